@@ -1,4 +1,4 @@
-# What runs Rejudge for a team: see docker-compose.yml.
+# The image that runs Rejudge for a team: see docker-compose.yml.
 FROM python:3.11.13-slim-bookworm AS build
 
 ENV UV_PYTHON_DOWNLOADS=never \

@@ -16,7 +16,7 @@ def main() -> None:
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
-        # What is said here is for whoever sets Rejudge up, who reads no Python.
+        # Whoever sets Rejudge up needs the sentence, not a Python traceback.
         sys.exit(f"Rejudge does not start.\n{error}")
 
 

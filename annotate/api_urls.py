@@ -12,9 +12,9 @@ from annotate.pools import api_urls as pools
 from annotate.projects import api_urls as projects
 from annotate.rewriting import api_urls as rewriting
 from annotate.topics import api_urls as topics
-from base.routes import in_a_tree
+from base.routes import group_routes
 
-urlpatterns = in_a_tree(
+urlpatterns = group_routes(
     [
         *projects.urlpatterns,
         *people.urlpatterns,

@@ -27,11 +27,11 @@ class AnnotateConfig(AppConfig):
             grades,
             judgment_chain,
         )
-        from annotate.judgments.intake.kind_rules import tell_broken_rules
+        from annotate.judgments.intake.kind_rules import report_broken_rules
         from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.generated import GeneratedDocuments
         from annotate.pairs.intake.pairs import Pairs
-        from annotate.pairs.intake.shared import after_rows
+        from annotate.pairs.intake.shared import finish_load
         from annotate.pairs.intake.topics import Topics
         from annotate.pairs.longest import longest_conditions
         from annotate.people import members
@@ -49,8 +49,8 @@ class AnnotateConfig(AppConfig):
         register(
             Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements, Filters
         )
-        after_load.register(after_rows)
-        broken_rules.register(tell_broken_rules)
+        after_load.register(finish_load)
+        broken_rules.register(report_broken_rules)
         chain.register(
             {
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,

@@ -14,11 +14,11 @@ from annotate.pools import urls as pools
 from annotate.projects import urls as projects
 from annotate.rewriting import urls as rewriting
 from annotate.topics import urls as topics
-from base.routes import in_a_tree
+from base.routes import group_routes
 
 app_name = "annotate"
 
-urlpatterns = in_a_tree(
+urlpatterns = group_routes(
     [
         *projects.urlpatterns,
         *people.urlpatterns,

@@ -1,4 +1,4 @@
-"""The second pass in the administration: to look at, not to change. Actions alone change it."""
+"""Read-only admin pages of the second pass; only actions change its data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _ReadOnly(ModelAdmin):
 
 @admin.register(Rubric)
 class RubricAdmin(_ReadOnly):
-    """Rubrics of projects, and which was chosen when."""
+    """Rubrics of projects, with the time each was chosen."""
 
     list_display = ["pk", "project", "name", "title", "created_by", "created_at", "chosen_at"]
     list_select_related = ["project", "created_by"]
@@ -39,7 +39,7 @@ class RubricAdmin(_ReadOnly):
 
 @admin.register(Review)
 class ReviewAdmin(_ReadOnly):
-    """Reviews, drafts among them."""
+    """Reviews, including drafts."""
 
     list_display = ["pk", "narrative", "auditor", "rubric", "started_at", "submitted_at"]
     list_select_related = ["narrative", "auditor"]
@@ -47,7 +47,7 @@ class ReviewAdmin(_ReadOnly):
 
 @admin.register(Decision)
 class DecisionAdmin(_ReadOnly):
-    """Decisions, withdrawn ones among them."""
+    """Decisions, including withdrawn ones."""
 
     list_display = ["pk", "narrative", "outcome", "by", "at", "withdrawn_at"]
     list_select_related = ["narrative", "by"]
@@ -55,7 +55,7 @@ class DecisionAdmin(_ReadOnly):
 
 @admin.register(AgreementReport)
 class AgreementReportAdmin(_ReadOnly):
-    """Reports and how their computing went."""
+    """Agreement reports and the state of their computation."""
 
     list_display = ["pk", "project", "state", "requested_at", "finished_at", "code_version"]
     list_select_related = ["project"]
@@ -63,7 +63,7 @@ class AgreementReportAdmin(_ReadOnly):
 
 @admin.register(Sample)
 class SampleAdmin(_ReadOnly):
-    """Samples of claimed labels, and how they were made."""
+    """Samples of claimed labels, with the choices they were drawn by."""
 
     list_display = ["pk", "project", "name", "kind", "source", "seed", "created_by", "created_at"]
     list_select_related = ["project", "created_by"]
@@ -72,7 +72,7 @@ class SampleAdmin(_ReadOnly):
 
 @admin.register(Check)
 class CheckAdmin(_ReadOnly):
-    """Checks, superseded and withdrawn ones among them."""
+    """Checks, including superseded and withdrawn ones."""
 
     list_display = ["pk", "item", "checker", "place", "relevance", "at", "superseded_at"]
     list_select_related = ["item", "checker"]

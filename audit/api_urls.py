@@ -1,4 +1,4 @@
-"""Where the resources of this room are found, under /api/v1/."""
+"""API routes of this app, under /api/v1/."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from audit.checks import api_urls as checks
 from audit.reports import api_urls as reports
 from audit.reviews import api_urls as reviews
 from audit.settling import api_urls as settling
-from base.routes import in_a_tree
+from base.routes import group_routes
 
-urlpatterns = in_a_tree(
+urlpatterns = group_routes(
     [
         *reviews.urlpatterns,
         *checks.urlpatterns,

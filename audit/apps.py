@@ -1,4 +1,4 @@
-"""The room `audit`."""
+"""The app `audit`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from django.apps import AppConfig
 
 
 class AuditConfig(AppConfig):
-    """Second pass."""
+    """The second pass: reviews, checks, disagreements and agreement reports."""
 
     name = "audit"
     verbose_name = "Second pass"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Add to the home and project pages, and to what files may bring."""
+        """Register this app's audit events, chain kinds, notices, figures and file formats."""
         from annotate.collection import intake as files
         from annotate.collection.intake import stale
         from annotate.judging import journal_entries
@@ -37,13 +37,13 @@ class AuditConfig(AppConfig):
         from audit.settling import notices as disagreement_notices
 
         audit_events.register(AUDIT_EVENTS)
-        kind_settings.take_rubric.register(project_rubric.take_rubric)
+        kind_settings.adopt_rubric.register(project_rubric.use_shipped_rubric)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
-        completion_queries.register_reviews(passes.submitted)
+        completion_queries.register_reviews(passes.submitted_reviews)
         tally.checked_labels.register(outcomes.checked_labels)
-        replacing.checks_of.register(outcomes.checks_of)
+        replacing.checks_of.register(outcomes.count_checks)
         sent_back.register(passes.why_sent_back)
-        journal_entries.register("rating", journal_entry.rating)
+        journal_entries.register("rating", journal_entry.read_rating)
         contributions.register(overview.contribution)
         progress.reviews_by_member.register(overview.reviews_by_member)
         contributions.register(checks.contribution)
@@ -51,4 +51,4 @@ class AuditConfig(AppConfig):
         notices.register(check_notices.notices)
         files.register(Rubrics, Reviews, Decisions)
         stale.register(stale_rows.CHECKS)
-        stale.register_beside(stale_rows.REVIEWS)
+        stale.register_unaffected(stale_rows.REVIEWS)

@@ -1,4 +1,4 @@
-"""What leads do in the second pass, for the audit log."""
+"""Audit events of the second pass: the actions of leads that the audit log lists."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from django.utils.translation import gettext_lazy as _
 from annotate.projects.audit_events import Kind
 
 AUDIT_EVENTS = {
-    "rubric.chosen": Kind(_("Put a rubric in force")),
+    "rubric.chosen": Kind(_("Chose a rubric")),
     "review_draw.made": Kind(_("Drew the instructions to review")),
     "review_draw.ended": Kind(_("Ended a draw: all instructions are reviewed")),
-    "instruction.decided": Kind(_("Decided on an instruction"), tells=True),
-    "instruction.undecided": Kind(_("Withdrew a decision on an instruction"), tells=True),
-    "names.revealed": Kind(_("Looked up who said what"), tells=True),
-    "label.settled": Kind(_("Settled a label"), tells=True),
-    "label.unsettled": Kind(_("Withdrew what settled a label"), tells=True),
+    "instruction.decided": Kind(_("Decided on an instruction"), reveals_judgments=True),
+    "instruction.undecided": Kind(
+        _("Withdrew a decision on an instruction"), reveals_judgments=True
+    ),
+    "names.revealed": Kind(_("Looked up the names behind answers"), reveals_judgments=True),
+    "label.settled": Kind(_("Settled a label"), reveals_judgments=True),
+    "label.unsettled": Kind(_("Withdrew the settlement of a label"), reveals_judgments=True),
     "sample.made": Kind(_("Made a sample of labels")),
-    "agreement.asked": Kind(_("Had the agreement computed")),
+    "agreement.asked": Kind(_("Requested an agreement report")),
 }

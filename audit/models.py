@@ -1,6 +1,4 @@
-"""The second pass: reviews of instructions, decisions on them, checks of labels, and reports of
-agreement.
-"""
+"""Models of the second pass: reviews, decisions, label checks, reveals and agreement reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers do for the second pass."""
+"""Background tasks of the second pass."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from jobs.runner import run
 
 @shared_task(name=AgreementReport.task)
 def agreement(pk: int) -> None:
-    """Compute one report."""
+    """Compute one agreement report."""
     run(AgreementReport, pk, actions.compute_agreement)

@@ -1,4 +1,4 @@
-"""Where the pages of this room are found."""
+"""Page routes of this app."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from audit.checks import urls as checks
 from audit.reports import urls as reports
 from audit.reviews import urls as reviews
 from audit.settling import urls as settling
-from base.routes import in_a_tree
+from base.routes import group_routes
 
 app_name = "audit"
 
-urlpatterns = in_a_tree(
+urlpatterns = group_routes(
     [
         *reviews.urlpatterns,
         *checks.urlpatterns,

@@ -19,7 +19,7 @@ def register(*models: type[Model]) -> None:
 
 
 @contextmanager
-def thawed() -> Iterator[None]:
+def deletions_allowed() -> Iterator[None]:
     """Open a transaction in which rows of these tables may be deleted.
 
     Only for deleting a whole project, or all data. An exception rolls everything back.

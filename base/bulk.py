@@ -167,13 +167,13 @@ def new_uuid() -> str:
     return "gen_random_uuid()" if on_postgresql() else "LOWER(HEX(RANDOMBLOB(16)))"
 
 
-def moment(value: datetime) -> Any:
+def datetime_parameter(value: datetime) -> Any:
     """Convert an aware datetime to a parameter for a statement."""
     return connection.ops.adapt_datetimefield_value(value)
 
 
 @contextmanager
-def roomy() -> Iterator[None]:
+def large_work_mem() -> Iterator[None]:
     """Let PostgreSQL sort and join up to 64 MB in memory inside this context."""
     if not on_postgresql():
         yield
@@ -197,7 +197,7 @@ def _adapter(kind: str) -> Callable[[Any], Any] | None:
     """Return the function that adapts values of a kind for the driver, or None if not needed."""
     if on_postgresql():
         return None
-    adapters: dict[str, Callable[[Any], Any]] = {"moment": moment, "uuid": _hex}
+    adapters: dict[str, Callable[[Any], Any]] = {"moment": datetime_parameter, "uuid": _hex}
     return adapters.get(kind)
 
 

@@ -19,7 +19,7 @@ Answer = TypeVar("Answer")
 SLOTS = 70_000
 
 
-def roomy(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+def with_large_stack(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
     """Wrap the function so that the frames of all calls below it fit in one large chunk."""
 
     def call(*args: Given.args, **kwargs: Given.kwargs) -> Answer:

@@ -13,7 +13,7 @@ def tidy(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
-def strange(text: str, before: str = "") -> str:
+def first_invalid_character(text: str, before: str = "") -> str:
     """Return the first character of a text that cannot be stored, or "" if all can.
 
     These are control characters other than line feeds and tabs, surrogates, and replacement

@@ -1,4 +1,4 @@
-"""The request that is being answered, for functions deep inside a page that are not given it."""
+"""The current request, for functions deep inside a page that do not get it as an argument."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 def remember(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: keep the request at hand while it is answered."""
+    """Middleware: make the request available to `current_request` while it is answered."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         token = _request.set(request)
@@ -30,13 +30,14 @@ def remember(
 
 
 def current_request() -> HttpRequest | None:
-    """Return the request that is being answered; None outside of one."""
+    """Return the request that is being answered, or None outside a request."""
     return _request.get()
 
 
 def read_once(key: Hashable, read: Callable[[], Result]) -> Result:
-    """Return what `read` returns. While a GET is answered, which changes nothing, it is called once
-    for each key, and the result is shared: nobody may change it.
+    """Return what `read` returns, cached by key while a GET request is answered.
+
+    A GET changes nothing, so the result stays valid. It is shared: do not modify it.
     """
     request = _request.get()
     if request is None or request.method not in ("GET", "HEAD"):

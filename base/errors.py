@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from base.control_characters import strange
+from base.control_characters import first_invalid_character
 from jobs.errors import Refused
 
-__all__ = ["NotHere", "Refused", "Stale", "refuse_strange"]
+__all__ = ["ObjectNotFound", "Refused", "Stale", "refuse_invalid_characters"]
 
 
 class Stale(Refused):
@@ -18,11 +18,11 @@ class Unconfirmed(Refused):
     """The action cannot be undone, and the person has not seen its current summary."""
 
 
-class NotHere(Refused):
+class ObjectNotFound(Refused):
     """The object does not exist, or the person may not see it; the error never says which."""
 
 
-class Unfit(Refused):
+class InvalidField(Refused):
     """The value of one form field is not acceptable; `field` is the field's name."""
 
     def __init__(self, sentence: str, field: str) -> None:
@@ -30,9 +30,9 @@ class Unfit(Refused):
         self.field = field
 
 
-def refuse_strange(text: str, before: str = "") -> None:
+def refuse_invalid_characters(text: str, before: str = "") -> None:
     """Refuse a text with a character that cannot be stored; see base.control_characters."""
-    character = strange(text, before)
+    character = first_invalid_character(text, before)
     if not character:
         return
     code = f"U+{ord(character):04X}"

@@ -22,26 +22,26 @@ _MOST = 1_000
 # A random placeholder for the form's CSRF token, which differs on each page.
 _TOKEN = secrets.token_hex(16)
 
-_kept: OrderedDict[tuple[str, str | None, str], str] = OrderedDict()
-_keeping = Lock()
+_cache: OrderedDict[tuple[str, str | None, str], str] = OrderedDict()
+_lock = Lock()
 
 
-def draw(template: str, values: Mapping[str, Any], *, csrf_token: str) -> SafeString:
+def render_cached(template: str, values: Mapping[str, Any], *, csrf_token: str) -> SafeString:
     """Render a template, or return the cached result for the same values.
 
     `values` are plain: numbers, strings, and lists, mappings, tuples and data classes of them. The
     template depends on nothing else except the language and `csrf_token`.
     """
     key = (template, get_language(), repr(values))
-    with _keeping:
-        drawn = _kept.get(key)
+    with _lock:
+        drawn = _cache.get(key)
         if drawn is not None:
-            _kept.move_to_end(key)
+            _cache.move_to_end(key)
     if drawn is None:
         drawn = get_template(template).render({**values, "csrf_token": _TOKEN})
         drawn = drawn.replace("{", "{{").replace("}", "}}").replace(_TOKEN, "{csrf_token}")
-        with _keeping:
-            _kept[key] = drawn
-            if len(_kept) > _MOST:
-                _kept.popitem(last=False)
+        with _lock:
+            _cache[key] = drawn
+            if len(_cache) > _MOST:
+                _cache.popitem(last=False)
     return format_html(drawn, csrf_token=csrf_token)

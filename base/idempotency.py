@@ -14,32 +14,32 @@ from base.errors import Refused
 from base.users import User
 
 # Programs retry within minutes; a day is ample.
-KEPT = timedelta(days=1)
+KEPT_FOR = timedelta(days=1)
 
 
-class Done(NamedTuple):
+class StoredResponse(NamedTuple):
     """A response: its HTTP status and its body."""
 
     status: int
     body: str
 
 
-class Once(NamedTuple):
+class Outcome(NamedTuple):
     """The response to a write, and whether it repeats an earlier one."""
 
-    done: Done
-    again: bool
+    done: StoredResponse
+    is_replay: bool
 
 
-def once(
+def run_once(
     *,
     key: str,
     digest: str,
-    do: Callable[[], Done],
+    do: Callable[[], StoredResponse],
     by: User,
     apart: bool = False,
     now: datetime | None = None,
-) -> Once:
+) -> Outcome:
     """Call `do`, or return the stored response if `by` has sent the same key before.
 
     The key is stored in the same transaction as what `do` writes. Of two simultaneous requests the
@@ -49,56 +49,58 @@ def once(
     (another `digest`).
     """
     now = now or timezone.now()
-    if found := _earlier_answer(key, digest, by, now):
-        return Once(found, again=True)
+    if found := _stored_response(key, digest, by, now):
+        return Outcome(found, is_replay=True)
     if apart:
         done = do()
-        return _keep(key, digest, done, by, now)
+        return _store_response(key, digest, done, by, now)
     try:
         with transaction.atomic():
             row = _claim(key, digest, by, now)
             done = do()
             KeptAnswer.objects.filter(pk=row.pk).update(status=done.status, body=done.body)
-    except _Claimed:
-        if found := _earlier_answer(key, digest, by, now):
-            return Once(found, again=True)
+    except _KeyTaken:
+        if found := _stored_response(key, digest, by, now):
+            return Outcome(found, is_replay=True)
         # The first request was refused, or its key has been deleted since.
         raise Refused(_("A request with this key is being processed. Send it again.")) from None
-    return Once(done, again=False)
+    return Outcome(done, is_replay=False)
 
 
-class _Claimed(Exception):
+class _KeyTaken(Exception):
     """Another request has stored this key since we looked."""
 
 
-def _earlier_answer(key: str, digest: str, by: User, now: datetime) -> Done | None:
-    found = KeptAnswer.objects.filter(user=by, key=key, at__gt=now - KEPT).first()
+def _stored_response(key: str, digest: str, by: User, now: datetime) -> StoredResponse | None:
+    found = KeptAnswer.objects.filter(user=by, key=key, at__gt=now - KEPT_FOR).first()
     if found is None:
         return None
     if found.digest != digest:
         raise Refused(_("This key was used for another request. Use a new key for each request."))
-    return Done(found.status, found.body)
+    return StoredResponse(found.status, found.body)
 
 
 def _claim(key: str, digest: str, by: User, now: datetime) -> KeptAnswer:
     # Expired keys are deleted here because this runs regularly.
-    KeptAnswer.objects.filter(user=by, at__lte=now - KEPT).delete()
+    KeptAnswer.objects.filter(user=by, at__lte=now - KEPT_FOR).delete()
     try:
         with transaction.atomic():
             return KeptAnswer.objects.create(user=by, key=key, digest=digest, status=0, at=now)
     except IntegrityError as error:
-        raise _Claimed from error
+        raise _KeyTaken from error
 
 
-def _keep(key: str, digest: str, done: Done, by: User, now: datetime) -> Once:
+def _store_response(
+    key: str, digest: str, done: StoredResponse, by: User, now: datetime
+) -> Outcome:
     try:
         with transaction.atomic():
             row = _claim(key, digest, by, now)
             KeptAnswer.objects.filter(pk=row.pk).update(status=done.status, body=done.body)
-    except _Claimed:
-        if found := _earlier_answer(key, digest, by, now):
-            return Once(found, again=True)
-    return Once(done, again=False)
+    except _KeyTaken:
+        if found := _stored_response(key, digest, by, now):
+            return Outcome(found, is_replay=True)
+    return Outcome(done, is_replay=False)
 
 
 class KeptAnswer(models.Model):

@@ -95,8 +95,8 @@ ACTIONS = (
     Action("settle_send", "l", _("Send back to the annotator"), "settle"),
     Action("settle_case", "g", _("Needs a guideline change"), "settle"),
     Action("settle_leave", "q", _("Leave: back to the list"), "settle"),
-    Action("check_undo", "z", _("Take the last check back"), "check"),
-    Action("check_next", "ArrowRight", _("Next label, without an answer"), "check"),
+    Action("check_undo", "z", _("Undo the last check"), "check"),
+    Action("check_next", "ArrowRight", _("Next label, without answering"), "check"),
     Action("check_words", "n", _("Words with the answer"), "check"),
     Action("check_reason", "r", _("Read why the document violates"), "check"),
     Action("check_leave", "q", _("Leave: back to the sample"), "check"),
@@ -141,13 +141,15 @@ def keys_for(user: User) -> dict[str, str]:
     """
     stored = preferences(user).keys
     chosen = {name: key for name, key in stored.items() if name in DEFAULTS}
-    while chosen and (wrong := [name for name in problems(DEFAULTS | chosen) if name in chosen]):
+    while chosen and (
+        wrong := [name for name in find_problems(DEFAULTS | chosen) if name in chosen]
+    ):
         for name in wrong:
             del chosen[name]
     return DEFAULTS | chosen
 
 
-def on_page(page: str, keys: Mapping[str, str]) -> list[str]:
+def keys_on_page(page: str, keys: Mapping[str, str]) -> list[str]:
     """Return the keys that the actions of one page use."""
     return [keys[action.name] for action in ACTIONS if page in action.pages]
 
@@ -160,24 +162,24 @@ def grade_keys(grades: Iterable[GradeLike], taken: Collection[str]) -> dict[int,
     """
     values = [grade.value for grade in grades]
     found = {value: str(value) for value in values if 0 <= value <= 9 and str(value) not in taken}
-    left = iter(free([*taken, *found.values()], DIGITS[1:] + DIGITS[0] + ascii_lowercase))
+    left = iter(free_keys([*taken, *found.values()], DIGITS[1:] + DIGITS[0] + ascii_lowercase))
     return {value: found[value] if value in found else next(left, "") for value in values}
 
 
-def free(taken: Collection[str], among: str = ascii_lowercase) -> list[str]:
+def free_keys(taken: Collection[str], among: str = ascii_lowercase) -> list[str]:
     """Return the keys of `among` that are not taken, in their order."""
     return [key for key in among if key not in taken]
 
 
-def cap(key: str) -> str:
+def key_cap(key: str) -> str:
     """Return a key as its cap shows it: an arrow sign for an arrow, "Space" for the space bar."""
     return CAPS.get(key) or ("Space" if key == " " else key)
 
 
-def canonical(text: str) -> str:
+def normalize_key(text: str) -> str:
     """Normalize a typed or pressed key: arrow signs become names, letters lower case.
 
-    A text that is not a key is returned unchanged; `problems` says what is wrong with it.
+    A text that is not a key is returned unchanged; `find_problems` says what is wrong with it.
     """
     if text == " ":
         return "Space"
@@ -189,18 +191,18 @@ def canonical(text: str) -> str:
     return {name.lower(): name for name in NAMED}.get(text.replace(" ", "").lower(), text)
 
 
-def problems(keys: Mapping[Any, Any]) -> dict[str, str]:
+def find_problems(keys: Mapping[Any, Any]) -> dict[str, str]:
     """Return what is wrong with a key map: action -> sentence, with "" for the map as a whole.
 
     A map is right if every action has exactly one permitted key and no page has two actions on one
     key.
     """
     if unknown := [name for name in keys if name not in DEFAULTS]:
-        return {"": _now("There is no action called “%(name)s”.") % {"name": _short(unknown[0])}}
+        return {"": _now("There is no action called “%(name)s”.") % {"name": _quotable(unknown[0])}}
     wrong = {
         action.name: sentence
         for action in ACTIONS
-        if (sentence := _wrong_with(keys.get(action.name)))
+        if (sentence := _why_not_a_key(keys.get(action.name)))
     }
     for page in PAGES:
         held: dict[object, Action] = {}
@@ -208,20 +210,20 @@ def problems(keys: Mapping[Any, Any]) -> dict[str, str]:
             key = keys[action.name]
             other = held.setdefault(key, action)
             if other is not action:
-                about = {"key": cap(str(key)), "one": other.label, "other": action.label}
+                about = {"key": key_cap(str(key)), "one": other.label, "other": action.label}
                 sentence = _now("%(key)s is the key of two actions: “%(one)s” and “%(other)s”.")
                 wrong[other.name] = wrong[action.name] = sentence % about
     return wrong
 
 
-def _wrong_with(key: object) -> str:
+def _why_not_a_key(key: object) -> str:
     """Return why something cannot be an action's key, or "" if it can."""
     if not isinstance(key, str) or not key:
         return _now("Press or name one key.")
     if key in NAMED:
         return ""
     if len(key) > 1:
-        return _now("“%(key)s” is not a key that an action can have.") % {"key": _short(key)}
+        return _now("“%(key)s” is not a key that an action can have.") % {"key": _quotable(key)}
     if key in DIGITS:
         return _now("Digits give grades. Choose another key.")
     if key == HELP:
@@ -229,10 +231,10 @@ def _wrong_with(key: object) -> str:
     # No control characters, surrogates, blanks or combining marks.
     if not key.isprintable() or key.isspace() or unicodedata.category(key).startswith("M"):
         return _now("This key has no character of its own. Choose another key.")
-    return "" if key == canonical(key) else _now("Use a lower-case letter.")
+    return "" if key == normalize_key(key) else _now("Use a lower-case letter.")
 
 
-def _short(thing: object) -> str:
+def _quotable(thing: object) -> str:
     """Shorten something for quoting in a sentence, and replace unprintable characters."""
     text = "".join(
         sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in str(thing)[:24]

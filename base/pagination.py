@@ -21,35 +21,35 @@ class Page(Generic[Row]):
     next: str
 
 
-def page_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page[Row]:
+def page_by_key(rows: QuerySet[Row], query: QueryDict, size: int = 50) -> Page[Row]:
     """Return the page that `?after=KEY` or `?before=KEY` asks for, in the order of primary keys."""
-    after, before = key(asked.get("after", "")), key(asked.get("before", ""))
+    after, before = parse_key(query.get("after", "")), parse_key(query.get("before", ""))
     if before is not None:
         found = list(rows.filter(pk__lt=before).order_by("-pk")[: size + 1])
         more, found = len(found) > size, found[:size][::-1]
         return Page(
             found,
-            _link(asked, "before", found[0].pk) if more else "",
-            _link(asked, "after", before - 1),
+            _link(query, "before", found[0].pk) if more else "",
+            _link(query, "after", before - 1),
         )
     found = list(rows.filter(pk__gt=after or 0).order_by("pk")[: size + 1])
     more, found = len(found) > size, found[:size]
     return Page(
         found,
-        _link(asked, "before", found[0].pk if found else after + 1) if after else "",
-        _link(asked, "after", found[-1].pk) if more else "",
+        _link(query, "before", found[0].pk if found else after + 1) if after else "",
+        _link(query, "after", found[-1].pk) if more else "",
     )
 
 
 def page_in_order(
-    rows: QuerySet[Row], keys: Sequence[int], asked: QueryDict, size: int = 50
+    rows: QuerySet[Row], keys: Sequence[int], query: QueryDict, size: int = 50
 ) -> Page[Row]:
     """Return the page that `?after=KEY` or `?before=KEY` asks for, in the order of `keys`.
 
     A key that is not in `keys` asks for the first page.
     """
     place = {one: number for number, one in enumerate(keys)}
-    after, before = key(asked.get("after", "")), key(asked.get("before", ""))
+    after, before = parse_key(query.get("after", "")), parse_key(query.get("before", ""))
     if before in place:
         first = max(place[before] - size, 0)
         last = place[before]
@@ -59,21 +59,21 @@ def page_in_order(
     found = rows.in_bulk(keys[first:last])
     return Page(
         [found[one] for one in keys[first:last] if one in found],
-        _link(asked, "before", keys[first]) if 0 < first < len(keys) else "",
-        _link(asked, "after", keys[last - 1]) if last < len(keys) else "",
+        _link(query, "before", keys[first]) if 0 < first < len(keys) else "",
+        _link(query, "after", keys[last - 1]) if last < len(keys) else "",
     )
 
 
-def newest_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page[Row]:
+def newest_by_key(rows: QuerySet[Row], query: QueryDict, size: int = 50) -> Page[Row]:
     """Return the page that `?before=KEY` or `?after=KEY` asks for, the highest keys first."""
-    after, before = key(asked.get("after", "")), key(asked.get("before", ""))
+    after, before = parse_key(query.get("after", "")), parse_key(query.get("before", ""))
     if after is not None:
         found = list(rows.filter(pk__gt=after).order_by("pk")[: size + 1])
         more, found = len(found) > size, found[:size][::-1]
         return Page(
             found,
-            _link(asked, "after", found[0].pk) if more else "",
-            _link(asked, "before", after + 1),
+            _link(query, "after", found[0].pk) if more else "",
+            _link(query, "before", after + 1),
         )
     if before is not None:
         rows = rows.filter(pk__lt=before)
@@ -81,19 +81,19 @@ def newest_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page
     more, found = len(found) > size, found[:size]
     return Page(
         found,
-        _link(asked, "after", found[0].pk if found else (before or 1) - 1) if before else "",
-        _link(asked, "before", found[-1].pk) if more else "",
+        _link(query, "after", found[0].pk if found else (before or 1) - 1) if before else "",
+        _link(query, "before", found[-1].pk) if more else "",
     )
 
 
-def key(value: str) -> int | None:
+def parse_key(value: str) -> int | None:
     """Parse a key from an address or a form; return None if it is not one."""
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else None
 
 
-def _link(asked: QueryDict, name: str, key: int) -> str:
+def _link(query: QueryDict, name: str, key: int) -> str:
     """Return the current query string with another position in the list."""
-    link = asked.copy()
+    link = query.copy()
     for old in ("after", "before"):
         link.pop(old, None)
     link[name] = str(key)

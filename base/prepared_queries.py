@@ -2,7 +2,7 @@
 
 Compiling a query takes Django longer than executing it, and a page executes the same queries every
 time. A prepared query returns plain values: numbers and strings, no datetimes. For model instances,
-pass its `sql` to `base.raw_sql.every`.
+pass its `sql` to `base.raw_sql.all_rows`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 # The placeholder for a value while a query is compiled: no other number in a query is as large, and
 # Django accepts it for any integer column.
 _MARK = 2_000_000_000
-# The same for a datetime.
+# The placeholder for a datetime.
 _MOMENT = datetime(3999, 1, 1, tzinfo=UTC)
 
 # The types of a single value.
@@ -54,7 +54,7 @@ class Prepared:
         self.names = names
         self.moments = moments
         # One statement for each shape; it depends on nothing else.
-        self._statement = cache(self._put_together)
+        self._statement = cache(self._compile)
 
     def rows(self, *shape: Any, **values: Value) -> list[tuple[Any, ...]]:
         """Execute with these values and return all rows. An empty list of values finds nothing."""
@@ -89,7 +89,7 @@ class Prepared:
             parameters += given
         return "".join(text), parameters
 
-    def _put_together(self, _vendor: str, *shape: Any) -> _Statement:
+    def _compile(self, _vendor: str, *shape: Any) -> _Statement:
         given: dict[str, Any] = {name: _MARK + number for number, name in enumerate(self.names)}
         marks: dict[Any, str] = {mark: name for name, mark in given.items()}
         for number, name in enumerate(self.moments):
@@ -111,7 +111,7 @@ def prepared(
     return lambda build: Prepared(build, *names, moments=moments)
 
 
-def counted(rows: QuerySet[Any, Any]) -> tuple[str, Sequence[Any]]:
+def count_of(rows: QuerySet[Any, Any]) -> tuple[str, Sequence[Any]]:
     """Return the query that counts the rows, or groups, of another query."""
     rows = rows.order_by()
     if rows.query.group_by is None:

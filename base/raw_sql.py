@@ -17,37 +17,43 @@ from django.db import connection, connections, models
 
 @cache
 def columns(model: type[models.Model], alias: str) -> str:
-    """Return the columns of a table under its alias, in the order in which `first` reads them."""
+    """Return the columns of a table under its alias, in the order that `first_row` expects."""
     return ", ".join(f'{alias}."{field.column}"' for field in model._meta.concrete_fields)
 
 
-def first(
+def first_row(
     sql: str, parameters: Mapping[str, Any], *of: type[models.Model]
 ) -> tuple[Any, ...] | None:
     """Return an instance of each model from the first row of a query, or None if it has no rows.
 
     The query selects the `columns` of each model, in turn.
     """
-    row = values_of(sql, parameters)
-    return None if row is None else _made(row, of, connection.alias)
+    row = first_values(sql, parameters)
+    return None if row is None else _instances(row, of, connection.alias)
 
 
-def every(sql: str, parameters: Sequence[Any], *of: type[models.Model]) -> list[tuple[Any, ...]]:
-    """Like `first`, for every row, with any further selected values after the instances."""
+def all_rows(sql: str, parameters: Sequence[Any], *of: type[models.Model]) -> list[tuple[Any, ...]]:
+    """Like `first_row`, for every row, with any further selected values after the instances."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-        # Looking up the connection takes as long as making a row.
+        # Read once: looking up the alias takes as long as creating an instance.
         database = connection.alias
-        return [_made(row, of, database) for row in cursor.fetchall()]
+        return [_instances(row, of, database) for row in cursor.fetchall()]
 
 
-def _made(row: tuple[Any, ...], of: Sequence[type[models.Model]], database: str) -> tuple[Any, ...]:
+def _instances(
+    row: tuple[Any, ...], of: Sequence[type[models.Model]], database: str
+) -> tuple[Any, ...]:
     made: list[Any] = []
     start = 0
     for model in of:
         names, moments, booleans, documents = _attributes(model)
         values = list(row[start : start + len(names)])
-        for places, convert in ((moments, moment), (booleans, bool), (documents, json.loads)):
+        for places, convert in (
+            (moments, aware_datetime),
+            (booleans, bool),
+            (documents, json.loads),
+        ):
             for place in places:
                 if values[place] is not None:
                     values[place] = convert(values[place])
@@ -56,7 +62,7 @@ def _made(row: tuple[Any, ...], of: Sequence[type[models.Model]], database: str)
     return (*made, *row[start:])
 
 
-def values_of(sql: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
+def first_values(sql: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
     """Return the first row of a query as the driver returns it, or None."""
     with repeating_cursor() as cursor:
         cursor.execute(sql, parameters)
@@ -112,7 +118,7 @@ def repeating_cursor() -> Any:
     return connection.make_cursor(made)
 
 
-def moment(value: datetime | str | None) -> datetime | None:
+def aware_datetime(value: datetime | str | None) -> datetime | None:
     """Return a database value as an aware datetime; SQLite stores UTC without an offset."""
     if isinstance(value, str):
         # Parsing it with its offset is four times faster than adding the offset afterwards.

@@ -39,7 +39,7 @@ def _address(
     return reverse(name, urlconf=urlconf, args=arguments, kwargs=dict(named))
 
 
-def in_a_tree(routes: Sequence[Route]) -> list[Route]:
+def group_routes(routes: Sequence[Route]) -> list[Route]:
     """Return routes that match the same addresses, grouped by the segments they begin with.
 
     A group takes the position of its first route and keeps the order of its routes. So no route may
@@ -56,11 +56,16 @@ def in_a_tree(routes: Sequence[Route]) -> list[Route]:
         if len(group) == 1:
             found += group
         else:
-            found.append(path(segment, include(in_a_tree([_after(segment, one) for one in group]))))
+            found.append(
+                path(
+                    segment,
+                    include(group_routes([_without_segment(segment, one) for one in group])),
+                )
+            )
     return found
 
 
-def _after(segment: str, route: Route) -> Route:
+def _without_segment(segment: str, route: Route) -> Route:
     """Return a route without its first segment."""
     rest = str(route.pattern).removeprefix(segment)
     if isinstance(route, URLPattern):

@@ -9,12 +9,12 @@ from django.db import connection, models, transaction
 from base import bulk
 
 
-def counts(model: type[models.Model]) -> bool:
+def has_numbered_keys(model: type[models.Model]) -> bool:
     """Return whether the database numbers the rows of a table."""
     return isinstance(model._meta.pk, models.AutoField)
 
 
-def reserve(model: type[models.Model], first: int, last: int) -> int:
+def reserve_keys(model: type[models.Model], first: int, last: int) -> int:
     """Reserve the keys from `first` to `last`, shifted past all keys already given out.
 
     Returns the shift, 0 if the keys were free. Runs in its own short transaction.

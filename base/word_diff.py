@@ -54,7 +54,7 @@ def before_pieces(pieces: list[Piece]) -> list[Piece]:
     return [piece for piece in pieces if piece.op is not Op.ADDED]
 
 
-def is_anew(pieces: Iterable[tuple[str, str]]) -> bool:
+def is_rewritten(pieces: Iterable[tuple[str, str]]) -> bool:
     """Return whether less than a third of the newer text is kept from the older one.
 
     Marking changes between texts that share only short words would show a jumble.

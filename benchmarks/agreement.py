@@ -1,28 +1,27 @@
-"""How fast coefficients of agreement are, beside four libraries, and intervals beside a loop.
+"""Speed of agreement coefficients compared with four libraries, and of intervals with a loop.
 
     python -m benchmarks.agreement [--units 1000 100000 1000000] [--raters 2 5 10]
                                    [--categories 2 3 5] [--limit 20]
 
 Simulates raters who know the truth of a unit in 70 % of the cases, with 10 % of the ratings
-missing, and prints JSON: for every size and coefficient the best of some calls, of `agreement` and
-of scikit-learn, statsmodels, krippendorff and irrCAC where they define the same, on the same matrix
-of units x raters, in turns. What a library needs done to the matrix first (leaving out what is
-missing, counting raters per category) is part of its time, as it is of ours.
+missing, and prints JSON: for every size and coefficient the best time of several calls, of
+`agreement` and of scikit-learn, statsmodels, krippendorff and irrCAC if they define the same
+coefficient, on the same matrix of units x raters, in turns. The time of a library, as ours,
+includes preparing the matrix (leaving out missing ratings, counting raters per category).
 
-- statsmodels and scikit-learn cannot take missing ratings. For two raters they get the units that
-  both judged; for more, it is the mean over all pairs. Fleiss' kappa of statsmodels needs equal
-  numbers of raters, so it is compared on the same table before anything is missing (`Fleiss' kappa,
-  complete`).
-- irrCAC gets the units with two ratings or more, as it counts single ratings otherwise than we do.
-- `interval_ms` is the value with a 95 % interval from 10,000 resamples; `loop_s` the plain loop
-  that draws the units of every resample and hands them to the fastest library (to `agreement` where
-  none can do it). The loop is timed on `loop_resamples` of them and scaled to 10,000.
-- `memory_mb` is the most that was held beyond the input, while the value with its interval was
-  computed.
-- A library that would take longer than --limit seconds, judging by the size before, is not run;
-  `null` says so.
+- statsmodels and scikit-learn do not support missing ratings. For two raters they get the units
+  that both judged; for more, it is the mean over all pairs. Fleiss' kappa of statsmodels needs
+  equal numbers of raters, so it is compared on the same table before ratings are removed (`Fleiss'
+  kappa, complete`).
+- irrCAC gets the units with two or more ratings, because it counts single ratings differently.
+- `interval_ms` is the value with a 95 % interval from 10,000 resamples; `loop_s` is a plain loop
+  that draws the units of every resample and calls the fastest library (`agreement` if there is
+  none). The loop is timed on `loop_resamples` resamples and scaled to 10,000.
+- `memory_mb` is the peak memory beyond the input while the value and its interval are computed.
+- A library that would take longer than --limit seconds, judging by the size before, is not run and
+  has `null`.
 
-Other work on the machine makes everything slower; `load_before` says how much there was.
+Other work on the machine makes everything slower; `load_before` is the load average.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ KNOWING = 0.7
 MISSING = 0.1
 RESAMPLES = 10_000
 SEED = 20
-# Calls of which the best counts, and resamples of the plain loop, by size.
+# By size: the number of calls, of which the best counts, and the resamples of the plain loop.
 CALLS = {1_000: 30, 100_000: 7, 1_000_000: 3}
 LOOP = {1_000: 50, 100_000: 5, 1_000_000: 2}
 
@@ -72,13 +71,13 @@ Library = Callable[[Table, int], float]
 
 
 class Measured(NamedTuple):
-    """A coefficient, and the libraries that define the same.
+    """A coefficient and the libraries that define the same one.
 
     Attributes:
         ours: Takes a matrix and the options of every coefficient.
         libraries: Take the same matrix and the number of categories; return the value.
         complete: Whether it is compared on a table without missing ratings.
-        most_raters: Up to how many raters it is defined, or worth asking for.
+        most_raters: The largest number of raters for which it is defined, or worth computing.
     """
 
     ours: Callable[..., Coefficient]
@@ -88,7 +87,7 @@ class Measured(NamedTuple):
 
 
 def main() -> None:
-    """Measure every size, and print what was found."""
+    """Measure every size and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -125,7 +124,7 @@ def main() -> None:
 
 def _by_size(sizes: list[int], raters: int, categories: int, limit: float) -> list[dict[str, Any]]:
     rows = []
-    # What a call of each library took at the size before, to know what the next would take.
+    # The time of each library's call at the size before, to estimate the next one.
     took: dict[tuple[str, str], tuple[int, float]] = {}
     for units in sorted(sizes):
         rng = np.random.default_rng(SEED)
@@ -199,7 +198,7 @@ def _ours(ours: Callable[..., Coefficient]) -> Library:
 def _in_turns(
     calls: dict[str, Callable[[], Any]], rounds: int
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """The best time and the value of each call; what takes seconds is called once."""
+    """Return the best time and the value of each call; a call that takes seconds is made once."""
     best: dict[str, float] = {}
     values: dict[str, Any] = {}
     for _ in range(rounds):
@@ -245,7 +244,7 @@ def _ms(seconds: float) -> float:
 
 
 def _goals(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Whether what was wanted is so, and where it is not."""
+    """Return how the results compare with the goals."""
     slower = [
         {key: row[key] for key in ("units", "raters", "categories", "coefficient", "times_faster")}
         for row in rows

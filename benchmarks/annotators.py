@@ -1,7 +1,7 @@
-"""Annotators without a browser: they send what `static/js/journal.js` sends, as fast as they can.
+"""Annotators without a browser, who send the requests of `static/js/journal.js` at full speed.
 
-Many sit in each process, each in a thread of its own on a connection that stays open, so that it is
-the server that is measured. Whatever is not saved ends the run with what the server said.
+Each process has many, each in its own thread with a persistent connection, so that the server is
+the bottleneck. A judgment that is not saved ends the run with the server's response.
 """
 
 from __future__ import annotations
@@ -19,51 +19,52 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-# As the browser does it: documents in portions, entries in batches.
+# As in the browser: documents per fetch, and entries per batch.
 DOCUMENTS = 20
 ENTRIES = 50
 TOKEN = "benchmarkbenchmarkbenchmarkbench"  # noqa: S105 (any will do: cookie and header must agree)
 
 
-class Busy(Exception):
-    """The server says that it cannot take it now, and that it is to be sent again."""
+class ServerBusy(Exception):
+    """Raised if the server is too busy and asks to send the request again."""
 
 
-class Wire:
-    """A connection to the server that speaks as much HTTP as is needed, and costs little."""
+class HttpConnection:
+    """A minimal, cheap HTTP connection to the server."""
 
     def __init__(self, port: int, session: str = "") -> None:
         self._port = port
         cookies = f"csrftoken={TOKEN}" + (f"; sessionid={session}" if session else "")
         self._head = f"Host: 127.0.0.1:{port}\r\nCookie: {cookies}\r\nX-CSRFToken: {TOKEN}\r\n"
-        self._socket = self._connected()
+        self._socket = self._connect()
         self._rest = b""
 
-    def _connected(self) -> socket.socket:
+    def _connect(self) -> socket.socket:
         made = socket.create_connection(("127.0.0.1", self._port), timeout=60)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return made
 
     def ask(self, path: str, body: bytes | None = None) -> bytes:
-        """GET a path, or POST a body of JSON there, and return what is answered with 200; Busy
-        where the server says so.
+        """GET a path, or POST a JSON body to it, and return the body of a response with status 200.
+
+        Raises Busy for 429 and 503.
         """
         if body is None:
             self._socket.sendall(f"GET {path} HTTP/1.1\r\n{self._head}\r\n".encode())
         else:
             kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
             self._socket.sendall(f"POST {path} HTTP/1.1\r\n{self._head}{kind}\r\n".encode() + body)
-        status, found = self._answer()
+        status, found = self._read_response()
         if status in {429, 503}:
-            raise Busy(f"{status}: {found[:200]!r}")
+            raise ServerBusy(f"{status}: {found[:200]!r}")
         if status != 200:
             raise RuntimeError(f"{path} was answered with {status}: {found[:500]!r}")
         return found
 
-    def _answer(self) -> tuple[int, bytes]:
+    def _read_response(self) -> tuple[int, bytes]:
         data = self._rest
         while (end := data.find(b"\r\n\r\n")) < 0:
-            data += self._more()
+            data += self._receive()
         head = data[:end].decode("latin-1").lower()
         status = int(head[9:12])
         length = next(
@@ -71,45 +72,47 @@ class Wire:
             None,
         )
         if length is None:
-            raise RuntimeError(f"an answer without a length: {head}")
+            raise RuntimeError(f"a response without a length: {head}")
         data = data[end + 4 :]
         while len(data) < length:
-            data += self._more()
+            data += self._receive()
         self._rest = data[length:]
         return status, data[:length]
 
-    def _more(self) -> bytes:
+    def _receive(self) -> bytes:
         found = self._socket.recv(262_144)
         if not found:
             raise RuntimeError("the server closed the connection")
         return found
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
 
 
 @dataclass
-class Seen:
-    """What one annotator, or all of them, saw: seconds of each kind, and from when to when."""
+class Timings:
+    """Times in seconds that one annotator, or all of them, measured."""
 
     saving: list[float] = field(default_factory=list)
     fetching: list[float] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
-    # When each of `saving` was over, by the clock of this machine that only goes on.
+    # When each of `saving` ended, by the monotonic clock.
     at: list[float] = field(default_factory=list)
-    # How often the server was busy, and was asked again.
+    # How often the server was busy and the request was sent again.
     busy: int = 0
     begun: float = 0.0
     ended: float = 0.0
-    # Seconds that the annotators' own processes worked.
-    worked: float = 0.0
+    # Processor time of the annotators' own processes, in seconds.
+    processor_seconds: float = 0.0
     failed: str = ""
 
 
-def judge_one_by_one(wire: Wire, annotator: dict[str, Any], seconds: float, _rate: float) -> Seen:
-    """Fetch twenty documents, judge each in a request of its own, go on."""
-    seen = Seen(begun=time.monotonic())
+def judge_one_by_one(
+    wire: HttpConnection, annotator: dict[str, Any], seconds: float, _rate: float
+) -> Timings:
+    """Fetch twenty documents at a time, and judge each in its own request."""
+    seen = Timings(begun=time.monotonic())
     for place, (work, candidate) in enumerate(_documents(annotator)):
         if time.monotonic() - seen.begun > seconds:
             break
@@ -117,22 +120,22 @@ def judge_one_by_one(wire: Wire, annotator: dict[str, Any], seconds: float, _rat
             _fetch(wire, work, candidate, seen)
         body = _body([_entry(annotator, work, candidate)])
         start = time.perf_counter()
-        answered = wire.ask("/api/v1/journal/", body)
+        response = wire.ask("/api/v1/journal/", body)
         seen.saving.append(time.perf_counter() - start)
         seen.batches.append(1)
-        _check(answered)
+        _check(response)
     seen.ended = time.monotonic()
     return seen
 
 
 def judge_as_it_piles_up(
-    wire: Wire, annotator: dict[str, Any], seconds: float, rate: float
-) -> Seen:
+    wire: HttpConnection, annotator: dict[str, Any], seconds: float, rate: float
+) -> Timings:
     """Press `rate` keys a second whatever the server does; send what has piled up in one request.
 
-    A judgment's time is that from its key to the answer that it is saved.
+    A judgment's time is from its key press to the response that it is saved.
     """
-    seen = Seen(begun=time.monotonic())
+    seen = Timings(begun=time.monotonic())
     presses = _documents(annotator)
     sent = 0
     while True:
@@ -148,11 +151,11 @@ def judge_as_it_piles_up(
             break
         if sent % DOCUMENTS == 0 or sent // DOCUMENTS != (sent + len(batch)) // DOCUMENTS:
             _fetch(wire, *batch[-1], seen)
-        answered = wire.ask(
+        response = wire.ask(
             "/api/v1/journal/", _body([_entry(annotator, *press) for press in batch])
         )
         saved_at = time.monotonic()
-        _check(answered)
+        _check(response)
         seen.saving += [saved_at - (seen.begun + (sent + n) / rate) for n in range(len(batch))]
         seen.batches.append(len(batch))
         sent += len(batch)
@@ -160,45 +163,51 @@ def judge_as_it_piles_up(
     return seen
 
 
-def judge_at_leisure(wire: Wire, annotator: dict[str, Any], seconds: float, rate: float) -> Seen:
-    """Press about `rate` keys a second (0: as fast as they are saved), each judgment in a request
-    of its own, for exactly as long as asked; what the server is too busy for is sent again.
+def judge_at_pace(
+    wire: HttpConnection, annotator: dict[str, Any], seconds: float, rate: float
+) -> Timings:
+    """Press about `rate` keys a second (0: as fast as they are saved) for `seconds` seconds.
 
-    A judgment's time is that from its key to the answer that it is saved.
+    Each judgment has its own request; if the server is too busy, it is sent again. A judgment's
+    time is from its key press to the response that it is saved.
     """
-    seen = Seen(begun=time.monotonic())
-    chance = random.Random(annotator["user"])
+    seen = Timings(begun=time.monotonic())
+    rng = random.Random(annotator["user"])
     until = seen.begun + seconds
-    pressed = seen.begun + (chance.random() / rate if rate else 0.0)
+    pressed = seen.begun + (rng.random() / rate if rate else 0.0)
     for place, (work, candidate) in enumerate(_documents(annotator)):
         if pressed > until:
             break
         time.sleep(max(pressed - time.monotonic(), 0.0))
         if place % DOCUMENTS == 0:
             _fetch(wire, work, candidate, seen)
-        # Whoever waits for an answer presses no key meanwhile; that wait is counted once.
+        # No key is pressed while waiting for a response, so that wait counts only once.
         pressed = time.monotonic()
         body = _body([_entry(annotator, work, candidate)])
         while True:
             try:
                 _check(wire.ask("/api/v1/journal/", body))
                 break
-            except Busy:
+            except ServerBusy:
                 seen.busy += 1
                 time.sleep(0.2)
         now = time.monotonic()
         seen.saving.append(now - pressed)
         seen.at.append(now)
-        pressed = max(now, pressed + chance.uniform(0.5, 1.5) / rate) if rate else now
+        pressed = max(now, pressed + rng.uniform(0.5, 1.5) / rate) if rate else now
     seen.ended = time.monotonic()
     return seen
 
 
-def ask_only(path: str) -> Callable[[Wire, dict[str, Any], float, float], Seen]:
-    """What asks for one page again and again: what the server itself costs."""
+def request_repeatedly(
+    path: str,
+) -> Callable[[HttpConnection, dict[str, Any], float, float], Timings]:
+    """Return a way that requests one page repeatedly, to measure the cost of the server itself."""
 
-    def ask(wire: Wire, _annotator: dict[str, Any], seconds: float, _rate: float) -> Seen:
-        seen = Seen(begun=time.monotonic())
+    def ask(
+        wire: HttpConnection, _annotator: dict[str, Any], seconds: float, _rate: float
+    ) -> Timings:
+        seen = Timings(begun=time.monotonic())
         while time.monotonic() - seen.begun < seconds:
             start = time.perf_counter()
             wire.ask(path)
@@ -213,41 +222,43 @@ WAYS = {
     "one_by_one": judge_one_by_one,
     "as_it_piles_up": judge_as_it_piles_up,
     "two_a_second": judge_as_it_piles_up,
-    "at_leisure": judge_at_leisure,
-    "sign_in_page": ask_only("/accounts/login/"),
+    "at_leisure": judge_at_pace,
+    "sign_in_page": request_repeatedly("/accounts/login/"),
 }
 
 
 def measure(
     way: str, port: int, annotators: list[dict[str, Any]], *, seconds: float, rate: float = 0
-) -> Seen:
-    """Let all of them work at once in one of WAYS, for so many seconds; return what they saw.
+) -> Timings:
+    """Let all annotators work at once in one of WAYS for `seconds`; return their times.
 
-    `rate`: keys a second of each, where the way has one. Raises RuntimeError if anything was not
-    saved.
+    `rate`: keys a second of each annotator, if the way has a rate. Raises RuntimeError if anything
+    was not saved.
     """
     context = multiprocessing.get_context("spawn")
     processes = min(len(annotators), os.cpu_count() or 1)
     start = context.Barrier(processes, timeout=60)
-    found: list[Seen] = []
+    found: list[Timings] = []
     results = []
     for one in range(processes):
         receiver, sender = context.Pipe(duplex=False)
         share = annotators[one::processes]
         context.Process(
-            target=_sit, args=(way, port, share, seconds, rate, start, sender), daemon=True
+            target=_run_annotators,
+            args=(way, port, share, seconds, rate, start, sender),
+            daemon=True,
         ).start()
-        # Held by the process alone, so that its end is heard.
+        # Only the process keeps its end open, so that reading fails once the process ends.
         sender.close()
         results.append(receiver)
     for receiver in results:
         try:
             found += receiver.recv()
         except EOFError as error:
-            raise RuntimeError("a process of annotators ended without a word") from error
+            raise RuntimeError("a process of annotators ended without a result") from error
     if failed := [seen.failed for seen in found if seen.failed]:
         raise RuntimeError(f"{len(failed)} of {len(found)} annotators failed: {failed[0]}")
-    return Seen(
+    return Timings(
         saving=[one for seen in found for one in seen.saving],
         fetching=[one for seen in found for one in seen.fetching],
         batches=[one for seen in found for one in seen.batches],
@@ -255,11 +266,11 @@ def measure(
         busy=sum(seen.busy for seen in found),
         begun=min(seen.begun for seen in found),
         ended=max(seen.ended for seen in found),
-        worked=sum(seen.worked for seen in found),
+        processor_seconds=sum(seen.processor_seconds for seen in found),
     )
 
 
-def _sit(
+def _run_annotators(
     way: str,
     port: int,
     annotators: list[dict[str, Any]],
@@ -268,16 +279,16 @@ def _sit(
     start: Any,
     results: Any,
 ) -> None:
-    """One process with its share of the annotators."""
-    found: list[Seen] = []
+    """Run one process with its share of the annotators."""
+    found: list[Timings] = []
 
     def work(annotator: dict[str, Any]) -> None:
         try:
-            wire = Wire(port, annotator.get("session", ""))
+            wire = HttpConnection(port, annotator.get("session", ""))
             found.append(WAYS[way](wire, annotator, seconds, rate))
             wire.close()
-        except (OSError, RuntimeError, ValueError, Busy) as error:
-            found.append(Seen(failed=repr(error)))
+        except (OSError, RuntimeError, ValueError, ServerBusy) as error:
+            found.append(Timings(failed=repr(error)))
 
     threads = [threading.Thread(target=work, args=(annotator,)) for annotator in annotators]
     start.wait()
@@ -285,7 +296,7 @@ def _sit(
         thread.start()
     for thread in threads:
         thread.join()
-    found[0].worked = time.process_time()
+    found[0].processor_seconds = time.process_time()
     results.send(found)
 
 
@@ -295,16 +306,16 @@ def _documents(annotator: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]
             yield work, candidate
 
 
-def _fetch(wire: Wire, work: dict[str, Any], candidate: int, seen: Seen) -> None:
-    """Fetch a portion of the documents ahead."""
+def _fetch(wire: HttpConnection, work: dict[str, Any], candidate: int, seen: Timings) -> None:
+    """Fetch the next documents ahead."""
     first = work["candidates"].index(candidate) // DOCUMENTS * DOCUMENTS
-    asked = work["candidates"][first : first + DOCUMENTS]
-    query = "&".join(f"candidate={one}" for one in asked)
+    candidates = work["candidates"][first : first + DOCUMENTS]
+    query = "&".join(f"candidate={one}" for one in candidates)
     start = time.perf_counter()
     found = wire.ask(f"/pairs/{work['pair']}/documents/?{query}")
     seen.fetching.append(time.perf_counter() - start)
-    if found.count(b'class="judge__document-view"') != len(asked):
-        raise RuntimeError(f"not all of {len(asked)} documents came: {found[:500]!r}")
+    if found.count(b'class="judge__document-view"') != len(candidates):
+        raise RuntimeError(f"not all of {len(candidates)} documents arrived: {found[:500]!r}")
 
 
 def _entry(annotator: dict[str, Any], work: dict[str, Any], candidate: int) -> dict[str, Any]:
@@ -331,7 +342,7 @@ def _body(entries: list[dict[str, Any]]) -> bytes:
     return json.dumps({"entries": entries}).encode()
 
 
-def _check(answered: bytes) -> None:
-    for answer in json.loads(answered)["answers"]:
+def _check(response: bytes) -> None:
+    for answer in json.loads(response)["answers"]:
         if answer["state"] != "saved" or answer["sentence"]:
-            raise RuntimeError(f"not simply saved: {answer}")
+            raise RuntimeError(f"not saved as expected: {answer}")

@@ -1,12 +1,12 @@
-"""A long storm over a whole installation: what tests/chaos does for a minute, for as long as asked.
+"""A chaos test over a whole installation: what tests/chaos does for a minute, for any time.
 
     python -m benchmarks.chaos [--database sqlite|postgresql] [--minutes 10] [--seed 1]
                                [--people 20] [--pace 0.5] [--lines 20000]
 
-People judge, load and export while processes are killed, services stopped and started, the disk
-fills and clocks jump; then it is compared what they were told with what is there. The next seed
-begins when one storm is over. Prints a line of JSON for each storm, and at the end their sum; stops
-at the first promise that was not kept, with the log of what ran.
+People judge, load and export while processes are killed, services are stopped and started, the
+disk fills and clocks jump. Then the responses they got are compared with the stored data. Each
+storm has its own seed. Prints a line of JSON for each storm, and their sums at the end; stops at
+the first difference, with the log of the programs.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import time
 from collections import Counter
 from typing import Any
 
-# How long one storm lasts, in seconds; then all is compared, and the next begins with nothing.
-ONE = 120.0
+# How long one storm lasts, in seconds; then everything is compared, and the next one starts empty.
+STORM_SECONDS = 120.0
 COUNTED = ("pressed", "acknowledged", "found", "jobs", "requests", "unanswered", "sent_again")
 
 
 def main() -> None:
-    """Let one storm follow the other on each database in turn."""
+    """Run one storm after the other, on each database in turn."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     parser.add_argument("--minutes", type=float, default=10.0, help="in all (%(default)s)")
@@ -43,7 +43,7 @@ def main() -> None:
         command = [sys.executable, "-m", "tests.chaos.storm", database]
         for name, value in (
             ("seed", options.seed + number // len(databases)),
-            ("seconds", min(ONE, 60 * options.minutes / len(databases))),
+            ("seconds", min(STORM_SECONDS, 60 * options.minutes / len(databases))),
             ("people", options.people),
             ("pace", options.pace),
             ("lines", options.lines),
@@ -59,7 +59,7 @@ def main() -> None:
         for name in COUNTED:
             sums[name] += found[name]
         number += 1
-    # That it hit a job says when something happened, and is nothing more that did.
+    # "In the middle of a job" says when a fault happened; it is not another fault.
     faults = sum(sums["survived"].values()) - sums["survived"]["in the middle of a job"]
     print(json.dumps({**sums, "faults": faults}, indent=2))
 

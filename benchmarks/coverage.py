@@ -1,14 +1,14 @@
-"""How often the 95 % intervals of `agreement` hold the true value, by simulation.
+"""Coverage of the 95 % intervals of `agreement`: how often they contain the true value.
 
     python -m benchmarks.coverage [--sets 2000] [--units 20 50 100 200] [--resamples 1000]
                                   [--settings 0 1 2 ...]
 
 Simulates raters who know the truth of a unit with some probability and otherwise draw from the
-prevalence of the categories: the true value of a coefficient is known then. Prints JSON: for every
-setting, size and kind of interval, in how many percent of the data sets the interval holds the true
-value, in how many it lies wholly above or below it, its mean width, and how many data sets had no
-interval (those are left out of the percentages). With 2,000 data sets a percentage is off by
-1 point at most, 95 times in 100.
+prevalence of the categories, so that the true value of a coefficient is known. Prints JSON: for
+every setting, size and kind of interval, the percentage of data sets whose interval contains the
+true value, the percentages whose interval is wholly above or below it, the mean width, and the
+number of data sets without an interval (left out of the percentages). With 2,000 data sets a
+percentage is off by at most 1 point, 95 times in 100.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ from agreement.planning import simulated
 SEED = 1955
 # "auto" is what reports give: "bca" where the ratings are skewed, else "bootstrap".
 METHODS = ("bootstrap", "bca", "analytic", "auto")
-# Clusters are of so many units, and know the truth with these probabilities, each as often.
+# Units per cluster. Raters know the truth of a cluster with one of these probabilities, each
+# equally likely.
 CLUSTER = 10
 KNOWING_OF_CLUSTERS = (0.5, 0.7, 0.9, 1.0)
 
 
 class Setting(NamedTuple):
-    """Who judges what, and how far they agree beyond chance."""
+    """A simulated data set: coefficient, raters, prevalence, and agreement beyond chance."""
 
     coefficient: Callable[..., Coefficient]
     raters: int
@@ -89,7 +90,7 @@ SETTINGS = {
 
 
 def main() -> None:
-    """Simulate every setting at every size, and print what was found."""
+    """Simulate every setting at every size and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -158,7 +159,7 @@ def _percent(count: int, of: int) -> float:
 
 
 def _truth(setting: Setting) -> float:
-    """The value with all units there are, known because shares of all patterns are."""
+    """Return the true value, which follows from the shares of all patterns of ratings."""
     shares = np.array(setting.prevalence)
     beyond = (
         float(np.mean(np.square(KNOWING_OF_CLUSTERS)))
@@ -194,7 +195,7 @@ def _ratings(setting: Setting, drawn: int, rng: np.random.Generator) -> Ratings:
 def _intervals(
     setting: Setting, ratings: Ratings, resamples: int, seed: int
 ) -> dict[str, Interval | None]:
-    """The interval by each method, of the same resamples."""
+    """Return the interval by each method, from the same resamples."""
     probe = Probe()
     value = setting.coefficient(ratings, interval=probe).value
     if value is None or probe.statistic is None:

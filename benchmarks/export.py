@@ -1,10 +1,10 @@
-"""How fast exports are written, beside a bare cursor and a write loop over the same rows.
+"""Speed of exports compared with a bare cursor and a write loop over the same rows.
 
     python -m benchmarks.export [--rows 1000000] [--database sqlite|postgresql]
 
 Fills a new database with a project of that many candidates and as many judgments, then writes both
-exports and, in the same run, the bare lines: one SELECT in the same order, one write a line. Prints
-JSON with lines per second, their quotient, and the memory of the exporting process.
+exports and, in the same run, the bare lines: one SELECT in the same order, one write per line.
+Prints JSON with lines per second, their quotient, and the memory of the exporting process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BY = "2026-01-01 00:00:00+00:00"
 
 
 def main() -> None:
-    """Run every step in a process of its own, so that none pays for another's memory."""
+    """Run every step in its own process, so that its memory is measured alone."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
@@ -51,7 +51,7 @@ def _measure(database: str, rows: int) -> dict[str, Any]:
         _step("fill", rows, env)
         found: dict[str, Any] = {}
         for format_name in ("trec", "jsonl"):
-            # In turns, and the best of each: what else the machine does hits both alike.
+            # In turns, and the best of each, so that other load affects both equally.
             rounds = [
                 (_step(f"bare-{format_name}", rows, env), _step(f"ours-{format_name}", rows, env))
                 for _ in range(ROUNDS)
@@ -64,7 +64,7 @@ def _measure(database: str, rows: int) -> dict[str, Any]:
                 "lines_per_second": round(ours["lines"] / ours["seconds"]),
                 "bare_lines_per_second": round(bare["lines"] / bare["seconds"]),
                 "times_the_bare_loop": _times(ours, bare, "seconds"),
-                # What this process itself worked: on a busy machine the steadier figure.
+                # Processor time of the process itself, which is steadier on a busy machine.
                 "times_the_bare_loop_in_processor_time": _times(ours, bare, "processor"),
                 "memory_before_mb": ours["before_mb"],
                 "memory_peak_mb": ours["peak_mb"],
@@ -73,7 +73,7 @@ def _measure(database: str, rows: int) -> dict[str, Any]:
 
 
 def _times(ours: dict[str, Any], bare: dict[str, Any], what: str) -> float:
-    """How much longer a line took."""
+    """Return how many times as long a line took."""
     times: float = (ours[what] / ours["lines"]) / (bare[what] / bare["lines"])
     return round(times, 2)
 
@@ -83,7 +83,7 @@ def _step(step: str, rows: int, env: dict[str, str]) -> Any:
 
 
 def _fill(rows: int) -> dict[str, Any]:
-    """Make a project of pools of POOL documents, every one with a prior and one judgment."""
+    """Make a project with pools of POOL documents, each with a prior label and one judgment."""
     set_up(migrate=True)
     from django.db import connection
 
@@ -214,7 +214,7 @@ FIELDS = (
 
 
 def _bare_trec(rows: int) -> dict[str, Any]:
-    """Write both qrels and nothing else."""
+    """Write only both qrels files."""
     with _timed() as figures:
         for name, statement in (("original", ORIGINAL), ("changed", CHANGED)):
             with _rows(statement) as found, _file(name) as stream:
@@ -225,7 +225,7 @@ def _bare_trec(rows: int) -> dict[str, Any]:
 
 
 def _bare_jsonl(rows: int) -> dict[str, Any]:
-    """Write the judgments and nothing else."""
+    """Write only the judgments."""
     with _timed() as figures, _rows(SAID) as found, _file("judgments") as stream:
         for row in found:
             line = json.dumps(dict(zip(FIELDS, row, strict=True)), default=str)
@@ -236,7 +236,7 @@ def _bare_jsonl(rows: int) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _rows(statement: str) -> Iterator[Iterable[tuple[Any, ...]]]:
-    """Run one SELECT through the driver's own cursor that streams."""
+    """Run one SELECT through the driver's own streaming cursor."""
     from django.db import connection
 
     connection.ensure_connection()
@@ -260,7 +260,7 @@ def _file(name: str) -> Iterator[Any]:
 
 def _ours(format_name: str) -> Callable[[int], dict[str, Any]]:
     def write(rows: int) -> dict[str, Any]:
-        """Write the whole export, as the command does."""
+        """Write the whole export as the command does."""
         set_up()
         from annotate.models import Project
         from exporters.exports import actions
@@ -281,10 +281,10 @@ def _ours(format_name: str) -> Callable[[int], dict[str, Any]]:
 def _timed() -> Iterator[dict[str, Any]]:
     set_up()
     figures: dict[str, Any] = {"lines": 0, "before_mb": _peak_mb()}
-    start, worked = time.perf_counter(), time.process_time()
+    start, processor_start = time.perf_counter(), time.process_time()
     yield figures
     figures["seconds"] = time.perf_counter() - start
-    figures["processor"] = time.process_time() - worked
+    figures["processor"] = time.process_time() - processor_start
     figures["peak_mb"] = _peak_mb()
 
 

@@ -1,15 +1,15 @@
-"""How fast files are loaded, beside the bare driver with the same rows.
+"""Speed of loading files compared with the bare driver and the same rows.
 
     python -m benchmarks.intake [--lines 1000000] [--documents 100000]
                                 [--database sqlite|postgresql]
 
-Writes a qrels file and a file of documents, and loads each into a new database three ways:
-  ours         `manage.py load`'s own way: read, check, stage, write;
-  bare         the driver alone (executemany, COPY) with rows that are ready made and keys that are
-               known, into the same tables with their keys, indexes and constraints;
-  bare_plain   the driver alone, into one table without any of them: what no loader can reach.
-Prints JSON with rows per second, their quotients, and the memory of the loading process, for a
-tenth of the rows as well: it does not grow with the file.
+Writes a qrels file and a file of documents, and loads each into a new database in three ways:
+  ours         as `manage.py load` does: read, check, stage, write;
+  bare         the driver alone (executemany, COPY) with prepared rows and known keys, into the same
+               tables with their keys, indexes and constraints;
+  bare_plain   the driver alone, into one table without any of these: no loader reaches this bound.
+Prints JSON with rows per second, their quotients, and the memory of the loading process, also for a
+tenth of the rows: memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ DIGEST = "0" * 32
 
 
 def main() -> None:
-    """Run every step in a process of its own, so that none pays for another's memory."""
+    """Run every step in its own process, so that its memory is measured alone."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     parser.add_argument(
-        "--times", type=int, default=3, help="each is done so often; the best counts"
+        "--times", type=int, default=3, help="number of repetitions, of which the best counts"
     )
     parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _write_qrels(path: Path, rows: int) -> None:
-    """TOPICS pools out of a collection with half as many documents as there are lines."""
+    """Write TOPICS pools from a collection with half as many documents as there are lines."""
     chance = random.Random(1)
     pool = rows // TOPICS
     documents = max(rows // 2, pool)
@@ -74,7 +74,7 @@ def _write_qrels(path: Path, rows: int) -> None:
 
 
 def _write_documents(path: Path, rows: int) -> None:
-    """Documents of WORDS words: about 2 KB each."""
+    """Write documents of WORDS words, about 2 KB each."""
     chance = random.Random(1)
     words = ["".join(chance.choices("abcdefghij", k=chance.randint(3, 9))) for _ in range(5_000)]
     with path.open("w") as stream:
@@ -97,20 +97,20 @@ def _measure(
         if not path.exists():
             write(path, count)
     seconds: dict[str, float] = {}
-    again: list[float] = []
-    # By turns, so that whatever else the machine does meets all of them.
+    repeat_seconds: list[float] = []
+    # In turns, so that other load on the machine affects all of them equally.
     for _ in range(times):
         for way in ("bare_plain", "bare", "ours"):
             found = _step(database, f"{way} {kind}", file)
             seconds[way] = min(found["seconds"], seconds.get(way, found["seconds"]))
-        again.append(found["again"])
+        repeat_seconds.append(found["again"])
     smaller = _step(database, f"ours {kind}", small)
     return {
         "rows": rows,
         **{f"{way}_rows_per_second": round(rows / seconds[way]) for way in seconds},
         "ours_to_bare": round(seconds["bare"] / seconds["ours"], 2),
         "ours_to_bare_plain": round(seconds["bare_plain"] / seconds["ours"], 2),
-        "again_rows_per_second": round(rows / min(again)),
+        "again_rows_per_second": round(rows / min(repeat_seconds)),
         "memory_before_mb": found["before_mb"],
         "memory_peak_mb": found["peak_mb"],
         "memory_peak_mb_of_a_tenth": smaller["peak_mb"],
@@ -126,7 +126,7 @@ def _step(database: str, step: str, path: Path) -> Any:
 
 
 def _set_up() -> Any:
-    """Make the tables and an empty project; return it."""
+    """Make the tables and an empty project; return the project."""
     set_up(migrate=True)
     from annotate.projects.actions import create_project
 
@@ -135,18 +135,18 @@ def _set_up() -> Any:
 
 def _ours(kind: str) -> Callable[[Path], dict[str, Any]]:
     def run(path: Path) -> dict[str, Any]:
-        """Load the file twice, as the command does."""
+        """Load the file twice as the command does."""
         project = _set_up()
-        from annotate.collection.intake import on_disk
+        from annotate.collection.intake import file_on_disk
         from annotate.collection.load_jobs import load_file
 
         figures: dict[str, Any] = {"before_mb": _peak_mb()}
         for name in ("seconds", "again"):
             start = time.perf_counter()
-            report = load_file(project=project, format_name=kind, arrived=on_disk(str(path)))
+            report = load_file(project=project, format_name=kind, file=file_on_disk(str(path)))
             figures[name] = time.perf_counter() - start
             if report.refused or report.new != (report.read if name == "seconds" else 0):
-                raise RuntimeError(f"not loaded as it should be: {report.as_json()}")
+                raise RuntimeError(f"not loaded as expected: {report.as_json()}")
         return {**figures, "peak_mb": _peak_mb()}
 
     return run
@@ -162,7 +162,7 @@ def _records(kind: str, path: Path) -> list[Any]:
 
 def _bare_plain(kind: str) -> Callable[[Path], dict[str, Any]]:
     def run(path: Path) -> dict[str, Any]:
-        """Put the values of the records into one table without a key."""
+        """Insert the values of the records into one table without keys."""
         _set_up()
         width = 3
         rows = [record[:width] for record in _records(kind, path)]
@@ -176,7 +176,7 @@ def _bare_plain(kind: str) -> Callable[[Path], dict[str, Any]]:
 
 
 def _bare_qrels(path: Path) -> dict[str, Any]:
-    """Put queries, documents and candidates into their tables, all keys known beforehand."""
+    """Insert queries, documents and candidates into their tables, with known keys."""
     project = _set_up()
     records = _records("trec-qrels", path)
     queries = {q: key for key, q in enumerate(dict.fromkeys(r.query_id for r in records), 1)}
@@ -208,7 +208,7 @@ def _bare_qrels(path: Path) -> dict[str, Any]:
 
 
 def _bare_documents(path: Path) -> dict[str, Any]:
-    """Put documents and their texts into their tables, all keys known beforehand."""
+    """Insert documents and their texts into their tables, with known keys."""
     project = _set_up()
     records = list(enumerate(_records("docs-jsonl", path), 1))
     return {
@@ -245,7 +245,7 @@ Table = tuple[str, Sequence[str], Iterable[tuple[Any, ...]]]
 
 
 def _insert(tables: list[Table]) -> float:
-    """Fill tables in one transaction through the driver alone; return the seconds it took."""
+    """Fill tables in one transaction with the driver alone; return the seconds it took."""
     from django.db import connection
 
     connection.ensure_connection()

@@ -1,4 +1,4 @@
-"""How fast people judge: a real server before many annotators at once, and before a real Chromium.
+"""Speed of judging: a real server with many simultaneous annotators, and with a real Chromium.
 
     python -m benchmarks.judging [--sqlite] [--postgresql] [--seconds 10] [--only load|browser]
 
@@ -6,21 +6,20 @@ Fills a new database with 10,000 documents of 400 words in 100 pools, starts the
 (`manage.py serve`: web server and worker) on a free port, and prints JSON:
 
 - `annotators`: 1, 8 and 32 of them without a browser (benchmarks/annotators.py), who fetch twenty
-  documents at a time and judge each. `one_by_one` sends every judgment by itself, as soon as the
-  one before is saved. The others send what has piled up meanwhile, as the page does, and a
-  judgment's time is that from its key to the answer that it is saved: `as_it_piles_up` presses one
-  and a half times as many keys as are the goal, to see how many get through; `two_a_second` is as
-  many as fast people press.
-- `browser`: key press to next document painted, over 200 presses; the first load of the page.
-- `memory_mb`: PSS and RSS of all processes of the server, before anybody came and after the load.
-- `bounds`: what no server of this kind gets past on this machine, measured in the same run: the
-  same rows written by the bare driver, a transaction each; and the sign-in page, which reads
-  nothing.
+  documents at a time and judge each. `one_by_one` sends each judgment in its own request, as soon
+  as the one before is saved. The others send what has piled up, as the page does, and a judgment's
+  time is from its key press to the response that it is saved: `as_it_piles_up` presses one and a
+  half times as many keys as the goal, to see how many are saved in time; `two_a_second` is the rate
+  of fast people.
+- `browser`: from key press to next document painted, over 200 presses; the first load of the page.
+- `memory_mb`: PSS and RSS of all processes of the server, when idle and after the load.
+- `bounds`: upper bounds for this machine, measured in the same run: the same rows written by the
+  bare driver, one transaction each; and the sign-in page, which reads nothing.
 
-The annotators and the server share the machine: `load_before` says what else it had to do, and
-`processor_ms` what one judgment, with its share of the documents, cost the server's processes and
-the annotators' (the database's own are not counted): on a busy machine the steadier figure. SQLite
-is set as the server sets it; PostgreSQL waits for the disk at each commit (fsync on).
+The annotators and the server share the machine. `load_before` is the load average. `processor_ms`
+is the processor time of one judgment, with its share of the documents, in the server's processes
+and the annotators' (the database's own are not counted); it is steadier on a busy machine. SQLite
+is configured as the server does it; PostgreSQL waits for the disk at each commit (fsync on).
 """
 
 from __future__ import annotations
@@ -37,22 +36,22 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from benchmarks.annotators import Seen, measure
+from benchmarks.annotators import Timings, measure
 from benchmarks.serving import (
     memory,
     new_database,
+    processor_seconds,
     quantiles,
     run_step,
     running_server,
     set_up,
-    worked,
 )
 
 DOCUMENTS, WORDS, POOL = 10_000, 400, 100
 PRESSES = 200
-# How many annotators at once -> the judgments per second that are the goal.
+# Number of simultaneous annotators -> the goal in judgments per second.
 GOALS = {1: 250, 8: 420, 32: 470}
-# Ways to judge -> how many times the goal is possible, or tried, at most.
+# Way of judging -> the maximum rate that is possible, or tried, as a multiple of the goal.
 RATES = {"one_by_one": 3.0, "as_it_piles_up": 1.5, "two_a_second": 0.3}
 
 
@@ -62,7 +61,7 @@ def main() -> None:
     parser.add_argument("--sqlite", action="store_true", help="only this database")
     parser.add_argument("--postgresql", action="store_true", help="only this database")
     parser.add_argument("--seconds", type=float, default=10.0, help="of each crowd (%(default)s)")
-    parser.add_argument("--only", choices=["load", "browser"], help="leave the other half out")
+    parser.add_argument("--only", choices=["load", "browser"], help="run only this half")
     parser.add_argument("--step", choices=list(STEPS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.step:
@@ -94,10 +93,10 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
         plan = _step("fill", seconds, env)
         with running_server(env, Path(folder)) as (process, port):
             amounts = {"idle": memory(process.pid)}
-            # Let every web process have answered once what will be asked.
+            # Warm up every web process with the requests to come.
             warmed = measure("one_by_one", port, plan["warm"], seconds=2)
             if only != "browser":
-                found["annotators"] = _annotators(process.pid, port, plan, seconds)
+                found["annotators"] = _measure_annotators(process.pid, port, plan, seconds)
                 amounts["after_the_load"] = memory(process.pid)
                 found["bounds"] = {
                     "sign_in_pages_per_second": {
@@ -111,24 +110,24 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
                 amounts["after_the_browser"] = memory(process.pid)
             found["memory_mb"] = amounts
         if only != "browser":
-            said = [
+            counts = [
                 crowd["count"] for way in found["annotators"].values() for crowd in way.values()
             ]
-            answered = sum(said) + len(warmed.saving)
+            answered = sum(counts) + len(warmed.saving)
             kept = _step("count", seconds, env)
             if kept != answered:
-                raise RuntimeError(f"{answered} judgments were said to be saved, {kept} are there")
+                raise RuntimeError(f"{answered} judgments were acknowledged, {kept} are stored")
     return found
 
 
-def _annotators(
+def _measure_annotators(
     server: int, port: int, plan: dict[str, Any], seconds: float
 ) -> dict[str, dict[int, Any]]:
     found: dict[str, dict[int, Any]] = {}
     for way in RATES:
         found[way] = {}
         for many in GOALS:
-            before = worked(server)
+            before = processor_seconds(server)
             seen = measure(
                 way, port, plan[f"{way} {many}"], seconds=seconds, rate=_rate(way, many) / many
             )
@@ -136,19 +135,19 @@ def _annotators(
             found[way][many] = {
                 **_summary(seen),
                 "processor_ms": {
-                    "server": round(1000 * (worked(server) - before) / count, 2),
-                    "annotators": round(1000 * seen.worked / count, 2),
+                    "server": round(1000 * (processor_seconds(server) - before) / count, 2),
+                    "annotators": round(1000 * seen.processor_seconds / count, 2),
                 },
             }
     return found
 
 
 def _rate(way: str, many: int) -> float:
-    """Keys a second of all of them together."""
+    """Return the keys a second of all annotators together."""
     return {"two_a_second": 2.0 * many}.get(way, RATES[way] * GOALS[many])
 
 
-def _summary(seen: Seen) -> dict[str, Any]:
+def _summary(seen: Timings) -> dict[str, Any]:
     summary: dict[str, Any] = {
         "count": len(seen.saving),
         "per_second": round(len(seen.saving) / (seen.ended - seen.begun), 1),
@@ -169,8 +168,8 @@ def _step(step: str, seconds: float, env: dict[str, str]) -> Any:
 
 
 def _fill(seconds: float) -> dict[str, Any]:
-    """Make the project for every crowd of this run."""
-    # Enough for each to keep going, whatever the server is able to.
+    """Make the project for all crowds of this run."""
+    # Enough work for each, however fast the server is.
     sizes = {"warm": (8, 2), "browser": (1, 4)}
     for way in RATES:
         for many in GOALS:
@@ -180,9 +179,9 @@ def _fill(seconds: float) -> dict[str, Any]:
 
 
 def fill(sizes: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
-    """Make the project, and return who judges what: crowd -> annotators with their work.
+    """Make the project and return the plan: crowd -> annotators with their work.
 
-    `sizes`: how many annotators are in each crowd, and how many pools each of them judges.
+    `sizes`: the number of annotators in each crowd, and the number of pools each of them judges.
     """
     set_up(migrate=True)
     from django.conf import settings
@@ -193,7 +192,7 @@ def fill(sizes: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
 
     rng = random.Random(7)
     words = world.vocabulary(rng, 20_000, "etaoinshrdlucmfwypvbgk")
-    # As often as in texts that people write: the second word half as often as the first.
+    # Zipf's law, as in natural text: the second word occurs half as often as the first.
     often = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
     with transaction.atomic():
         project = world.add_project("bench", "Bench", overlap=50)
@@ -242,8 +241,8 @@ def fill(sizes: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
     return plan
 
 
-def bare(seconds: float) -> dict[str, Any]:
-    """Write the rows of judgments with the bare driver on one connection, a transaction each."""
+def insert_bare_rows(seconds: float) -> dict[str, Any]:
+    """Insert judgments with the bare driver on one connection, one transaction each."""
     set_up()
     from uuid import uuid4
 
@@ -281,16 +280,17 @@ def bare(seconds: float) -> dict[str, Any]:
     }
 
 
-def count(_seconds: float) -> int:
-    """How many judgments of the annotators without a browser are there."""
+def count_judgments(_seconds: float) -> int:
+    """Return how many judgments of the annotators without a browser are stored."""
     set_up()
     from annotate.models import Judgment
 
-    said = Judgment.objects.current().filter(annotator__user__isnull=False)
-    return said.exclude(annotator__name__startswith="browser").count()
+    judgments = Judgment.objects.current().filter(annotator__user__isnull=False)
+    return judgments.exclude(annotator__name__startswith="browser").count()
 
 
-# From the key to the frame after the next document is in. The event comes once it is.
+# Measures from the key press to the frame after the next document is inserted, which the event
+# reports.
 WATCH = """
 (() => {
   let pressed = 0;
@@ -311,7 +311,7 @@ WATCH = """
 
 
 def _browser(_seconds: float) -> dict[str, Any]:
-    """Press keys in a real Chromium; weigh the first load."""
+    """Press keys in a real Chromium, and measure the first load."""
     from playwright.sync_api import sync_playwright
 
     from tests.services.chromium import FLAGS, chromium
@@ -347,8 +347,8 @@ def _browser(_seconds: float) -> dict[str, Any]:
         for work in annotator["work"]:
             page.goto(f"{url}/pairs/{work['pair']}/judging/")
             page.wait_for_load_state("networkidle")
-            first = first or _weighed(list(requests.values()), url)
-            # The last one leads to the end, not to a document.
+            first = first or _sum_bytes(list(requests.values()), url)
+            # The last judgment leads to the end page, not to a document.
             for _ in range(min(POOL - 1, PRESSES - len(presses))):
                 count = page.evaluate("window.painted.length")
                 page.keyboard.press(random.choice("012"))
@@ -370,8 +370,8 @@ def _browser(_seconds: float) -> dict[str, Any]:
     }
 
 
-def _weighed(requests: list[dict[str, Any]], url: str) -> dict[str, Any]:
-    """What came over the wire, with its headers: the page itself, and the documents ahead."""
+def _sum_bytes(requests: list[dict[str, Any]], url: str) -> dict[str, Any]:
+    """Return the bytes received, with headers, for the page itself and the documents ahead."""
     ahead = [one for one in requests if "/documents/" in one["url"]]
     page = [one for one in requests if one not in ahead]
 
@@ -388,7 +388,7 @@ def _weighed(requests: list[dict[str, Any]], url: str) -> dict[str, Any]:
     }
 
 
-STEPS = {"fill": _fill, "bare": bare, "count": count, "browser": _browser}
+STEPS = {"fill": _fill, "bare": insert_bare_rows, "count": count_judgments, "browser": _browser}
 
 
 if __name__ == "__main__":

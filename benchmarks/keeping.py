@@ -1,11 +1,11 @@
-"""How fast a backup is written and brought back, and that its memory does not grow.
+"""Speed and memory of writing and restoring a backup.
 
     python -m benchmarks.keeping [--rows 1000000] [--from sqlite] [--to postgresql]
 
-Fills a new database with a project of that many candidates and as many judgments (and another with
-a tenth of it), writes a backup of each, brings it back into an empty installation on the other
-database, and a project into one beside it; then purges it. In the same run the bare bound of
-writing: one SELECT of each table through the driver, one line of JSON a row. Prints JSON: rows,
+Fills a new database with a project of that many candidates and as many judgments (and another one
+with a tenth of them), writes a backup of each, restores it into an empty installation on the other
+database, and purges and restores the project in the first. In the same run it measures a bound for
+writing: one SELECT of each table through the driver, one line of JSON per row. Prints JSON: rows,
 seconds, rows per second, megabytes of the file, and the peak memory of each process.
 """
 
@@ -25,7 +25,7 @@ from benchmarks.serving import bare_database, run_step
 SLUG = "bench"
 
 
-class _Quiet:
+class _NoProgress:
     def start(self, total: int | None, step: str) -> None:
         pass
 
@@ -34,7 +34,7 @@ class _Quiet:
 
 
 def main() -> None:
-    """Run every step in a process of its own, so that none pays for another's memory."""
+    """Run every step in its own process, so that its memory is measured alone."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--from", dest="one", choices=["sqlite", "postgresql"], default="sqlite")
@@ -92,7 +92,7 @@ def _file(name: str) -> Path:
 
 
 def _bare(rows: int) -> dict[str, Any]:
-    """Write every row as a line of JSON and nothing else."""
+    """Write only a line of JSON for every row."""
     with _timed() as figures, _file("bare").open("wb", 1024 * 1024) as stream:
         from django.apps import apps
         from django.db import connection
@@ -111,12 +111,12 @@ def _bare(rows: int) -> dict[str, Any]:
 
 def _backup(project: str | None) -> Callable[[int], dict[str, Any]]:
     def write(rows: int) -> dict[str, Any]:
-        """Write a backup, as the command does."""
+        """Write a backup as the command does."""
         path = _file(project or "all")
         with _timed() as figures:
             from keeping.backup import back_up
 
-            done = back_up(path=path, project=project, progress=_Quiet())
+            done = back_up(path=path, project=project, progress=_NoProgress())
         figures["lines"] = done.rows
         return {**_figures(figures), "megabytes": round(done.bytes / 1e6, 1)}
 
@@ -124,20 +124,20 @@ def _backup(project: str | None) -> Callable[[int], dict[str, Any]]:
 
 
 def _restore(project: str | None) -> Callable[[int], dict[str, Any]]:
-    def bring_back(rows: int) -> dict[str, Any]:
-        """Bring a backup back, as the command does."""
+    def restore_backup(rows: int) -> dict[str, Any]:
+        """Restore a backup as the command does."""
         with _timed() as figures:
             from keeping.restore import restore
 
-            done = restore(path=_file(project or "all"), progress=_Quiet())
+            done = restore(path=_file(project or "all"), progress=_NoProgress())
         figures["lines"] = done.rows
         return _figures(figures)
 
-    return bring_back
+    return restore_backup
 
 
 def _prepare(rows: int) -> dict[str, Any]:
-    """Make the tables: what takes long in an empty installation, whatever comes into it."""
+    """Make the tables, which takes long in an empty installation whatever is restored."""
     with _timed():
         from django.core.management import call_command
 
@@ -146,7 +146,7 @@ def _prepare(rows: int) -> dict[str, Any]:
 
 
 def _purge(rows: int) -> dict[str, Any]:
-    """Purge the project, as the command does."""
+    """Purge the project as the command does."""
     with _timed() as figures:
         from django.utils import timezone
 

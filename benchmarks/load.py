@@ -1,27 +1,27 @@
-"""How judging feels while the house is busy: many annotators, a large load and exports at once.
+"""Speed of judging on a busy server: many annotators, large loads and exports at once.
 
     python -m benchmarks.load [--sqlite] [--postgresql] [--seconds 20] [--annotators 8 32 128]
                               [--lines 1000000]
 
-Fills a new database with 10,000 documents in 100 pools, starts the server as people do (`manage.py
-serve`: two web processes and a worker) on a free port, and lets a lead hand in one file of qrels
-after the other (`lines` each, looked through first and loaded then) and ask for one export after
-the other. Meanwhile annotators without a browser judge, each judgment in a request of its own:
+Fills a new database with 10,000 documents in 100 pools and starts the server as people do
+(`manage.py serve`: two web processes and a worker) on a free port. A lead uploads one qrels file
+after the other (`lines` each, previewed and then loaded) and requests one export after the other.
+At the same time annotators without a browser judge, each judgment in its own request:
 
-- `paced`: a key every two seconds of each, which is fast for people who read;
+- `paced`: each presses a key every two seconds, which is fast for people who read;
 - `flat_out`: the next key as soon as the judgment before is saved.
 
-Prints JSON. A judgment's time is that from its key to the answer that it is saved, with all times
-that the server was too busy and was asked again (`busy`). `ms` is of all, `ms_while` of those that
-fell into each step of a load; `alone` is the same crowd with nothing else going on. Any answer that
-is neither ends the run, and at the end the judgments that were acknowledged are counted in the
-database: `lost` is their difference.
+Prints JSON. A judgment's time is from its key press to the response that it is saved, including
+the retries while the server was too busy (`busy`). `ms` is over all judgments, `ms_while` over
+those during each step of a load; `alone` is the same crowd with no other load. Any other response
+ends the run. At the end the acknowledged judgments are compared with those in the database: `lost`
+is the difference.
 
-`memory_mb` is the PSS of all processes of the server over time, by what they are: its median in
-each tenth of the run (in the first ones nothing is loaded yet), and the most. `bounds` is what no
-server of this kind gets past on this machine, measured in the same run: the same rows written by
-the bare driver, a transaction each; and the sign-in page, which reads nothing. The annotators, the
-server and the database share the machine. PostgreSQL waits for the disk at each commit.
+`memory_mb` is the PSS of the server's processes over time, by type: its median in each tenth of
+the run (in the first ones nothing is loaded yet), and its maximum. `bounds` are upper bounds for
+this machine, measured in the same run: the same rows written by the bare driver, one transaction
+each; and the sign-in page, which reads nothing. The annotators, the server and the database share
+the machine. PostgreSQL waits for the disk at each commit.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import judging
-from benchmarks.annotators import Seen, measure
+from benchmarks.annotators import Timings, measure
 from benchmarks.serving import memory, new_database, quantiles, run_step, running_server
-from tests.chaos.people import Unanswered, Wire
+from tests.chaos.people import Connection, Unanswered
 
-# Keys a second of one person who reads.
+# Keys a second of a person who reads.
 PACE = 0.5
-# No server here saves more judgments a second than this.
-MOST = 600
+# More judgments a second than any server here saves.
+MAX_RATE = 600
 QUERIES = 250
 GOAL_P95_MS = 100
 STEPS_OF_A_LOAD = {
@@ -89,7 +89,7 @@ def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> di
     for many in crowds:
         for state in ("alone", "busy"):
             sizes[f"paced {state} {many}"] = (many, int(PACE * seconds / judging.POOL) + 1)
-            flat_out = int(MOST * seconds / many / judging.POOL) + 1
+            flat_out = int(MAX_RATE * seconds / many / judging.POOL) + 1
             sizes[f"flat_out {state} {many}"] = (many, flat_out)
     with tempfile.TemporaryDirectory() as folder, new_database(database) as address:
         env = {**os.environ, "REJUDGE_DATA": folder, **address}
@@ -98,12 +98,12 @@ def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> di
         with running_server(env, Path(folder)) as (process, port):
             acknowledged = len(measure("one_by_one", port, plan["warm"], seconds=2).saving)
             lead = _Lead(port, plan["lead"][0], lines)
-            watch = _Watch(process.pid)
+            watch = _MemoryRecorder(process.pid)
             watch.start()
             for state in ("alone", "busy"):
                 if state == "busy":
                     lead.start()
-                    lead.at_it.wait(120)
+                    lead.load_started.wait(120)
                 found[state] = {}
                 for way, rate in (("paced", PACE), ("flat_out", 0.0)):
                     found[state][way] = {}
@@ -112,9 +112,9 @@ def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> di
                         seen = measure("at_leisure", port, crowd, seconds=seconds, rate=rate)
                         acknowledged += len(seen.saving)
                         found[state][way][many] = _summary(seen, lead.steps)
-            lead.enough.set()
+            lead.stop_requested.set()
             lead.join(600)
-            watch.enough.set()
+            watch.stop_requested.set()
             watch.join()
             found["lead"] = lead.counts | {"complaints": lead.complaints}
             found["memory_mb"] = watch.summary()
@@ -130,20 +130,20 @@ def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> di
     return found
 
 
-def _summary(seen: Seen, steps: list[tuple[float, str]]) -> dict[str, Any]:
+def _summary(seen: Timings, steps: list[tuple[float, str]]) -> dict[str, Any]:
     summary: dict[str, Any] = {
         "judgments": len(seen.saving),
         "per_second": round(len(seen.saving) / (seen.ended - seen.begun), 1),
         "ms": quantiles([1_000 * one for one in seen.saving]),
         "twenty_documents_ms": quantiles([1_000 * one for one in seen.fetching]),
         "busy": seen.busy,
-        # What was not answered as it should be ends the run.
+        # Always 0, because any unexpected response ends the run.
         "errors": 0,
     }
     if steps:
         by_step: dict[str, list[float]] = {}
         for took, at in zip(seen.saving, seen.at, strict=True):
-            # A judgment that waited through a step fell into it, too.
+            # A judgment that waited through a step counts for that step, too.
             during = {
                 step
                 for (start, step), end in zip(
@@ -160,28 +160,28 @@ def _summary(seen: Seen, steps: list[tuple[float, str]]) -> dict[str, Any]:
 
 
 class _Lead(threading.Thread):
-    """Hands in one file after the other and takes exports, until it is enough."""
+    """A lead who uploads one file after the other and requests exports, until told to stop."""
 
     def __init__(self, port: int, who: dict[str, Any], lines: int) -> None:
         super().__init__(daemon=True)
-        self.enough, self.at_it = threading.Event(), threading.Event()
+        self.stop_requested, self.load_started = threading.Event(), threading.Event()
         self.counts: Counter[str] = Counter()
         self.complaints: list[str] = []
         # When each step of a load began.
         self.steps: list[tuple[float, str]] = []
-        self._wire = Wire(port, who["session"], patience=120)
+        self._wire = Connection(port, who["session"], patience=120)
         self._lines = lines
 
     def run(self) -> None:
-        """Load and export, at the same time, again and again."""
+        """Load and export repeatedly at the same time."""
         try:
             number = 0
-            while not self.enough.is_set():
+            while not self.stop_requested.is_set():
                 number += 1
                 self._load(number)
         except (Unanswered, RuntimeError) as error:
             self.complaints.append(repr(error))
-        self.at_it.set()
+        self.load_started.set()
 
     def _load(self, number: int) -> None:
         each = max(self._lines // QUERIES, 1)
@@ -194,7 +194,7 @@ class _Lead(threading.Thread):
             "/projects/bench/loads/", f"{number}.txt", text.encode(), format="trec-qrels"
         ).location
         del text
-        self.at_it.set()
+        self.load_started.set()
         self._export()
         self._follow(path)
         self.counts["files_looked_through"] += 1
@@ -206,12 +206,12 @@ class _Lead(threading.Thread):
         self.counts["files_loaded"] += 1
 
     def _export(self) -> None:
-        """Ask for an export; it is made beside the load, by the worker's other thread."""
+        """Request an export, which the worker's other thread makes during the load."""
         if self._wire.form("/projects/bench/exports/", format="trec").status == 302:
             self.counts["exports_asked_for"] += 1
 
     def _follow(self, path: str) -> None:
-        """Write down the steps of a job until it is over."""
+        """Record the steps of a job until it is over."""
         while True:
             page = self._wire.ask("GET", path).body.decode()
             now = time.monotonic()
@@ -227,28 +227,28 @@ class _Lead(threading.Thread):
             time.sleep(0.1)
 
 
-class _Watch(threading.Thread):
-    """Looks at the server's memory every two seconds."""
+class _MemoryRecorder(threading.Thread):
+    """Records the server's memory every two seconds."""
 
     def __init__(self, server: int) -> None:
         super().__init__(daemon=True)
-        self.enough = threading.Event()
+        self.stop_requested = threading.Event()
         self._server = server
         self._seen: list[dict[str, float]] = []
 
     def run(self) -> None:
-        """Look."""
-        while not self.enough.wait(2):
+        """Record the memory until told to stop."""
+        while not self.stop_requested.wait(2):
             try:
                 found = memory(self._server)
             except (OSError, KeyError):
-                # One of them has just ended.
+                # A process has just ended.
                 continue
             by_kind = {kind: float(sum(each)) for kind, each in found["processes"].items()}
             self._seen.append({"all": float(found["pss"]), **by_kind})
 
     def summary(self) -> dict[str, Any]:
-        """The median of each tenth of the time, by what the processes are; and the most."""
+        """Return the median of each tenth of the time, and the maximum, by type of process."""
         tenths = [
             self._seen[len(self._seen) * n // 10 : len(self._seen) * (n + 1) // 10]
             for n in range(10)
@@ -275,8 +275,8 @@ def _step(step: str, argument: str, env: dict[str, str]) -> Any:
 
 STEPS: dict[str, Callable[[str], Any]] = {
     "fill": lambda sizes: judging.fill(json.loads(sizes)),
-    "bare": lambda seconds: judging.bare(float(seconds)),
-    "count": lambda _: judging.count(0),
+    "bare": lambda seconds: judging.insert_bare_rows(float(seconds)),
+    "count": lambda _: judging.count_judgments(0),
 }
 
 

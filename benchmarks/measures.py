@@ -1,6 +1,6 @@
-"""Every measure with intervals on 20 systems, each compared with the first.
+"""Speed of every measure with intervals on 20 systems, each compared with the first.
 
-Beside it stands ir_measures' own time for nDCG on the same runs.
+For comparison, it also measures ir_measures' time for nDCG on the same runs.
 
 python -m benchmarks.measures [--queries 250] [--documents 1000] [--systems 20]
 """
@@ -37,8 +37,8 @@ Qrels = dict[str, dict[str, int]]
 DIMENSIONS = ("audience", "format", "length")
 
 
-def made_up(rng: random.Random, queries: int, documents: int) -> Run:
-    """A run with random scores."""
+def make_random_run(rng: random.Random, queries: int, documents: int) -> Run:
+    """Return a run with random scores."""
     return {
         f"q{query}": {f"d{document}": rng.random() for document in range(documents)}
         for query in range(queries)
@@ -48,7 +48,7 @@ def made_up(rng: random.Random, queries: int, documents: int) -> Run:
 def all_measures(
     original: Run, changed: Run, reverse: Run, before: Qrels, after: Qrels
 ) -> dict[str, Callable[[], Measurement]]:
-    """Each measure on one system, from three runs that are prepared once."""
+    """Return each measure on one system, from three runs that are prepared once."""
     og, new, rev = Scores(original), Scores(changed), Scores(reverse)
     gold = dict.fromkeys(original, "d0")
     modes: Any = {"original": og, "instructed": new, "reversed": rev, "gold": gold}
@@ -94,7 +94,7 @@ def all_measures(
 
 
 def main() -> None:
-    """Print seconds of processor time by measure, and of nDCG@10 by ir_measures."""
+    """Print the processor time of each measure, and of nDCG@10 by ir_measures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=250)
     parser.add_argument("--documents", type=int, default=1_000)
@@ -112,7 +112,7 @@ def main() -> None:
     first: dict[str, Measurement] = {}
     for _ in range(given.systems):
         original, changed, reverse = (
-            made_up(rng, given.queries, given.documents) for _ in range(3)
+            make_random_run(rng, given.queries, given.documents) for _ in range(3)
         )
         began = time.process_time()
         measures = all_measures(original, changed, reverse, before, after)

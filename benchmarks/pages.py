@@ -1,24 +1,24 @@
-"""What a page costs the processor: requests answered inside one process, one after another.
+"""Processor time of each page: requests answered one after another in one process.
 
     python -m benchmarks.pages [--rounds 40] [--share 1.0] [--only NAME] [--before FILE] [--profile]
 
 Fills a new SQLite database with one project of 30,030 candidates in 77 pools and 100,000 judgments
-of people, and 49 smaller ones that the same lead leads, and prints JSON. For each page:
+by people, and 49 smaller ones with the same lead, and prints JSON. For each page:
 
 - `ms`: milliseconds of processor time of one request, the median of all rounds after two that are
-  not counted. The whole of Django is in it, with all middleware, and the test client that asks
-  (`bare` is what that takes by itself); the web server is not.
-- `queries`: how many queries it asks the database, without BEGIN and COMMIT.
-- `kb`: how large its answer is before it is compressed.
+  not counted. It includes all of Django with its middleware, and the test client (`bare` is the
+  time of an almost empty page), but not the web server.
+- `queries`: the number of database queries, without BEGIN and COMMIT.
+- `kb`: the size of the response before compression.
 
-- `times_bare`: how many times as much as `bare`, which is asked in turn with each page. It says
-  more than `ms` on another machine, or on one that others work on.
-- `goal_ms`, where there is one, and `before`: what an earlier commit printed of the same page
+- `times_bare`: the time as a multiple of `bare`, which is requested in turn with each page. It is
+  more comparable than `ms` between machines, and on a busy one.
+- `goal_ms`, if there is a goal, and `before`: the figures of an earlier commit for the same page
   (`--before FILE`).
 
-`judgment` is one entry of the journal, `batch` twenty of them, `each_further` what each of these
-nineteen adds; `ahead` fetches twenty documents. `--profile` prints where the time went instead, for
-the pages that `--only` names.
+`judgment` is one entry of the journal, `batch` is twenty of them, and `each_further` is what each
+of the other nineteen adds; `ahead` fetches twenty documents. `--profile` instead prints where the
+time goes, for the pages that `--only` names.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from benchmarks.serving import set_up
 QUERIES, POOL, PEOPLE, JUDGMENTS = 77, 390, 6, 100_000
 PROJECTS = 50
 GOALS = {"sign_in": 2.5, "home": 12, "project": 40, "judgment": 2.5, "each_further": 1, "ahead": 12}
-# Pages of the project for a lead, by the last part of their addresses.
+# Pages of the project for a lead, by the last part of their URLs.
 LISTS = (
     "disagreements",
     "matrix",
@@ -63,7 +63,7 @@ LISTS = (
 
 
 def main() -> None:
-    """Fill a database, ask for each page many times, and print what it took."""
+    """Fill a database, request each page many times, and print the times."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=40, help="requests of each (%(default)s)")
     parser.add_argument("--share", type=float, default=1.0, help="of all rows (%(default)s)")
@@ -85,18 +85,18 @@ def main() -> None:
 
 
 def _plan(share: float) -> dict[str, Any]:
-    """Fill the database, unless an earlier run has, in a folder that the environment names."""
+    """Fill the database, unless an earlier run in the same data folder has."""
     from django.conf import settings
 
-    there = Path(settings.DATA) / "pages.json"
-    if not there.exists():
-        there.write_text(json.dumps(fill(share)))
-    plan: dict[str, Any] = json.loads(there.read_text())
+    path = Path(settings.DATA) / "pages.json"
+    if not path.exists():
+        path.write_text(json.dumps(fill(share)))
+    plan: dict[str, Any] = json.loads(path.read_text())
     return plan
 
 
 def fill(share: float) -> dict[str, Any]:
-    """Make the projects, and return who asks for what."""
+    """Make the projects and return the plan of requests."""
     set_up(migrate=True)
     from django.db import transaction
     from django.utils import timezone
@@ -104,7 +104,7 @@ def fill(share: float) -> dict[str, Any]:
     from annotate.models import Assignment, Judgment, Membership
     from benchmarks import world
 
-    def judged(pool: world.Pool, candidate: Any, by: Membership, relevance: int) -> Judgment:
+    def make_judgment(pool: world.Pool, candidate: Any, by: Membership, relevance: int) -> Judgment:
         return Judgment(
             narrative=pool.altered,
             candidate=candidate,
@@ -144,16 +144,16 @@ def fill(share: float) -> dict[str, Any]:
                     for seat, one in enumerate(assigned, start=1)
                 )
                 judgments += [
-                    judged(pool, candidate, one, rng.choice((0, 0, 1, 2)))
+                    make_judgment(pool, candidate, one, rng.choice((0, 0, 1, 2)))
                     for one in assigned[: 3 if large else 1]
                     for candidate in pool.candidates
                 ]
             if large:
-                # Of the pools that are done, a fourth answer, as many as are wanted in all.
+                # A fourth member answers as many more as are needed for the wanted total.
                 for pool in pools:
                     (fourth,) = pool.pair.assignments.filter(seat=4).select_related("member")
                     judgments += [
-                        judged(pool, candidate, fourth.member, 1)
+                        make_judgment(pool, candidate, fourth.member, 1)
                         for candidate in pool.candidates[: max(0, wanted - len(judgments))]
                     ]
             rng.shuffle(judgments)
@@ -165,7 +165,7 @@ def fill(share: float) -> dict[str, Any]:
 
 
 def _annotator(pools: list[Any], members: list[Any]) -> dict[str, Any]:
-    """Somebody who still has most of a pool to judge."""
+    """Return an annotator who still has most of a pool to judge."""
     pair, _original, narrative, candidates = pools[-1]
     fourth = pair.assignments.get(seat=4).member
     return {
@@ -177,7 +177,7 @@ def _annotator(pools: list[Any], members: list[Any]) -> dict[str, Any]:
 
 
 def _entry(plan: dict[str, Any], candidate: int) -> dict[str, Any]:
-    """A judgment as the journal sends it."""
+    """Return a judgment as the journal sends it."""
     from django.utils import timezone
 
     return {
@@ -200,7 +200,7 @@ def _entry(plan: dict[str, Any], candidate: int) -> dict[str, Any]:
 
 
 def _pages(plan: dict[str, Any]) -> dict[str, Callable[[], Any]]:
-    """Each page by its name in the figures, and how it is asked for."""
+    """Return a function that requests each page, by its name in the figures."""
     from django.conf import settings
     from django.test import Client
 
@@ -261,21 +261,21 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
         "goals": GOALS,
     }
     before = json.loads(options.before.read_text()) if options.before else {}
-    for name, ask in pages.items():
+    for name, request_page in pages.items():
         if options.only and name not in options.only:
             continue
         for _ in range(2):
-            answer = ask()
+            answer = request_page()
             assert answer.status_code == 200, (name, answer.status_code, answer.content[:500])
         if options.profile:
-            _profile(name, ask, options.rounds)
+            _profile(name, request_page, options.rounds)
             continue
         times, bare = [], []
         for _ in range(options.rounds):
             bare.append(_timed(pages["bare"]))
-            times.append(_timed(ask))
+            times.append(_timed(request_page))
         with CaptureQueriesContext(connection) as asked:
-            answer = ask()
+            answer = request_page()
         figures[name] = {
             "ms": round(statistics.median(times), 2),
             "least_ms": round(min(times), 2),
@@ -291,18 +291,18 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
     return figures
 
 
-def _timed(ask: Callable[[], Any]) -> float:
+def _timed(request_page: Callable[[], Any]) -> float:
     """Return the milliseconds of processor time of one request."""
     begun = time.process_time()
-    ask()
+    request_page()
     return 1000 * (time.process_time() - begun)
 
 
-def _profile(name: str, ask: Callable[[], Any], rounds: int) -> None:
+def _profile(name: str, request_page: Callable[[], Any], rounds: int) -> None:
     profile = cProfile.Profile()
     profile.enable()
     for _ in range(rounds):
-        ask()
+        request_page()
     profile.disable()
     print(f"== {name}, {rounds} requests")
     pstats.Stats(profile).sort_stats("cumulative").print_stats(70)

@@ -1,7 +1,7 @@
-"""The two halves of prove_mteb.sh: make the oracle's run here, have MTEB evaluate it there.
+"""The two halves of prove_mteb.sh: write the oracle's run, and let MTEB evaluate it.
 
-`run` needs Rejudge and writes the rankings with the p-MRR of `measures`. `evaluate` runs in the
-environment of MTEB and imports nothing of Rejudge.
+`run` needs Rejudge and writes the rankings and the p-MRR of `measures`. `evaluate` runs in MTEB's
+environment and does not import Rejudge.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ DIGITS = 5
 
 
 def write_run(folder: Path, target: Path) -> None:
-    """Write the oracle's ranking of each query, and the p-MRR that measures gives it."""
+    """Write the oracle's ranking of each query, and its p-MRR by `measures`."""
     import django
 
     django.setup()
 
     from exporters.exports.oracles import Topics, rankings
     from exporters.exports.proof import plain
-    from exporters.exports.proof.measured import oracle
+    from exporters.exports.proof.measured import measure_oracle
 
     qrels = plain.mteb(folder).qrels
     sides = {side: {pair: dict(grades) for pair, grades in qrels[side].items()} for side in qrels}
@@ -35,7 +35,7 @@ def write_run(folder: Path, target: Path) -> None:
         for side, suffix in (("original", "-og"), ("changed", "-changed"))
         for pair, scores in runs[side].items()
     }
-    target.write_text(json.dumps({"run": ranked, **oracle(qrels, relevant=1)}))
+    target.write_text(json.dumps({"run": ranked, **measure_oracle(qrels, relevant=1)}))
 
 
 class Oracle:
@@ -46,7 +46,7 @@ class Oracle:
         self.mteb_model_meta = meta
 
     def index(self, *_: Any, **__: Any) -> None:
-        """Nothing is indexed."""
+        """Do nothing: the rankings are known."""
 
     def search(self, queries: Any, **_: Any) -> dict[str, dict[str, float]]:
         """Return the known scores of each query."""
@@ -54,7 +54,7 @@ class Oracle:
 
 
 def evaluate(folder: Path, source: Path) -> None:
-    """Evaluate the oracle with the task of the folder, and compare."""
+    """Evaluate the oracle with the task of the folder, and compare the p-MRR."""
     known = json.loads(source.read_text())
     spec = importlib.util.spec_from_file_location("task", folder / "task.py")
     assert spec is not None

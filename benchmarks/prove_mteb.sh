@@ -1,9 +1,9 @@
 #!/bin/sh
-# Has MTEB evaluate the oracle on the layout `mteb` of the example project, in an environment of its own, and
-# compares its p-MRR with measures.p_mrr(documents="changed"): benchmarks/prove_mteb.sh [FOLDER]
+# Lets MTEB evaluate the oracle on the layout `mteb` of the example project, in a separate environment,
+# and compares its p-MRR with measures.p_mrr(documents="changed"): benchmarks/prove_mteb.sh [FOLDER]
 #
-# It installs mteb with torch: some gigabytes in FOLDER (default: a new temporary folder). The evaluation itself
-# needs no network. bin/test does not run it.
+# It installs mteb with torch: some gigabytes in FOLDER (default: a new temporary folder). The evaluation
+# itself needs no network. bin/test does not run it.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD

@@ -1,31 +1,29 @@
-"""How fast the queue of disagreements is where it is long: a real server, one lead, HTTP.
+"""Speed of a long queue of disagreements: a real server, one lead, HTTP.
 
     python -m benchmarks.queue [--sqlite] [--postgresql] [--rounds 30] [--share 1.0]
 
 Fills a new database with 5,000 candidates in 50 pools, which ten people judge under two narratives
-each, the original and the altered: 100,000 judgments of people, and 10,000 times somebody differs.
-That is so by making: all but 600 of the 10,000 documents under a narrative are judged differently;
-500 conditions, 50 instructions and 50 checked labels make up the number (under the altered
-narratives stand two conditions each, to which two people answer for every document; each document
-has 400 words, which no page of the queue reads but the one document it shows). `--share 0.05` makes
-a twentieth of it all.
+each, the original and the altered: 100,000 judgments and 10,000 disagreements. All but 600 of the
+10,000 documents under a narrative are judged differently; disagreements on 500 conditions, 50
+instructions and 50 checked labels make up the number. Each altered narrative has two conditions,
+which two people answer for every document. Each document has 400 words; a page of the queue only
+reads the one document it shows. `--share 0.05` makes a twentieth of everything.
 
 Prints JSON, in milliseconds, over `rounds` requests each after two that are not counted:
 
-- `first_page`: of the list, in its three orders, of one kind, of two people, of what is settled;
-  `deep_page` is the last one but a few, reached by its address.
-- `settle`: pressing "Settle it": `post` is the answer that leads on, `next_item` the page of the
-  next one; `together` is what the lead waits for. The goal is 200 ms. `count` is how many are open,
-  which that page asks for once it stands.
+- `first_page`: the first page of the list in its three orders, of one kind, of two people, and of
+  settled ones; `deep_page` is one near the end, reached by its address.
+- `settle`: pressing "Settle it": `post` is the redirect, `next_item` the page of the next item, and
+  `together` the time that the lead waits. The goal is 200 ms. `count` is the number of open items,
+  which that page requests after it has loaded.
 - `project`, `progress`: the first pages of the project for a lead.
-- `memory_mb`: PSS and RSS of all processes of the server, before anybody came and afterwards.
-- `bounds`: what no page gets past on this machine, measured in the same run: `grouping`, the bare
-  driver that groups all judgments and returns the number of those that differ; `sign_in_page`, a
-  page that reads nothing.
+- `memory_mb`: PSS and RSS of all processes of the server, when idle and afterwards.
+- `bounds`: lower bounds for this machine, measured in the same run: `grouping`, the bare driver,
+  which groups all judgments and counts those that differ; `sign_in_page`, a page without queries.
 
-The lead and the server share the machine: `load_before` says what else it had to do, and
-`processor_ms` what one request cost the server's processes (the database's own are not counted): on
-a busy machine the steadier figure.
+The lead and the server share the machine. `load_before` is the load average. `processor_ms` is the
+processor time of one request in the server's processes (the database's own are not counted); it is
+steadier on a busy machine.
 """
 
 from __future__ import annotations
@@ -46,11 +44,11 @@ from benchmarks.queue_world import fill
 from benchmarks.serving import (
     memory,
     new_database,
+    processor_seconds,
     quantiles,
     run_step,
     running_server,
     set_up,
-    worked,
 )
 
 if TYPE_CHECKING:
@@ -105,7 +103,7 @@ def _measure(database: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 class Lead:
-    """A lead's browser, on one connection."""
+    """A lead's browser with one connection."""
 
     def __init__(self, port: int, session: str) -> None:
         self.connection = HTTPConnection("127.0.0.1", port, timeout=60)
@@ -113,11 +111,11 @@ class Lead:
         self.token = ""
 
     def get(self, path: str) -> str:
-        """Return a page, or raise if there is none."""
+        """Return a page; raise RuntimeError unless the status is 200."""
         return self._ask("GET", path)[1]
 
     def post(self, path: str, **given: Any) -> str:
-        """Send a form, and return where it leads."""
+        """Submit a form and return the address that it redirects to."""
         body = urlencode({**given, "csrfmiddlewaretoken": self.token})
         return self._ask("POST", path, body)[0]
 
@@ -141,14 +139,14 @@ def _timed(ask: Callable[[], Any], rounds: int, server: int | None = None) -> di
     before = 0.0
     for number in range(rounds + 2):
         if number == 2 and server is not None:
-            before = worked(server)
+            before = processor_seconds(server)
         begun = time.perf_counter()
         ask()
         if number >= 2:
             times.append(1000 * (time.perf_counter() - begun))
     if server is None:
         return quantiles(times)
-    spent = 1000 * (worked(server) - before) / rounds
+    spent = 1000 * (processor_seconds(server) - before) / rounds
     return {**quantiles(times), "processor_ms": round(spent, 1)}
 
 
@@ -180,7 +178,7 @@ def _pages(lead: Lead, plan: dict[str, Any], rounds: int, server: int) -> dict[s
 
 
 def _settling(lead: Lead, rounds: int, server: int) -> dict[str, Any]:
-    """Adopt the first answer of one after another, as the key does."""
+    """Adopt the first answer of one disagreement after another, as the key does."""
     path = re.search(r'id="first" href="([^"]+)"', lead.get("/projects/bench/disagreements/"))
     assert path is not None
     here = path.group(1).replace("&amp;", "&")
@@ -193,7 +191,7 @@ def _settling(lead: Lead, rounds: int, server: int) -> dict[str, Any]:
         assert adopted is not None
         assert following is not None
         if number == 2:
-            before = worked(server)
+            before = processor_seconds(server)
         begun = time.perf_counter()
         here = lead.post(here, adopt=adopted.group(1), cause="edge", next=following.group(1))
         posted = time.perf_counter()
@@ -203,7 +201,7 @@ def _settling(lead: Lead, rounds: int, server: int) -> dict[str, Any]:
             posts.append(1000 * (posted - begun))
             pages.append(1000 * (ended - posted))
             both.append(1000 * (ended - begun))
-    spent = 1000 * (worked(server) - before) / rounds
+    spent = 1000 * (processor_seconds(server) - before) / rounds
     return {
         "post": quantiles(posts),
         "next_item": quantiles(pages),
@@ -220,7 +218,7 @@ def _step(step: str, options: argparse.Namespace, env: dict[str, str]) -> Any:
 
 
 def _grouping(options: argparse.Namespace) -> dict[str, Any]:
-    """Group all judgments with the bare driver, and count those that differ."""
+    """Group all judgments with the bare driver and count the groups that differ."""
     set_up()
     from django.db import connection
 

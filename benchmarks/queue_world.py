@@ -1,4 +1,4 @@
-"""The project in which 10,000 times somebody differs, for `benchmarks.queue`."""
+"""The project with 10,000 disagreements, for `benchmarks.queue`."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 QUERIES, POOL, PEOPLE, WORDS = 50, 100, 10, 400
 
 
-# How many of each kind people differ on; judgments are what is left of 10,000.
+# The number of disagreements of each kind; the rest of the 10,000 are on judgments.
 VERDICTS, REVIEWS, CHECKS = 500, 50, 50
 
 
 def fill(options: argparse.Namespace) -> dict[str, Any]:
-    """Make the project; return its lead's session, and how many rows there are of what."""
+    """Make the project; return its lead's session and the number of rows of each kind."""
     set_up(migrate=True)
     from django.db import transaction
 
     from annotate.models import Judgment, Membership, Verdict
-    from audit.settling.queue import page
-    from audit.settling.queue_filters import Wanted
+    from audit.settling.queue import read_page
+    from audit.settling.queue_filters import QueueFilter
     from benchmarks import world
 
     rng = random.Random(7)
@@ -64,7 +64,7 @@ def fill(options: argparse.Namespace) -> dict[str, Any]:
         session = world.sign_in(user)
     world.analyze()
     made = 2 * n_queries * POOL
-    deep = page(lead, Wanted(), size=max(1, made - 200)).after
+    deep = read_page(lead, QueueFilter(), size=max(1, made - 200)).after
     return {
         "session": session,
         "people": [one.pk for one in people],
@@ -82,7 +82,7 @@ def fill(options: argparse.Namespace) -> dict[str, Any]:
 def _judgments(
     pools: list[Pool], people: list[Membership], agreeing: int, rng: random.Random
 ) -> list[Judgment]:
-    """Everybody's judgments under both narratives: of `agreeing` documents all say the same."""
+    """Return judgments by everyone under both narratives; all agree on `agreeing` documents."""
     from datetime import UTC, datetime, timedelta
 
     from annotate.models import Assignment, Judgment
@@ -122,7 +122,7 @@ def _judgments(
                     note="A word on why." if grade == 2 else "",
                 )
             )
-    # As they come in: of one document, the judgments of several people lie far apart.
+    # As in practice: the judgments of one document by several people are far apart.
     rng.shuffle(judgments)
     return judgments
 
@@ -130,7 +130,7 @@ def _judgments(
 def _add_verdicts(
     pools: list[Pool], people: list[Membership], words: list[str], differing: int
 ) -> None:
-    """Two conditions under each altered narrative, answered by two people for each document."""
+    """Add two conditions to each altered narrative, answered by two people for each document."""
     from annotate.models import Condition, Judgment, Verdict
 
     conditions = {
@@ -161,7 +161,7 @@ def _add_verdicts(
 
 
 def _add_reviews(pools: list[Pool], people: list[Membership]) -> None:
-    """Two reviews of each altered narrative, of which one rejects it."""
+    """Add two reviews of each altered narrative, of which one rejects it."""
     from datetime import UTC, datetime
 
     from audit.models import Rating, Review
@@ -191,7 +191,7 @@ def _add_reviews(pools: list[Pool], people: list[Membership]) -> None:
 def _add_checks(
     pools: list[Pool], people: list[Membership], lead: Membership, differing: int
 ) -> None:
-    """Claimed labels that two people checked, of which the first `differing` differ."""
+    """Add claimed labels that two people checked; they disagree on the first `differing`."""
     from audit.models import Check, Sample, SampleItem
 
     sample = Sample.objects.create(

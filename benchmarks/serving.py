@@ -1,4 +1,4 @@
-"""What pages are measured on: a database, a server as people start it, and its memory."""
+"""A database and a running server to measure, and the server's memory."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PATIENCE = 60.0
 
 @contextlib.contextmanager
 def new_database(name: str) -> Iterator[dict[str, str]]:
-    """Yield the variables that lead to a new database: "sqlite" or "postgresql"."""
+    """Yield the environment variables of a new database: "sqlite" or "postgresql"."""
     if name == "sqlite":
         yield {"DATABASE_URL": ""}
         return
     from tests.services.postgres import postgres
 
-    # As a server that keeps what it acknowledged is set.
+    # The settings of a durable server.
     durable = dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes"), "on")
     with postgres(**durable, autovacuum="on") as url:
         yield {"DATABASE_URL": url}
@@ -34,19 +34,19 @@ def new_database(name: str) -> Iterator[dict[str, str]]:
 
 @contextlib.contextmanager
 def bare_database(name: str) -> Iterator[dict[str, str]]:
-    """Yield the variables that lead to a new database set for speed, as tests have it."""
+    """Yield the environment variables of a new database that is set for speed, as in tests."""
     if name == "sqlite":
         yield {"DATABASE_URL": ""}
         return
     from tests.services.postgres import postgres
 
     with postgres() as url:
-        # The server makes only its own database; ours is made beside it.
+        # Use the server's default database.
         yield {"DATABASE_URL": url.rpartition("/")[0] + "/postgres"}
 
 
 def set_up(*, migrate: bool = False) -> None:
-    """Load Django's settings and models; `migrate`: and make the tables."""
+    """Load Django's settings and models; with `migrate`, also make the tables."""
     import django
 
     django.setup()
@@ -57,7 +57,7 @@ def set_up(*, migrate: bool = False) -> None:
 
 
 def run_step(module: str, *arguments: object, env: dict[str, str]) -> Any:
-    """Run one step of a benchmark in a process of its own, and return what it printed as JSON."""
+    """Run one step of a benchmark in its own process, and return the JSON that it printed."""
     command = [sys.executable, "-m", module, "--step", *map(str, arguments)]
     done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
@@ -67,7 +67,7 @@ def run_step(module: str, *arguments: object, env: dict[str, str]) -> Any:
 def running_server(
     env: dict[str, str], folder: Path
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """Start the server as people start it; yield its process and its port."""
+    """Start the server as people do; yield its process and port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -94,12 +94,12 @@ def running_server(
         process.wait(PATIENCE)
 
 
-def family(root: int) -> dict[int, list[str]]:
-    """Return a process and all below it, with what /proc says of each after its name."""
+def process_tree(root: int) -> dict[int, list[str]]:
+    """Return a process and its descendants, with the fields after the name in /proc/PID/stat."""
     stats: dict[int, list[str]] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
-            # It may have ended since.
+            # The process may have ended.
             with contextlib.suppress(OSError):
                 said = (folder / "stat").read_text()
                 stats[int(folder.name)] = said.rpartition(")")[2].split()
@@ -113,18 +113,16 @@ def family(root: int) -> dict[int, list[str]]:
     return found
 
 
-def worked(root: int) -> float:
-    """Return the seconds of processor time of a process, all below it, and those of them that have
-    ended.
-    """
-    ticks = sum(int(one) for stat in family(root).values() for one in stat[11:15])
+def processor_seconds(root: int) -> float:
+    """Return the processor time, in seconds, of a process and its descendants, ended ones too."""
+    ticks = sum(int(one) for stat in process_tree(root).values() for one in stat[11:15])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def memory(root: int) -> dict[str, Any]:
-    """Return PSS and RSS in MB of a process and all below it, by what they are."""
+    """Return the PSS and RSS in MB of a process and its descendants, by type of process."""
     found: dict[str, Any] = {"pss": 0.0, "rss": 0.0, "processes": {}}
-    for pid in family(root):
+    for pid in process_tree(root):
         command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
         names = {"granian": "web", "config.web": "web", "config.worker": "worker"}
         kind = next((kind for name, kind in names.items() if name in command), "supervisor")
@@ -139,7 +137,7 @@ def memory(root: int) -> dict[str, Any]:
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:
-    """Return what half, 95 % and 99 % of the values do not exceed, and the largest."""
+    """Return the median, the 95th and 99th percentiles, and the maximum."""
     ordered = sorted(values)
 
     def at(share: float) -> float:

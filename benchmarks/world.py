@@ -1,6 +1,6 @@
-"""The project that is measured: its people, and pools of documents to be judged.
+"""The project for benchmarks: its people, and pools of documents to judge.
 
-It is imported once Django is set up (`benchmarks.serving.set_up`).
+Import it only after Django is set up (`benchmarks.serving.set_up`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LETTERS = "etaoinshrdlu"
 
 
 class Pool(NamedTuple):
-    """A query with its pair, the pair's two narratives and the documents to judge."""
+    """The pair of a query, its two narratives, and the documents to judge."""
 
     pair: InstructionPair
     original: Narrative
@@ -56,9 +56,9 @@ def add_pools(
     text: Callable[[], str],
     prior: Callable[[int], int] = lambda _number: 1,
 ) -> list[Pool]:
-    """Make `pools` queries with `size` documents each, of which each belongs to one query.
+    """Make `pools` queries with `size` documents each; no document belongs to two queries.
 
-    `text` writes the text of a document; `prior` says its relevance by its number.
+    `text` returns the text of a document; `prior` maps its number to its prior relevance.
     """
     texts = [text() for _ in range(pools * size)]
     documents = Document.objects.bulk_create(
@@ -118,7 +118,7 @@ def add_pools(
 
 
 def add_user(name: str) -> User:
-    """Make an account without a password: `sign_in` signs it in."""
+    """Create an account without a password; `sign_in` signs it in."""
     user = User.objects.create(username=name)
     user.set_unusable_password()
     user.save()
@@ -126,7 +126,7 @@ def add_user(name: str) -> User:
 
 
 def sign_in(user: User) -> str:
-    """Return the key of a new session of somebody."""
+    """Return the key of a new session of a user."""
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
@@ -139,11 +139,11 @@ def sign_in(user: User) -> str:
 
 
 def list_session(user: User, key: str) -> None:
-    """List a session among those of its account, as signing in does."""
+    """Add a session to its account's list, as signing in does."""
     UserSession.objects.create(user=user, session_key=key, ip="127.0.0.1", user_agent="", data={})
 
 
 def analyze() -> None:
-    """Let the database know what has been filled in."""
+    """Update the database's statistics after filling it."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")

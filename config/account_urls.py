@@ -1,6 +1,6 @@
-"""Where people sign in and keep their account: allauth's views that we use, and no others.
+"""URLs for signing in and managing an account: only those allauth views that Rejudge uses.
 
-Several have two names: ours, and the one by which allauth finds its way.
+Several have two names: ours, and the one that allauth itself reverses.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from config.accounts import password_reset_from_key, totp_picture
 
 
 class Base36(StringConverter):
-    """An account's key as allauth writes it before the secret of a link."""
+    """An account id in base 36, as allauth puts it before the secret in a link."""
 
     regex = "[0-9A-Za-z]+"
 
@@ -31,7 +31,7 @@ urlpatterns = [
     path("login/", account.login, name="account_login"),
     path("login/", account.login, name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
-    # Nobody registers: the view says so.
+    # Registration is closed; the view says so.
     path("signup/", account.signup, name="account_signup"),
     path("inactive/", account.account_inactive, name="account_inactive"),
     path("again/", account.reauthenticate, name="account_reauthenticate"),

@@ -1,7 +1,7 @@
-"""How people sign in: django-allauth, with our sentences and our rules of who may come in.
+"""Sign-in with django-allauth: our wording, and our rules for who gets an account.
 
-Nobody registers by themselves: an account is made by an invitation, by whoever runs the
-installation, or, where `REJUDGE_OIDC_OPEN` says so, by the team's own sign-in.
+There is no self-registration. An account is created by an invitation, by an administrator or, if
+`REJUDGE_OIDC_OPEN` is set, by the team's own sign-in (OpenID Connect).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from config import known_browsers
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Sentences of the house; no open registration."""
+    """Our error messages, and no self-registration."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
         "username_password_mismatch": _(
@@ -59,33 +59,33 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """What wrong passwords are counted by: the account, and the address that tries; or, where
-        the account has signed in from this browser before, the account and the browser.
+        """Return the key under which wrong passwords are counted.
 
-        So nobody keeps somebody out from elsewhere, and a browser that is known is counted apart
-        from all that share its address.
+        It combines the account with the client's IP address or, if the account has signed in from
+        this browser before, with the browser. So nobody can lock an account out from another
+        address, and a known browser is counted separately from others at its address.
         """
         login = credentials.get("email") or credentials.get("username", "")
-        place = known_browsers.known_to(request, login) or ratelimit.get_ip(request)
-        return f"{super()._get_login_attempts_cache_key(request, **credentials)}:{place}"
+        source = known_browsers.browser_known_to(request, login) or ratelimit.get_ip(request)
+        return f"{super()._get_login_attempts_cache_key(request, **credentials)}:{source}"
 
     def post_login(self, request: HttpRequest, user: Any, **kwargs: Any) -> HttpResponse:
         """Remember that the account has signed in from this browser."""
         response: HttpResponse = super().post_login(request, user, **kwargs)
-        known_browsers.remember(request, response, user)
+        known_browsers.remember_browser(request, response, user)
         return response
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Never: people come in by a link."""
+        """Return False: people join by invitation."""
         return False
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
-        """Where one is told that it is changed."""
+        """Return the address of the page that confirms the change."""
         return reverse("password_change_done")
 
 
 class MFAAdapter(DefaultMFAAdapter):
-    """Sentences of the house on codes."""
+    """Our error message for a wrong code."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": _("This code is not valid. Wait for the next one and enter that."),
@@ -93,26 +93,29 @@ class MFAAdapter(DefaultMFAAdapter):
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):
-    """Who signs in elsewhere has an account here already, or an invitation in their hand."""
+    """Sign-in with OpenID Connect, for people who have an account or an invitation.
+
+    `REJUDGE_OIDC_OPEN` lets everyone else in as well.
+    """
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
-        """Whether whoever comes this way may get an account."""
-        return settings.OIDC_OPEN or _invited(request) is not None
+        """Return whether this person may get an account."""
+        return settings.OIDC_OPEN or _followed_invitation(request) is not None
 
     def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: Any) -> bool:
-        """Ask for a name where the one that would be taken is not free."""
-        found = _invited(request)
-        name = found.name if found and found.name else sociallogin.user.username
+        """Return False, so that a user name is asked for, if the suggested one is not free."""
+        invitation = _followed_invitation(request)
+        name = invitation.name if invitation and invitation.name else sociallogin.user.username
         sociallogin.user.username = name
-        return bool(name) and not invitations.name_is_taken(name, found)
+        return bool(name) and not invitations.name_is_taken(name, invitation)
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:
-        """Make the account, and use up the invitation it was made by: both or neither."""
+        """Create the account and accept the invitation in one transaction."""
         token = request.session.pop(SESSION_KEY, "")
         try:
             with transaction.atomic():
                 user = super().save_user(request, sociallogin, form)
-                if _read(token) is not None or not settings.OIDC_OPEN:
+                if _find_open_invitation(token) is not None or not settings.OIDC_OPEN:
                     invitations.accept(token=token, by=user, made_for_it=True)
         except Refused as refused:
             messages.error(request, str(refused))
@@ -120,17 +123,17 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return user
 
 
-def _read(token: str) -> Any:
+def _find_open_invitation(token: str) -> Any:
     try:
-        return invitations.read(token)
+        return invitations.open_invitation(token)
     except Refused:
         return None
 
 
-def _invited(request: HttpRequest) -> Any:
-    """The open invitation that whoever asks has followed, if any."""
+def _followed_invitation(request: HttpRequest) -> Any:
+    """Return the open invitation that the visitor has followed, or None."""
     token = request.session.get(SESSION_KEY, "")
-    return _read(token) if token else None
+    return _find_open_invitation(token) if token else None
 
 
 LABELS = {
@@ -141,8 +144,8 @@ LABELS = {
 }
 
 
-class Plain:
-    """Forms in the words of the house, and without grey ones in their fields: the label stays."""
+class OwnWording:
+    """A form with our labels and help texts, and without placeholders in its fields."""
 
     fields: dict[str, forms.Field]
 
@@ -156,8 +159,8 @@ class Plain:
             self.fields[name].label = LABELS[name]
 
 
-class LoginForm(Plain, account_forms.LoginForm):
-    """Signing in by name or mail address; the name's field is called `username`, as everywhere."""
+class LoginForm(OwnWording, account_forms.LoginForm):
+    """Sign-in by user name or mail address; the field is named `username`, as in other forms."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -173,43 +176,43 @@ class LoginForm(Plain, account_forms.LoginForm):
         return str(super().add_prefix("username" if field_name == "login" else field_name))
 
 
-class ReauthenticateForm(Plain, account_forms.ReauthenticateForm):
-    """One's password again, before something that matters."""
+class ReauthenticateForm(OwnWording, account_forms.ReauthenticateForm):
+    """The password again, before a sensitive change."""
 
 
-class AddEmailForm(Plain, account_forms.AddEmailForm):
-    """One's mail address."""
+class AddEmailForm(OwnWording, account_forms.AddEmailForm):
+    """The account's mail address."""
 
 
-class ChangePasswordForm(Plain, account_forms.ChangePasswordForm):
-    """A new password by the old one."""
+class ChangePasswordForm(OwnWording, account_forms.ChangePasswordForm):
+    """A new password, confirmed by the old one."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["oldpassword"].help_text = ""
 
 
-class SetPasswordForm(Plain, account_forms.SetPasswordForm):
-    """A first password, for who signed in elsewhere until now."""
+class SetPasswordForm(OwnWording, account_forms.SetPasswordForm):
+    """A first password, for someone who has only signed in with OpenID Connect."""
 
 
-class ResetPasswordForm(Plain, account_forms.ResetPasswordForm):
-    """Where to send the link for a new password."""
+class ResetPasswordForm(OwnWording, account_forms.ResetPasswordForm):
+    """The mail address that the link for a new password is sent to."""
 
 
 class LinkUsed(Exception):
-    """A link for a new password was used since its page was opened."""
+    """Raised if a link for a new password was used after its page was opened."""
 
 
-class ResetPasswordKeyForm(Plain, account_forms.ResetPasswordKeyForm):
-    """A new password by the link."""
+class ResetPasswordKeyForm(OwnWording, account_forms.ResetPasswordKeyForm):
+    """A new password, set through the link in a mail."""
 
     user: User
 
     def save(self) -> None:
-        """Set the password; LinkUsed where the link does not hold any more."""
+        """Set the password. Raise LinkUsed if the link is no longer valid."""
         with transaction.atomic():
-            # Two who send the form at the same moment come one after the other.
+            # Two submissions at the same time are handled one after the other.
             user = User.objects.select_for_update().get(pk=self.user.pk)
             if not account_forms.default_token_generator.check_token(user, self.temp_key):
                 raise LinkUsed
@@ -218,10 +221,10 @@ class ResetPasswordKeyForm(Plain, account_forms.ResetPasswordKeyForm):
 
 
 class PasswordResetFromKeyView(account_views.PasswordResetFromKeyView):
-    """Where a link for a new password leads."""
+    """The page that a link for a new password opens."""
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Set the password once; whoever comes second is told that the link does not hold."""
+        """Set the password once; a second submission sees that the link is no longer valid."""
         try:
             answer: HttpResponse = super().form_valid(form)
         except LinkUsed:
@@ -233,25 +236,25 @@ class PasswordResetFromKeyView(account_views.PasswordResetFromKeyView):
 password_reset_from_key = PasswordResetFromKeyView.as_view()
 
 
-class AuthenticateForm(Plain, mfa_forms.AuthenticateForm):
-    """The code at signing in."""
+class AuthenticateForm(OwnWording, mfa_forms.AuthenticateForm):
+    """The code of the second factor at sign-in."""
 
 
-class ReauthenticateByCodeForm(Plain, mfa_forms.ReauthenticateForm):
-    """A code again, before something that matters."""
+class ReauthenticateByCodeForm(OwnWording, mfa_forms.ReauthenticateForm):
+    """A code again, before a sensitive change."""
 
 
-class ActivateTOTPForm(Plain, totp_forms.ActivateTOTPForm):
+class ActivateTOTPForm(OwnWording, totp_forms.ActivateTOTPForm):
     """The first code of a new app."""
 
 
-class OtherSignupForm(Plain, other_forms.SignupForm):
-    """A user name for who signs in elsewhere and whose name there is taken here."""
+class OtherSignupForm(OwnWording, other_forms.SignupForm):
+    """A user name for someone whose name at the OpenID Connect provider is already taken."""
 
     def clean_username(self) -> str:
-        """Refuse also the name of somebody in the project one is invited to."""
+        """Also refuse the name of a member of the project that the person is invited to."""
         name = str(super().clean_username())
-        if invitations.name_is_taken(name, _invited(context.request)):
+        if invitations.name_is_taken(name, _followed_invitation(context.request)):
             raise forms.ValidationError(gettext("This name is taken. Choose another."))
         return name
 
@@ -259,7 +262,7 @@ class OtherSignupForm(Plain, other_forms.SignupForm):
 @require_GET
 @never_cache
 def totp_picture(request: HttpRequest) -> HttpResponse:
-    """The picture that an app reads its secret from, while one is being set up; else Http404."""
+    """Return the QR code for an authenticator app that is being set up, else Http404."""
     secret = request.session.get(SECRET_SESSION_KEY)
     if not secret:
         raise Http404

@@ -1,4 +1,4 @@
-"""The administration: whatever is done there is in the audit log, whoever's model it is."""
+"""The Django admin; every change made there is recorded in the audit log."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ else:
 
 
 class AdministrationConfig(AdminConfig):
-    """Django's administration, with a site of ours."""
+    """The Django admin with our own site."""
 
-    default_site = "config.administration.Site"
+    default_site = "config.administration.AuditedAdminSite"
 
 
-class Trailed(Administered):
-    """Puts what is added, changed and deleted into the audit log, where Django writes its own
-    log.
-    """
+class AuditedAdmin(Administered):
+    """Records additions, changes and deletions in the audit log beside Django's own admin log."""
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> LogEntry:
         entry = super().log_addition(request, obj, message)
@@ -46,8 +44,8 @@ class Trailed(Administered):
         return entries
 
 
-class Site(AdminSite):
-    """A site whose every part is `Trailed`."""
+class AuditedAdminSite(AdminSite):
+    """An admin site that makes every registered model `AuditedAdmin`."""
 
     def register(
         self,
@@ -55,14 +53,16 @@ class Site(AdminSite):
         admin_class: type[ModelAdmin[Any]] | None = None,
         **options: Any,
     ) -> None:
-        """Register as Django does."""
-        own = admin_class or ModelAdmin
-        trailed = type(own.__name__, (Trailed, own), {"__module__": own.__module__})
-        super().register(model_or_iterable, trailed, **options)
+        """Register as Django does, with `AuditedAdmin` added to the admin class."""
+        base_class = admin_class or ModelAdmin
+        audited_class = type(
+            base_class.__name__, (AuditedAdmin, base_class), {"__module__": base_class.__module__}
+        )
+        super().register(model_or_iterable, audited_class, **options)
 
 
 def _record(request: HttpRequest, what: str, obj: Model, words: str) -> None:
-    # Neither is there yet while the applications are being loaded.
+    # Neither can be imported while Django is still loading the applications.
     from annotate.projects.audit_log import record
     from base.users import User
 

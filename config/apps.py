@@ -1,4 +1,4 @@
-"""The package that knows every room."""
+"""The app that may import every other app."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class ConfigConfig(AppConfig):
-    """Holds the commands that start the whole house."""
+    """The app with the management commands that start Rejudge."""
 
     name = "config"
     verbose_name = "Rejudge"

@@ -1,8 +1,8 @@
-"""What the web server calls: reads each request's body, then lets a thread of Django answer.
+"""The ASGI application: reads each request's body, then lets Django answer in a thread.
 
-No thread waits for a client. The event loop reads a body, in memory at first and in a file beyond
-`IN_MEMORY`, and gives up on one that is too slow; a thread begins when all of it is there. What it
-answers is in memory or in a file before it is sent, so that a client that reads slowly holds none.
+No thread waits for a client. The event loop reads the body (in memory up to `IN_MEMORY` bytes, in a
+file beyond) and gives up if it arrives too slowly. A thread starts once the body is complete. The
+response is in memory or in a file before it is sent, so a client that reads slowly holds no thread.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Environ = dict[str, Any]
 
 # How many requests one process answers at the same time.
 THREADS = 4
-# How many threads of one process read and write files for bodies and answers.
+# How many threads of one process read and write files for bodies and responses.
 FILE_THREADS = 2
-# Bytes of one body or answer that are held in memory.
+# Bytes of one body that are held in memory.
 IN_MEMORY = 65_536
 # Bytes that are read from and written to a file at once.
 PIECE = 262_144
@@ -45,7 +45,7 @@ _filing = ThreadPoolExecutor(FILE_THREADS, thread_name_prefix="filing")
 
 
 class Answer(NamedTuple):
-    """Status, headers and the beginning of an answer; `rest` is a file with what follows."""
+    """A response: status, headers and first bytes; `rest` is a file with the remaining bytes."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -54,11 +54,11 @@ class Answer(NamedTuple):
 
 
 class _Disconnected(Exception):
-    """The client went away before all of its body had come."""
+    """Raised if the client disconnects before its whole body has arrived."""
 
 
 class _File:
-    """A file that Django answers with (PEP 3333's `wsgi.file_wrapper`)."""
+    """A file that Django returns as the response (PEP 3333's `wsgi.file_wrapper`)."""
 
     def __init__(self, file: IO[bytes], block_size: int) -> None:
         self.file = file
@@ -80,14 +80,14 @@ async def application(scope: dict[str, Any], receive: Receive, send: Send) -> No
 
 
 def _body_file(environ: Environ) -> IO[bytes]:
-    """Return what a request's body is read into: memory, or a file once it is there."""
+    """Return a buffer for the request's body: in memory, moved to a file once it is large."""
     if len(environ.get("CONTENT_LENGTH", "")) < len(str(IN_MEMORY)):
         return io.BytesIO()
     return tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(settings.SCRATCH))
 
 
 async def _refusal(environ: Environ, receive: Receive, body: IO[bytes]) -> HTTPStatus | None:
-    """Read the body into `body`; return the reason why that cannot be done, or None."""
+    """Read the body into `body`. Return the status to refuse the request with, or None."""
     length = environ.get("CONTENT_LENGTH", "")
     if not (length.isascii() and length.isdecimal()):
         return HTTPStatus.LENGTH_REQUIRED
@@ -109,7 +109,7 @@ async def _refusal(environ: Environ, receive: Receive, body: IO[bytes]) -> HTTPS
 
 
 async def _read(expected: int, receive: Receive, body: IO[bytes], limit: asyncio.Timeout) -> None:
-    """Read a body of `expected` bytes, moving `limit` on as its bytes come."""
+    """Read a body of `expected` bytes, extending `limit` as bytes arrive."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     read, pieces, size = 0, [], 0
@@ -135,7 +135,7 @@ async def _read(expected: int, receive: Receive, body: IO[bytes], limit: asyncio
 
 
 def environ_of(scope: dict[str, Any]) -> Environ:
-    """Return a request as WSGI has it (PEP 3333), without its body."""
+    """Return the WSGI environ (PEP 3333) of a request, without its body."""
     server, client = scope.get("server") or ("", None), scope.get("client") or ("", 0)
     environ: Environ = {
         "REQUEST_METHOD": scope["method"],
@@ -156,7 +156,7 @@ def environ_of(scope: dict[str, Any]) -> Environ:
     }
     for name, value in scope["headers"]:
         if b"_" in name:
-            # Would be taken for the header with a hyphen, which a proxy may vouch for.
+            # It would be mistaken for the header with a hyphen, which a proxy may have set.
             continue
         key = name.decode("latin-1").upper().replace("-", "_")
         if key not in {"CONTENT_TYPE", "CONTENT_LENGTH"}:
@@ -169,7 +169,7 @@ def environ_of(scope: dict[str, Any]) -> Environ:
 
 
 def _answered(environ: Environ) -> Answer:
-    """Let Django answer, in this thread, until what it says is in memory or in a file."""
+    """Let Django answer in this thread; return once the response is in memory or in a file."""
     began: list[Any] = []
     result = django(environ, lambda status, headers, _=None: began.extend((status, headers)))
     file: IO[bytes] | None
@@ -193,8 +193,10 @@ def _answered(environ: Environ) -> Answer:
 
 
 def _gathered(parts: Iterable[bytes]) -> tuple[bytes, IO[bytes] | None]:
-    """Return an answer as bytes, or as a file where it is long: what makes it may read the
-    database, which it must do in the thread that began.
+    """Return a response as bytes or, if it is long, as a file.
+
+    It is collected here because its parts may read the database, which must happen in the thread
+    that started the request.
     """
     remaining = iter(parts)
     held, size = [], 0
@@ -219,7 +221,7 @@ def _gathered(parts: Iterable[bytes]) -> tuple[bytes, IO[bytes] | None]:
 
 
 async def _send(answer: Answer, receive: Receive, send: Send) -> None:
-    """Send an answer as fast as the client reads it."""
+    """Send a response as fast as the client reads it."""
     await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
     if answer.rest is None:
         await send({"type": "http.response.body", "body": answer.beginning})
@@ -240,6 +242,6 @@ async def _send(answer: Answer, receive: Receive, send: Send) -> None:
 
 
 async def _disconnected(receive: Receive) -> None:
-    """Return when the client has gone away."""
+    """Return when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass

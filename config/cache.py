@@ -1,4 +1,4 @@
-"""The cache in the database, which says when it could not keep what it was given."""
+"""A cache in the database that raises an error if it cannot store a value."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from django.utils import timezone
 
 
 class SharedDatabaseCache(DatabaseCache):
-    """Django's cache in the database, but for writes that fail.
+    """Django's database cache, except that a failed write raises an error.
 
-    Django answers that somebody else was faster. Who counts attempts to sign in would take a full
-    disk for too many of them.
+    Django reports a failed write as if another process had been faster. The limit on sign-in
+    attempts would then mistake a full disk for too many attempts.
     """
 
     def _base_set(self, mode: str, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT) -> bool:
-        """Keep a value; DatabaseError where the database cannot."""
+        """Store a value. Raise DatabaseError if the database cannot."""
         connection = connections[router.db_for_write(self.cache_model_class)]
         errors: list[DatabaseError] = []
 
-        def note(execute: Callable[..., Any], *args: Any) -> Any:
+        def collect_errors(execute: Callable[..., Any], *args: Any) -> Any:
             try:
                 return execute(*args)
             except DatabaseError as error:
                 errors.append(error)
                 raise
 
-        with connection.execute_wrapper(note):
-            done: bool = super()._base_set(mode, key, value, timeout)  # type: ignore[misc]
-        if done or mode == "touch" or any(isinstance(one, IntegrityError) for one in errors):
-            return done
+        with connection.execute_wrapper(collect_errors):
+            stored: bool = super()._base_set(mode, key, value, timeout)  # type: ignore[misc]
+        if stored or mode == "touch" or any(isinstance(one, IntegrityError) for one in errors):
+            return stored
         if errors:
             raise errors[-1]
-        # It failed at the end of its transaction: another write fails for the same reason.
-        self._write(connection)
-        return done
+        # The write failed at the end of its transaction: another one fails for the same reason.
+        self._write_test_row(connection)
+        return stored
 
-    def _write(self, connection: Any) -> None:
+    def _write_test_row(self, connection: Any) -> None:
         table = connection.ops.quote_name(self._table)  # type: ignore[attr-defined]
         key = uuid4().hex
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:

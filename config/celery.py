@@ -1,4 +1,4 @@
-"""Celery for the whole house: which broker, how a message is treated, what happens regularly."""
+"""Celery's configuration: the broker, how messages are handled, and the schedule."""
 
 from __future__ import annotations
 
@@ -31,45 +31,45 @@ from kombu.exceptions import KombuError
 
 from config.embedded_broker import is_embedded
 from config.parent_process import die_with
-from jobs.about import forget
+from jobs.about import clear_context
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# A worker that ran the checks of `manage.py check` when it starts would load every page with its
-# addresses: 40 MB that it never needs.
+# A worker that ran the checks of `manage.py check` at its start would import every URL and view:
+# 40 MB that it never needs.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
-# The schedule inside a worker is a thread of it, and not a process: it only puts two messages into
-# the broker now and then.
+# The schedule inside a worker runs in a thread, not a process: it only publishes two messages now
+# and then.
 celery.beat._Process = None  # type: ignore[misc, assignment]
 
-# A process that has just done a job when the worker stops waits for its last word to be heard,
-# perhaps in vain: by default for half a minute. The row says what was done, so two seconds will do.
+# A process that has just finished a job when the worker stops waits for its result to be read,
+# perhaps in vain: by default for half a minute. The row has the result, so two seconds are enough.
 billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
 
-# Redis gives a message to another worker after this long. It is longer than any job: the job's own
-# lease is what finds a dead worker, and much sooner.
+# In seconds. Redis gives a message to another worker after this long. It is longer than any job: a
+# dead worker is found by the job's own lease, and much sooner.
 VISIBILITY_TIMEOUT = 6 * 60 * 60
 
-# In seconds. Without these, a page that asks for work would wait for a Redis that is there and says
-# nothing for as long as it pleases; workers ask again after ten seconds at the latest.
-PATIENCE_WITH_REDIS = {"socket_connect_timeout": 5, "socket_timeout": 20}
+# In seconds. Without these, a page that requests a job would wait forever for a Redis that accepts
+# connections but does not answer. Workers ask again after ten seconds at the latest.
+REDIS_TIMEOUTS = {"socket_connect_timeout": 5, "socket_timeout": 20}
 
-# Who presses a key goes first: beside the pages, work in the background gets a third of the time
-# that it would get where both want all of it, and all that the pages leave.
+# Pages go first: when both want the whole processor, background jobs get about a third of the time
+# that pages get; otherwise they get all that pages leave.
 NICENESS = 5
 
 QUEUE = "rejudge"
-# How often a worker's process says that it is there, in seconds.
-SHOWS_UP_EVERY = 10.0
+# How often a worker's process reports that it is alive, in seconds.
+ALIVE_INTERVAL = 10.0
 
 logger = logging.getLogger(__name__)
 
 
 def transport_options(broker_url: str) -> dict[str, Any]:
-    """Return what the transport of `broker_url` needs to be told."""
+    """Return the options for the transport of `broker_url`."""
     if is_embedded(broker_url):
         return {}
-    return {"visibility_timeout": VISIBILITY_TIMEOUT, **PATIENCE_WITH_REDIS}
+    return {"visibility_timeout": VISIBILITY_TIMEOUT, **REDIS_TIMEOUTS}
 
 
 app = Celery("rejudge")
@@ -78,140 +78,142 @@ app.conf.update(
     broker_transport_options=transport_options(settings.BROKER_URL),
     broker_connection_retry_on_startup=True,
     task_default_queue=QUEUE,
-    # The job row says how it ended; nothing reads results.
+    # The job's row has the outcome; nothing reads results.
     task_ignore_result=True,
-    # A message is done with when the work is, and one at a time.
+    # A message is acknowledged when its job is done, and a worker takes one at a time.
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     worker_prefetch_multiplier=1,
-    # A broker that goes away for a moment does not stop work whose row is alive.
+    # A short outage of the broker does not stop jobs whose row is alive.
     worker_cancel_long_running_tasks_on_connection_loss=False,
     # The embedded broker cannot carry remote control.
     worker_enable_remote_control=not is_embedded(settings.BROKER_URL),
     worker_hijack_root_logger=False,
     timezone="UTC",
-    # Only intervals are scheduled, so that nothing has to be remembered between two starts.
+    # Only intervals are scheduled, so no state has to be kept between restarts.
     beat_scheduler="celery.beat:Scheduler",
     beat_schedule={
-        # One that was not taken in time is useless, and does not pile up.
+        # A message that was not taken in time is useless; it expires, so that none pile up.
         "heartbeat": {"task": "jobs.heartbeat", "schedule": 10, "options": {"expires": 10}},
         "reconcile": {"task": "jobs.reconcile", "schedule": 15, "options": {"expires": 15}},
-        # Each person is mailed at most once a day; their row says when.
+        # Each person gets at most one mail a day; their row has the time of the last one.
         "notices": {"task": "annotate.notices", "schedule": 3600, "options": {"expires": 3600}},
     },
 )
 app.autodiscover_tasks()
 
 
-class BrokerAway(Exception):
-    """The broker does not answer."""
+class BrokerUnavailable(Exception):
+    """Raised if the broker does not answer."""
 
 
 def deliver(task: str, pk: int) -> None:
-    """Publish a message that names a task and the row it is about; raise `BrokerAway` where nobody
-    takes it within seconds: a person waits for this.
+    """Publish a message for `task` about the row `pk`.
+
+    Raise `BrokerUnavailable` if the broker does not take it within seconds: a person is waiting.
     """
-    with _within_seconds() as broker:
+    with _connection_with_timeouts() as broker:
         app.send_task(task, args=[pk], connection=broker, retry=False)
 
 
-def waiting_messages() -> int:
-    """Count the messages that no worker has taken yet; raise `BrokerAway` where nobody answers.
+def count_waiting_messages() -> int:
+    """Count the messages that no worker has taken yet.
 
-    Answers within seconds, whatever the broker does.
+    Raise `BrokerUnavailable` if the broker does not answer within seconds.
     """
-    with _within_seconds() as broker:
-        # Its type is that of the least channel there is.
+    with _connection_with_timeouts() as broker:
+        # Its declared type is a base class without `queue_declare`.
         channel: Any
         with broker.channel() as channel:
             return int(channel.queue_declare(QUEUE).message_count)
 
 
 @contextlib.contextmanager
-def _within_seconds() -> Iterator[Connection]:
-    """A connection to the broker that does not wait long for anything; `BrokerAway` where it would
-    have to.
+def _connection_with_timeouts() -> Iterator[Connection]:
+    """Yield a connection to the broker with short timeouts.
+
+    Raise `BrokerUnavailable` if one expires.
     """
     options = transport_options(settings.BROKER_URL)
     if not is_embedded(settings.BROKER_URL):
         options |= {"socket_connect_timeout": 2, "socket_timeout": 2}
     broker = app.connection_for_write(transport_options=options)
-    gone: tuple[type[BaseException], ...] = (*broker.connection_errors, KombuError, OSError)
+    errors: tuple[type[BaseException], ...] = (*broker.connection_errors, KombuError, OSError)
     try:
         with broker:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=3)
             yield broker
-    except gone as error:
-        raise BrokerAway(str(error)) from error
+    except errors as error:
+        raise BrokerUnavailable(str(error)) from error
 
 
 @setup_logging.connect
-def _log_as_the_pages_do(**_: Any) -> None:
-    # Whoever answers this signal keeps Celery from setting up a log of its own.
+def _configure_logging(**_: Any) -> None:
+    # A receiver of this signal keeps Celery from configuring logging itself.
     logging.config.dictConfig(settings.LOGGING)
-    # What happens every few seconds would hide what people asked for.
+    # Tasks that run every few seconds would hide the jobs that people requested.
     for name in ("celery.worker.strategy", "celery.app.trace"):
-        logging.getLogger(name).addFilter(_is_about_work)
+        logging.getLogger(name).addFilter(_is_not_routine)
 
 
-def _is_about_work(record: logging.LogRecord) -> bool:
+def _is_not_routine(record: logging.LogRecord) -> bool:
     task = record.args.get("name", "") if isinstance(record.args, dict) else ""
     return record.levelno > logging.INFO or not str(task).startswith("jobs.")
 
 
 @worker_ready.connect
-def _show_up(sender: Any, **_: Any) -> None:
-    # At once, so that nobody waits for the first round of the schedule to see a worker.
+def _announce_worker(sender: Any, **_: Any) -> None:
+    # At once: otherwise the worker would only appear after the first round of the schedule.
     sender.app.send_task("jobs.heartbeat")
     sender.app.send_task("jobs.reconcile")
-    _say_that_it_is_there(sender.hostname)
-    sender.timer.call_repeatedly(SHOWS_UP_EVERY, _say_that_it_is_there, args=[sender.hostname])
+    _record_process(sender.hostname)
+    sender.timer.call_repeatedly(ALIVE_INTERVAL, _record_process, args=[sender.hostname])
 
 
-def _say_that_it_is_there(worker: str) -> None:
-    # Its process, also when all its hands are at long jobs.
-    from jobs.status import show_up
+def _record_process(worker: str) -> None:
+    # This is the worker's main process, which reports even when its whole pool has long jobs.
+    from jobs.status import record_process
 
     try:
-        show_up(worker)
+        record_process(worker)
     except DatabaseError:
-        logger.warning("%s cannot say that it is there", worker, exc_info=True)
+        logger.warning("%s cannot record that it is alive", worker, exc_info=True)
     finally:
-        # Processes of the pool are forked from this one; none of them shall meet it.
+        # The pool's processes are forked from this one and must not inherit the connection.
         connection.close()
 
 
 @worker_process_init.connect
-def _enter_pool(**_: Any) -> None:
+def _die_with_the_worker(**_: Any) -> None:
     die_with(os.getppid())
 
 
 @worker_init.connect
 def _share_memory(**_: Any) -> None:
-    # The processes of the pool are copies of this one. The collector would write into every page
-    # it looks at, and so make it a process's own.
+    # The pool's processes are copies of this one. The garbage collector would write into every
+    # memory page it visits, and so end the sharing of that page.
     gc.collect()
     gc.freeze()
     if "REJUDGE_SUPERVISED" in os.environ:
-        # On the machine that answers the pages. What it starts from here on is as nice.
+        # It shares a machine with the web server. Processes started from here on inherit this.
         os.nice(NICENESS)
 
 
 @task_prerun.connect
-def _leave_through_the_job(**_: Any) -> None:
-    # Stopped in the middle of a job: leave through it, so that it hands its row back. Only then: a
-    # worker that waits for a job holds a lock that must not be left through an exception.
-    if _has_a_process_of_its_own():
+def _exit_through_the_job(**_: Any) -> None:
+    # When stopped in the middle of a job, exit by an exception, so that the job gives its row back.
+    # Only during a job: a worker that waits for one holds a lock, which an exception must not skip.
+    if _runs_in_own_process():
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 @task_postrun.connect
-def _leave_at_once(**_: Any) -> None:
-    forget()
-    if _has_a_process_of_its_own():
+def _exit_at_once(**_: Any) -> None:
+    clear_context()
+    if _runs_in_own_process():
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _has_a_process_of_its_own() -> bool:
-    """Whether jobs are done in processes; where they are done in threads, the worker ends them."""
+def _runs_in_own_process() -> bool:
+    """Return whether this job runs in a process, not in a thread, which the worker stops itself."""
     return threading.current_thread() is threading.main_thread()

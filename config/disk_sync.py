@@ -1,9 +1,9 @@
-"""On the embedded database, nothing is acknowledged before the disk has it.
+"""On the embedded database, no write is acknowledged before it is on the disk.
 
 SQLite is set not to wait for the disk at each commit (`synchronous=NORMAL`): waiting there would
-keep every other writer waiting as well. A request that may have written waits here instead, when it
-holds no lock, so that many wait for the disk at the same time. What has been moved from the journal
-of the database (its -wal file) into the database itself has been waited for by SQLite.
+block every other writer. A request that may have written waits here instead, when it holds no lock,
+so that many requests can wait for the disk at the same time. When SQLite moves data from the
+write-ahead log (the -wal file) into the database itself, it waits for the disk.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from django.db import connection
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-# Those that change nothing, by the protocol's own word.
+# Methods that change nothing, as HTTP defines them.
 SAFE = {"GET", "HEAD", "OPTIONS", "TRACE"}
 
 
 def kept_on_disk(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Answer what may have changed something once the disk has it; OSError where it cannot take it.
+    """Middleware: hold the response to a request that may have written until it is on the disk.
 
-    With PostgreSQL there is nothing to do: it waits for the disk itself.
+    Raises OSError if the disk fails. With PostgreSQL there is nothing to do: it waits itself.
     """
     if connection.vendor != "sqlite":
         raise MiddlewareNotUsed
-    # The name is that of the tests' own database only once they have begun.
+    # `NAME` is read later: it names the test database only once the tests have begun.
     settings = connection.settings_dict
 
     def answer(request: HttpRequest) -> HttpResponseBase:
@@ -43,11 +43,11 @@ def kept_on_disk(
 
 
 def sync(file: Path) -> None:
-    """Wait until the disk has a file; one that is not there has nothing to wait for."""
+    """Wait until a file is on the disk; do nothing if it does not exist."""
     try:
         opened = os.open(file, os.O_RDONLY)
     except FileNotFoundError:
-        # The last connection was closed, which moved all of it into the database.
+        # The last connection was closed, which moved the whole log into the database.
         return
     try:
         os.fsync(opened)

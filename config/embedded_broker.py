@@ -1,10 +1,10 @@
 """The embedded broker: messages in a table of one SQLite file, as a transport of kombu.
 
-kombu's own transport for SQLite goes through SQLAlchemy, which took 20 MB of each process that
-touches the broker and 1.5 s of its first message (decision 0025).
+kombu's own transport for SQLite uses SQLAlchemy, which took 20 MB in each process that uses the
+broker and delayed its first message by 1.5 s (decision 0025).
 
-A message is deleted when a worker takes it. One that is lost with a killed worker is published
-again by `jobs.reconcile`: the job's row is the truth.
+A message is deleted when a worker takes it. If it is lost with a killed worker, `jobs.reconcile`
+publishes it again: the job's row is the source of truth.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 
 from kombu.transport import TRANSPORT_ALIASES, virtual
 
-# A broker's URL: this, "://", and the path of the file, which is made when it is needed.
+# A broker's URL is this, "://", and the path of the file, which is created when needed.
 SCHEME = "embedded"
-# How long a process waits for another one that writes, in seconds.
-PATIENCE = 20
-# How long a worker waits between two looks into the file, in seconds.
-LOOKS_EVERY = 0.2
+# How long a process waits for another process to finish writing, in seconds.
+LOCK_TIMEOUT = 20
+# How long a worker waits between two checks for messages, in seconds.
+POLL_INTERVAL = 0.2
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS message (
@@ -33,25 +33,25 @@ _TABLE = """
 
 
 def is_embedded(broker_url: str) -> bool:
-    """Tell whether a URL is one of the embedded broker."""
+    """Return whether a URL is that of the embedded broker."""
     return broker_url.startswith(f"{SCHEME}://")
 
 
 class Channel(virtual.Channel):
-    """Puts messages into the file and takes them out. kombu does the rest."""
+    """Writes messages to the file and takes them out again; kombu does the rest."""
 
     def _put(self, queue: str, message: dict[str, Any], **_: Any) -> None:
-        with self._file() as rows:
-            rows.execute(
+        with self._open_file() as database:
+            database.execute(
                 "INSERT INTO message (queue, body) VALUES (?, ?)", (queue, json.dumps(message))
             )
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
-        # Looking first takes no lock: most of the time there is nothing.
+        # Counting first takes no write lock: most of the time the queue is empty.
         if not self._size(queue):
             raise Empty
-        with self._file() as rows:
-            found = rows.execute(
+        with self._open_file() as database:
+            found = database.execute(
                 "DELETE FROM message WHERE id = (SELECT MIN(id) FROM message WHERE queue = ?)"
                 " RETURNING body",
                 (queue,),
@@ -61,37 +61,37 @@ class Channel(virtual.Channel):
         return json.loads(found[0][0])
 
     def _size(self, queue: str) -> int:
-        with self._file() as rows:
-            counted = rows.execute("SELECT COUNT(*) FROM message WHERE queue = ?", (queue,))
+        with self._open_file() as database:
+            counted = database.execute("SELECT COUNT(*) FROM message WHERE queue = ?", (queue,))
             return int(counted.fetchone()[0])
 
     def _purge(self, queue: str) -> int:
-        with self._file() as rows:
-            return rows.execute("DELETE FROM message WHERE queue = ?", (queue,)).rowcount
+        with self._open_file() as database:
+            return database.execute("DELETE FROM message WHERE queue = ?", (queue,)).rowcount
 
     @contextmanager
-    def _file(self) -> Iterator[sqlite3.Connection]:
-        """Open the file, each statement a transaction of its own.
+    def _open_file(self) -> Iterator[sqlite3.Connection]:
+        """Open the file in autocommit mode.
 
-        No connection is kept: a forked worker must not use its parent's.
+        No connection is kept open: a forked worker must not use its parent's.
         """
         client: Any = self.connection.client
         path = client.hostname.removeprefix(f"{SCHEME}://")
-        rows = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+        database = sqlite3.connect(path, timeout=LOCK_TIMEOUT, isolation_level=None)
         try:
-            rows.execute(_TABLE)
-            yield rows
+            database.execute(_TABLE)
+            yield database
         finally:
-            rows.close()
+            database.close()
 
 
 class Transport(virtual.Transport):
-    """What kombu knows the embedded broker by."""
+    """The embedded broker as a transport of kombu."""
 
     Channel = Channel
-    # kombu leaves the URL to us: its path is a file's.
+    # kombu must not parse the URL: it holds the path of a file.
     can_parse_url = True
-    polling_interval = LOOKS_EVERY
+    polling_interval = POLL_INTERVAL
     default_port = 0
     driver_type = driver_name = "sqlite"
     connection_errors = (*virtual.Transport.connection_errors, sqlite3.Error)

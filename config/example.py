@@ -1,4 +1,4 @@
-"""The example project: made once in a new data folder, through the doors that everybody uses."""
+"""The example project: made once in a new data folder, by the same actions that pages use."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GRADES = (
 )
 LEAD = "carla"
 ANNOTATORS = ("ada", "ben", "dan")
-# In this order: what a file refers to has come before it.
+# In this order: each file comes after those that it refers to.
 FILES = (
     ("topics.trec", "trec-topics"),
     ("documents.trec", "trec-docs"),
@@ -65,36 +65,38 @@ FILES = (
 
 
 class Login(NamedTuple):
-    """Who may sign in to the example; `password` is None for who has one of their own."""
+    """An account of the example; `password` is None if the account has a password of its own."""
 
     username: str
     password: str | None
 
 
 def ensure_example() -> list[Login]:
-    """Make the example project where there is none yet, and return its logins.
+    """Make the example project if there is none yet, and return its logins.
 
-    All of it or nothing. Where there is one nothing is changed, and the passwords that were made
-    with it are read back from `logins.txt` in the data folder, which only its owner can read.
+    It is made in one transaction. If it exists already, nothing changes, and the passwords that
+    were made with it are read back from `logins.txt` in the data folder, which only its owner can
+    read.
     """
     if Project.objects.filter(slug=SLUG).exists():
-        return _saved_logins()
+        return _read_logins()
     with transaction.atomic():
-        logins = _make(Path(settings.BASE_DIR) / "example")
-        # Before the commit: a password too many can be made again, one too few locks everybody out.
-        _keep(logins)
+        logins = _make_project(Path(settings.BASE_DIR) / "example")
+        # Before the commit: if the commit fails, new passwords can be made; if this failed after
+        # it, nobody could sign in.
+        _save_logins(logins)
     return logins
 
 
-def _make(folder: Path) -> list[Login]:
-    logins = [_account(LEAD)]
+def _make_project(folder: Path) -> list[Login]:
+    logins = [_ensure_account(LEAD)]
     user = User.objects.get(username=LEAD)
     project = projects.create_project(
         slug=SLUG, name=NAME, grades=[grade.value for grade in GRADES], by=user
     )
     lead = project.memberships.get(user=user)
     for name in ANNOTATORS:
-        logins.append(_account(name))
+        logins.append(_ensure_account(name))
         members.add_member(username=name, role=Membership.Role.ANNOTATOR, by=lead)
     project = rules.change_rules(
         changes={"description": DESCRIPTION, "condition_rule": Project.ConditionRule.ALL_MET},
@@ -103,17 +105,17 @@ def _make(folder: Path) -> list[Login]:
     )
     text = (folder / "guideline.md").read_text(encoding="utf-8")
     guidelines.write_guideline(text=text, by=lead, based_on=0)
-    taxonomy.take_taxonomy(name="FollowTable", by=lead)
+    taxonomy.add_taxonomy(name="FollowTable", by=lead)
     for name, kind in FILES:
         _load(project, folder / name, kind)
-    _assignment_judges(project)
-    _audit(project, folder / "reviews.jsonl")
+    _add_judging_assignments(project)
+    _repeat_reviews(project, folder / "reviews.jsonl")
     reports_actions.request_agreement(project=project, by=lead)
     return sorted(logins)
 
 
-def _account(name: str) -> Login:
-    """An account of this name: the one that is there, or a new one with a made-up password."""
+def _ensure_account(name: str) -> Login:
+    """Return the account of this name; create it with a random password if there is none."""
     if User.objects.filter(username=name).exists():
         return Login(name, None)
     password = secrets.token_urlsafe(12)
@@ -122,22 +124,23 @@ def _account(name: str) -> Login:
 
 
 def _load(project: Project, path: Path, kind: str) -> None:
-    report = intake.load(project=project, kind=lookup(kind), arrived=intake.on_disk(str(path)))
+    report = intake.load(project=project, kind=lookup(kind), file=intake.file_on_disk(str(path)))
     if report.refused:
         raise RuntimeError(f"the example project does not load: {report.problems[0]}")
 
 
-def _assignment_judges(project: Project) -> None:
-    """Give those who judged the assignments they would have judged in; who is not done goes on
-    there.
+def _add_judging_assignments(project: Project) -> None:
+    """Give each judge the assignments in which they would have judged.
+
+    An assignment with documents left to judge stays open.
     """
     judged = Judgment.objects.of_people().filter(annotator__project=project)
     flagged = Flag.objects.filter(annotator__project=project)
-    spoken = (
+    answers = (
         *judged.values_list("narrative__pair__pk", "annotator__pk", "at"),
         *flagged.values_list("narrative__pair__pk", "annotator__pk", "at"),
     )
-    for pair, member, times in _judging_sessions(spoken):
+    for pair, member, times in _judging_sessions(answers):
         narrative = pair.narratives.filter(side=Narrative.Side.ALTERED).latest("version")
         assignment = assignments.take(
             pair=pair,
@@ -152,30 +155,30 @@ def _assignment_judges(project: Project) -> None:
 
 
 def _judging_sessions(
-    spoken: Iterable[tuple[int, int, datetime]],
+    answers: Iterable[tuple[int, int, datetime]],
 ) -> Iterator[tuple[InstructionPair, Membership, list[datetime]]]:
-    """Group (pair, member, moment) by pair and member."""
+    """Group (pair, member, time) by pair and member."""
     times: dict[tuple[int, int], list[datetime]] = {}
-    for pair, member, at in spoken:
+    for pair, member, at in answers:
         times.setdefault((pair, member), []).append(at)
-    for (pair, member), moments in sorted(times.items()):
+    for (pair, member), member_times in sorted(times.items()):
         yield (
             InstructionPair.objects.get(pk=pair),
             Membership.objects.select_related("project").get(pk=member),
-            moments,
+            member_times,
         )
 
 
-def _audit(project: Project, path: Path) -> None:
-    """Rate and decide as the people of the file did, at the times they did it."""
+def _repeat_reviews(project: Project, path: Path) -> None:
+    """Repeat the reviews and decisions of the file, at the times it gives."""
     kind = lookup("judgments-jsonl")
     with kind.open(path) as source:
         for record in kind.read(source):
             if isinstance(record, ReviewRecord):
-                _review(project, record)
+                _submit_review(project, record)
             elif isinstance(record, DecisionRecord):
                 decide(
-                    narrative=_narrative(project, record),
+                    narrative=_find_narrative(project, record),
                     outcome=record.outcome,
                     reason=record.reason,
                     by=project.memberships.get(name=record.by),
@@ -183,8 +186,8 @@ def _audit(project: Project, path: Path) -> None:
                 )
 
 
-def _review(project: Project, record: ReviewRecord) -> None:
-    narrative = _narrative(project, record)
+def _submit_review(project: Project, record: ReviewRecord) -> None:
+    narrative = _find_narrative(project, record)
     auditor = project.memberships.get(name=record.auditor)
     assignments.take(
         pair=narrative.pair,
@@ -205,7 +208,7 @@ def _review(project: Project, record: ReviewRecord) -> None:
     audit.submit_review(narrative=narrative, by=auditor, now=record.at)
 
 
-def _narrative(project: Project, record: ReviewRecord | DecisionRecord) -> Narrative:
+def _find_narrative(project: Project, record: ReviewRecord | DecisionRecord) -> Narrative:
     return Narrative.objects.select_related("pair").get(
         pair__project=project,
         pair__pair_id=record.pair_id,
@@ -217,13 +220,15 @@ def _narrative(project: Project, record: ReviewRecord | DecisionRecord) -> Narra
 # --- logins ---------------------------------------------------------------------------------------
 
 
-def _keep(logins: list[Login]) -> None:
-    """Write the passwords made here to a file that only its owner can read."""
-    lines = ["# account, password, mark of the account as it was when the password was made"]
+def _save_logins(logins: list[Login]) -> None:
+    """Write the generated passwords to a file that only its owner can read."""
+    lines = ["# account, password, hash of the account's password entry when the password was made"]
     for user in User.objects.filter(username__in=[login.username for login in logins]):
         password = dict(logins)[user.username]
-        lines.append(f"{user.username} {password} {_mark(user)}" if password else user.username)
-    path = _path()
+        lines.append(
+            f"{user.username} {password} {_password_mark(user)}" if password else user.username
+        )
+    path = _logins_path()
     unfinished = path.with_suffix(".new")
     unfinished.unlink(missing_ok=True)
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -232,27 +237,29 @@ def _keep(logins: list[Login]) -> None:
     unfinished.replace(path)
 
 
-def _saved_logins() -> list[Login]:
-    """Read the logins back, without the passwords that are no longer those of their accounts."""
-    path = _path()
+def _read_logins() -> list[Login]:
+    """Read the logins back, leaving out passwords that have been changed since."""
+    path = _logins_path()
     if not path.exists():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
-    made = {name: rest for name, *rest in map(str.split, lines) if not name.startswith("#")}
-    users = User.objects.filter(username__in=made, is_active=True).order_by("username")
-    return [Login(user.username, _valid(user, *made[user.username])) for user in users]
+    saved = {name: rest for name, *rest in map(str.split, lines) if not name.startswith("#")}
+    users = User.objects.filter(username__in=saved, is_active=True).order_by("username")
+    return [
+        Login(user.username, _unchanged_password(user, *saved[user.username])) for user in users
+    ]
 
 
-def _valid(user: User, password: str | None = None, mark: str = "") -> str | None:
-    # The mark spares the slow check of a password at every start.
-    if password and (mark == _mark(user) or check_password(password, user.password)):
+def _unchanged_password(user: User, password: str | None = None, mark: str = "") -> str | None:
+    # The mark avoids the slow password check at every start.
+    if password and (mark == _password_mark(user) or check_password(password, user.password)):
         return password
     return None
 
 
-def _mark(user: User) -> str:
+def _password_mark(user: User) -> str:
     return hashlib.sha256(user.password.encode()).hexdigest()[:12]
 
 
-def _path() -> Path:
+def _logins_path() -> Path:
     return Path(settings.DATA) / "logins.txt"

@@ -1,4 +1,4 @@
-"""How the installation is: what it stands on, who works in it, what waits, what failed."""
+"""The state of the installation: its services, workers, queues and failed jobs."""
 
 from __future__ import annotations
 
@@ -22,47 +22,47 @@ from jobs.status import job_models
 logger = logging.getLogger(__name__)
 
 
-class Ready(NamedTuple):
-    """Whether each thing that Rejudge stands on is there; `migrations`: the database is as new as
-    the code.
-    """
+class Readiness(NamedTuple):
+    """Whether each service answers; `migrations` is whether every migration is applied."""
 
     database: bool
     broker: bool
     migrations: bool
 
 
-def ready() -> Ready:
-    """Look at what Rejudge stands on; what does not answer is logged."""
-    database = _database_answers()
-    return Ready(database, messages() is not None, database and not unapplied())
+def check_readiness() -> Readiness:
+    """Check the database, the broker and the migrations; log those that do not answer."""
+    database = _is_database_up()
+    return Readiness(
+        database, count_messages() is not None, database and not unapplied_migrations()
+    )
 
 
-def messages() -> int | None:
-    """Count the messages that wait in the broker; None, and a line of the log, where it is away."""
-    # Read when it is first asked: Celery takes its time and its memory.
-    from config.celery import BrokerAway, waiting_messages
+def count_messages() -> int | None:
+    """Count the messages waiting in the broker. Log it and return None if it does not answer."""
+    # Imported only when needed: Celery is slow to import and takes memory.
+    from config.celery import BrokerUnavailable, count_waiting_messages
 
     try:
-        return waiting_messages()
-    except BrokerAway as away:
-        logger.error("The broker does not answer: %s", away)
+        return count_waiting_messages()
+    except BrokerUnavailable as error:
+        logger.error("The broker does not answer: %s", error)
         return None
 
 
-def unapplied() -> list[str]:
-    """Return the migrations that the code has and the database lacks, as in jobs.0001_initial."""
+def unapplied_migrations() -> list[str]:
+    """Return the migrations that the database lacks, as in jobs.0001_initial."""
     applied = MigrationRecorder(connection).applied_migrations()
-    return sorted(f"{app}.{name}" for app, name in _known() - applied.keys())
+    return sorted(f"{app}.{name}" for app, name in _migrations_in_code() - applied.keys())
 
 
 @cache
-def _known() -> frozenset[tuple[str, str]]:
-    """The migrations in the code; they do not change while it runs."""
+def _migrations_in_code() -> frozenset[tuple[str, str]]:
+    """Return the migrations in the code, which do not change while it runs."""
     return frozenset(MigrationLoader(None).disk_migrations or {})
 
 
-def _database_answers() -> bool:
+def _is_database_up() -> bool:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -74,7 +74,7 @@ def _database_answers() -> bool:
 
 
 class Queue(NamedTuple):
-    """The jobs of one kind: how many wait, since when the first does, how many run, and failed."""
+    """Counts of the jobs of one kind; `oldest` is when the first waiting one was requested."""
 
     label: str
     name: str
@@ -85,11 +85,11 @@ class Queue(NamedTuple):
 
 
 def queues() -> list[Queue]:
-    """Count the jobs of every kind: one query each."""
-    return [_queue(model) for model in job_models()]
+    """Count the jobs of every kind, with one query each."""
+    return [_count_jobs(model) for model in job_models()]
 
 
-def _queue(model: type[Job]) -> Queue:
+def _count_jobs(model: type[Job]) -> Queue:
     waits = Q(state=Job.State.QUEUED)
     counts = model._default_manager.aggregate(
         waiting=Count("pk", filter=waits),
@@ -97,59 +97,60 @@ def _queue(model: type[Job]) -> Queue:
         running=Count("pk", filter=Q(state=Job.State.RUNNING)),
         failed=Count("pk", filter=Q(state=Job.State.FAILED)),
     )
-    return Queue(label=model.label(), name=name_of(model), **counts)
+    return Queue(label=model.label(), name=kind_name(model), **counts)
 
 
-def name_of(model: type[Job]) -> str:
-    """What a person calls jobs of this kind."""
+def kind_name(model: type[Job]) -> str:
+    """Return the name of this kind of job, for people."""
     return str(capfirst(model._meta.verbose_name))
 
 
-class Place(NamedTuple):
-    """Where a job stands among those that failed: the newest comes first."""
+class ListPosition(NamedTuple):
+    """The position of a job in the list of failed jobs, which is sorted newest first."""
 
     finished_at: datetime
     label: str
     pk: int
 
 
-def failed(*, before: Place | None = None, size: int = 25) -> tuple[list[Job], Place | None]:
-    """Return failed jobs of all kinds, the newest first, and where the next ones begin.
+def failed_jobs(
+    *, before: ListPosition | None = None, size: int = 25
+) -> tuple[list[Job], ListPosition | None]:
+    """Return a page of failed jobs of all kinds, newest first, and the place of its last job.
 
-    `before`: only those that come after this place in the list. One query a kind.
+    The place is None if no more follow. `before`: only jobs after this place in the list. Takes
+    one query for each kind.
     """
     found: list[Job] = []
     for model in job_models():
         rows = model._default_manager.filter(state=Job.State.FAILED)
         if before is not None:
-            rows = rows.filter(_after(before, model.label()))
+            rows = rows.filter(_follows(before, model.label()))
         found += _with_project(rows.order_by("-finished_at", "-pk"), model)[: size + 1]
-    found.sort(key=_place, reverse=True)
+    found.sort(key=_position_of, reverse=True)
     shown = found[:size]
-    return shown, _place(shown[-1]) if len(found) > size else None
+    return shown, _position_of(shown[-1]) if len(found) > size else None
 
 
-def running() -> list[Job]:
-    """Return the jobs under way, of all kinds, the oldest first: never more than there are workers
-    to do them.
-    """
+def running_jobs() -> list[Job]:
+    """Return the running jobs of all kinds, oldest first: at most one for each worker process."""
     found: list[Job] = []
     for model in job_models():
         found += _with_project(model._default_manager.filter(state=Job.State.RUNNING), model)
     return sorted(found, key=lambda job: job.started_at or job.requested_at)
 
 
-def find(label: str, pk: int) -> Job | None:
-    """Return the job of this kind and key; None where there is none."""
+def find_job(label: str, pk: int) -> Job | None:
+    """Return the job of this kind with this key, or None."""
     model = next((model for model in job_models() if model.label() == label), None)
     return model._default_manager.filter(pk=pk).first() if model else None
 
 
-def try_again(*, job: Job, by: User | None, now: datetime | None = None) -> bool:
-    """Let a job that failed be done again, and keep that `by` asked for it (None: a command).
+def retry_job(*, job: Job, by: User | None, now: datetime | None = None) -> bool:
+    """Retry a failed job, and record in the audit log that `by` did (None: a command).
 
-    Returns whether this did it: one that waits or runs already stays. Raises `queue.NotAgain` with
-    a sentence where it cannot be.
+    Returns False if the job already waits or runs. Raises `queue.CannotRetry` with a sentence if it
+    cannot be retried.
     """
     with transaction.atomic():
         done = queue.retry(job, by=by.get_username() if by else "the command line")
@@ -166,19 +167,19 @@ def try_again(*, job: Job, by: User | None, now: datetime | None = None) -> bool
 
 
 def _with_project(rows: QuerySet[Job], model: type[Job]) -> QuerySet[Job]:
-    about = {field.name for field in model._meta.get_fields()} & {"project"}
-    return rows.select_related("requested_by", *about)
+    related = {field.name for field in model._meta.get_fields()} & {"project"}
+    return rows.select_related("requested_by", *related)
 
 
-def _place(job: Job) -> Place:
+def _position_of(job: Job) -> ListPosition:
     assert job.finished_at is not None
-    return Place(job.finished_at, job.label(), job.pk)
+    return ListPosition(job.finished_at, job.label(), job.pk)
 
 
-def _after(place: Place, label: str) -> Q:
-    """What comes after a place in the list, of one kind."""
-    older = Q(finished_at__lt=place.finished_at)
-    if label > place.label:
+def _follows(position: ListPosition, label: str) -> Q:
+    """Return the filter for the jobs of one kind that come after a place in the list."""
+    older = Q(finished_at__lt=position.finished_at)
+    if label > position.label:
         return older
-    rest = Q(finished_at=place.finished_at)
-    return older | (rest & Q(pk__lt=place.pk) if label == place.label else rest)
+    rest = Q(finished_at=position.finished_at)
+    return older | (rest & Q(pk__lt=position.pk) if label == position.label else rest)

@@ -1,4 +1,4 @@
-"""Browsers from which an account has signed in before: a signed cookie says so."""
+"""Browsers from which an account has signed in before, recognized by a signed cookie."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from django.utils.crypto import get_random_string
 from base.users import User
 
 COOKIE = "known_browser"
-# Sent with forms of signing in only.
+# The cookie is sent with sign-in forms only.
 PATH = "/accounts/"
 SALT = "config.known_browsers"
 DAYS = 90
-# How many accounts one browser is known to, the latest ones.
-MOST = 10
+# How many accounts, the latest ones, one browser is known to.
+MAX_ACCOUNTS = 10
 
 
-def remember(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
-    """Let the browser that gets `response` be known to the account from now on."""
-    browser, accounts = _read(request)
-    accounts = [*(one for one in accounts if one != user.pk), user.pk][-MOST:]
+def remember_browser(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
+    """Set the cookie by which the account will recognize this browser."""
+    browser, accounts = _read_cookie(request)
+    accounts = [*(one for one in accounts if one != user.pk), user.pk][-MAX_ACCOUNTS:]
     response.set_cookie(
         COOKIE,
         signing.dumps([browser or get_random_string(22), accounts], salt=SALT),
@@ -37,21 +37,24 @@ def remember(request: HttpRequest, response: HttpResponseBase, user: User) -> No
     )
 
 
-def known_to(request: HttpRequest, login: str) -> str | None:
-    """Return the browser's id if the account with this name or mail address has signed in from it;
-    else None.
+def browser_known_to(request: HttpRequest, login: str) -> str | None:
+    """Return the browser's id if the account `login` has signed in from it, else None.
+
+    `login` is a user name or a mail address.
     """
-    browser, accounts = _read(request)
+    browser, accounts = _read_cookie(request)
     if not accounts:
         return None
     named = Q(username=login) | Q(emailaddress__email__iexact=login)
     return browser if User.objects.filter(named, pk__in=accounts).exists() else None
 
 
-def _read(request: HttpRequest) -> tuple[str, list[int]]:
-    """The browser's id and the accounts that know it; nothing of a cookie that is not ours."""
+def _read_cookie(request: HttpRequest) -> tuple[str, list[int]]:
+    """Return the browser's id and the accounts that know it; empty if the cookie is not valid."""
     try:
-        told: Any = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=DAYS * 86_400)
+        content: Any = signing.loads(
+            request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=DAYS * 86_400
+        )
     except signing.BadSignature:
         return "", []
-    return told[0], told[1]
+    return content[0], content[1]

@@ -1,7 +1,7 @@
-"""Keep modules out of memory that libraries import and that are not needed here.
+"""Keeping modules out of memory that libraries import but Rejudge does not need.
 
-A web process is a copy of one that has read everything, and soon has a copy of its own of most of
-it: a megabyte here is a megabyte in each of them.
+A web process is forked from one that has imported everything, and soon has its own copy of most of
+it: a megabyte here is a megabyte in each process.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from typing import Any
 
 from django.conf import settings
 
-# Templates of another kind, which the tests' client of Django looks for: the API's schema imports
-# that client.
+# Another template engine, which Django's test client looks for; the API schema imports that client.
 OTHER_TEMPLATES = "jinja2"
-# A second factor that is a key to plug in, which is not offered: 11 MB with what it imports.
+# Security keys as a second factor, which are not offered: 11 MB with their imports.
 SECURITY_KEYS = "allauth.mfa.webauthn.internal.auth"
-# What the API framework imports for fields that only PostgreSQL has, and for a client of its own.
+# The API framework imports these for fields of PostgreSQL, and for its own test client.
 POSTGRESQL, HTTP_CLIENT = "psycopg", "requests"
 
 
 def read_little() -> None:
-    """Set the imports of a web process up; to be called before it imports views."""
+    """Set up the imports of a web process; call this before it imports views."""
     for name in (OTHER_TEMPLATES, SECURITY_KEYS):
         read_when_used(name)
     uses_sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
@@ -36,8 +35,9 @@ def read_little() -> None:
 
 
 class _Unread(ModuleType):
-    """Stands for a module until something of it is looked up. Python's own `LazyLoader` reads a
-    module as soon as it is imported a second time.
+    """A placeholder for a module that is imported at the first access to an attribute.
+
+    Python's own `LazyLoader` loads a module as soon as it is imported a second time.
     """
 
     def __getattr__(self, attribute: str) -> Any:
@@ -52,7 +52,7 @@ _reading = RLock()
 
 
 def read_when_used(name: str) -> None:
-    """Let `import name` bind a module that is read when something of it is first looked up."""
+    """Let `import name` bind a module that is loaded at the first access to an attribute."""
     if name not in sys.modules:
         module = _Unread(name)
         module.__spec__ = find_spec(name)
@@ -61,7 +61,7 @@ def read_when_used(name: str) -> None:
 
 @contextmanager
 def hidden(*names: str) -> Iterator[None]:
-    """Let the import of these modules fail in here, unless they were imported before."""
+    """Let imports of these modules fail inside the block, unless they were imported before."""
     absent = [name for name in names if name not in sys.modules]
     for name in absent:
         sys.modules[name] = None  # type: ignore[assignment]

@@ -1,6 +1,6 @@
-"""What is left out of the log: secrets of addresses, and the hundredth line that says the same.
+"""Log filters: one removes secrets from URLs, the other drops repeated lines.
 
-Both are filters of the log's only handler, so that they hold for every library as well.
+Both are filters of the only log handler, so they also apply to every library.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 from jobs.unavailable import is_away
 
-LEFT_OUT = "…"
-# What stands before a secret, and the secret, up to the next character that no address has.
+REPLACEMENT = "…"
+# The text before a secret, and the secret, up to the next character that ends it.
 SECRETS = re.compile(
     r"((?:/|%2F)invitations(?:/|%2F))(?!\d+(?:[/\s]|$))[^/\s'\"]+"
     r"|(/password/reset/|%2Fpassword%2Freset%2F)(?!(?:sent|done)(?:[/\s]|$))[^/\s'\"]+"
@@ -22,41 +22,42 @@ SECRETS = re.compile(
     r"|(\brejudge_)[\w-]+"
 )
 
-# Of lines that say the same, so many are written in so many seconds; the next one counts the rest.
-MOST = 10
-SECONDS = 60.0
+# At most `MAX_LINES` similar lines are written in `WINDOW_SECONDS`; the next one counts the others.
+MAX_LINES = 10
+WINDOW_SECONDS = 60.0
 
 
-def without_secrets(text: str) -> str:
-    """Return a text in which no address tells its secret."""
-    return SECRETS.sub(lambda found: next(filter(None, found.groups())) + LEFT_OUT, text)
+def remove_secrets(text: str) -> str:
+    """Return the text with the secrets in URLs replaced."""
+    return SECRETS.sub(lambda found: next(filter(None, found.groups())) + REPLACEMENT, text)
 
 
-class WithoutSecrets(logging.Filter):
-    """Lets every record through, its message and its traceback without secrets of addresses."""
+class SecretsFilter(logging.Filter):
+    """Removes the secrets in URLs from the message and traceback of every record."""
 
     _format = logging.Formatter()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = without_secrets(record.getMessage()), None
+        record.msg, record.args = remove_secrets(record.getMessage()), None
         if record.exc_info and record.exc_info[0] is not None:
             record.exc_text = self._format.formatException(record.exc_info)
         if record.exc_text:
-            record.exc_text = without_secrets(record.exc_text)
-        # Both formatters take the text where there is no exception.
+            record.exc_text = remove_secrets(record.exc_text)
+        # Both formatters use `exc_text` if there is no `exc_info`.
         record.exc_info = None
         return True
 
 
-class Sparing(logging.Filter):
-    """Makes one line of what is refused, and of a database that is away; and drops such lines where
-    there are many.
+class RepetitionFilter(logging.Filter):
+    """Shortens records of refused requests and of an unavailable database to one line.
+
+    It drops such lines if there are many.
     """
 
     def __init__(self, name: str = "", *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(name)
         self._clock = clock
-        # When the lines of one kind began to be counted, and how many there were since.
+        # For each kind of line: when counting began, and how many there have been since.
         self._counts: dict[object, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -69,22 +70,22 @@ class Sparing(logging.Filter):
         kind = (record.name, record.msg, type(error) if away else None)
         record.exc_info = record.exc_text = None
         if away:
-            record.msg, record.args = f"{record.getMessage()} ({_in_short(error)})", None
-        return self._counted(kind, record)
+            record.msg, record.args = f"{record.getMessage()} ({_one_line(error)})", None
+        return self._should_write(kind, record)
 
-    def _counted(self, kind: object, record: logging.LogRecord) -> bool:
-        """Whether the line is written; the first after many that were not says so."""
+    def _should_write(self, kind: object, record: logging.LogRecord) -> bool:
+        """Return whether to write the line; the first line after dropped ones gets their number."""
         now = self._clock()
         began, lines = self._counts.get(kind, (now, 0))
-        if now - began >= SECONDS:
-            if lines > MOST:
-                more = f"{record.getMessage()} (and {lines - MOST} more like it before)"
+        if now - began >= WINDOW_SECONDS:
+            if lines > MAX_LINES:
+                more = f"{record.getMessage()} (and {lines - MAX_LINES} more like it before)"
                 record.msg, record.args = more, None
             began, lines = now, 0
         self._counts[kind] = (began, lines + 1)
-        return lines < MOST
+        return lines < MAX_LINES
 
 
-def _in_short(error: BaseException | None) -> str:
-    """An exception in one line."""
+def _one_line(error: BaseException | None) -> str:
+    """Return an exception as one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]

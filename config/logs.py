@@ -1,4 +1,4 @@
-"""The log: lines for people, or a JSON object a line, each with the request or job it is about."""
+"""Logging: lines for people or one JSON object per line, with the request or job concerned."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from jobs.about import current_job
 
 Style = Literal["text", "json"]
 
-# What a line of JSON calls the attributes of a record; the rest go in under their own names.
-NAMES = {"levelname": "level", "name": "logger", "exc_info": "traceback"}
-# What happens at every request, or every few seconds, would hide what people look for.
-REGULAR = {"django_guid": "WARNING", "celery.beat": "WARNING", "celery.redirected": "WARNING"}
+# Names of record attributes in a line of JSON; other attributes keep their names.
+FIELD_NAMES = {"levelname": "level", "name": "logger", "exc_info": "traceback"}
+# These log at every request or every few seconds, which would hide what people look for.
+QUIET_LOGGERS = {"django_guid": "WARNING", "celery.beat": "WARNING", "celery.redirected": "WARNING"}
 
 
 def logging_config(style: Style) -> dict[str, Any]:
-    """Return the configuration of logging, as `logging.config.dictConfig` wants it.
+    """Return the logging configuration for `logging.config.dictConfig`.
 
-    `text` is for a terminal: what goes wrong, and what the worker does. `json` also has a line for
-    each request.
+    `text` is for a terminal: warnings and errors, and what the worker does. `json` also has a line
+    for each request.
     """
     return {
         "version": 1,
@@ -29,9 +29,9 @@ def logging_config(style: Style) -> dict[str, Any]:
                 "()": "django_guid.log_filters.CorrelationId",
                 "correlation_id_field": "request",
             },
-            "job": {"()": "config.logs.AboutJob"},
-            "sparing": {"()": "config.log_filters.Sparing"},
-            "secrets": {"()": "config.log_filters.WithoutSecrets"},
+            "job": {"()": "config.logs.JobFilter"},
+            "sparing": {"()": "config.log_filters.RepetitionFilter"},
+            "secrets": {"()": "config.log_filters.SecretsFilter"},
         },
         "formatters": {
             "text": {
@@ -42,7 +42,7 @@ def logging_config(style: Style) -> dict[str, Any]:
             "json": {
                 "()": "pythonjsonlogger.json.JsonFormatter",
                 "fmt": "%(levelname)s %(name)s %(message)s %(request)s %(job)s",
-                "rename_fields": NAMES,
+                "rename_fields": FIELD_NAMES,
                 "timestamp": "time",
             },
         },
@@ -50,24 +50,24 @@ def logging_config(style: Style) -> dict[str, Any]:
             "console": {
                 "class": "logging.StreamHandler",
                 "formatter": style,
-                # The last one makes text of the record, in which it can look for secrets.
+                # The last one formats the record as text, in which it can search for secrets.
                 "filters": ["request", "job", "sparing", "secrets"],
             },
         },
         "root": {"handlers": ["console"], "level": "INFO" if style == "json" else "WARNING"},
         "loggers": {
-            # Django's own handlers would write to a developer's terminal, or mail, or nowhere.
+            # Django's own handlers would write to a developer's terminal, send mail, or do nothing.
             "django": {"handlers": [], "level": "INFO" if style == "json" else "WARNING"},
             "celery": {"level": "INFO"},
-            # The web server's; it looks for a handler of its own.
+            # The web server's logger, which expects a handler of its own.
             "_granian": {"handlers": ["console"], "propagate": False},
-            **{name: {"level": level} for name, level in REGULAR.items()},
+            **{name: {"level": level} for name, level in QUIET_LOGGERS.items()},
         },
     }
 
 
-class AboutJob(logging.Filter):
-    """Lets every record through, with the job it is about on it, as in exporters.export 7."""
+class JobFilter(logging.Filter):
+    """Adds the job that a record is about, as in exporters.export 7."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.job = current_job()

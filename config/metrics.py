@@ -1,6 +1,6 @@
-"""The figures of /metrics that nobody counts as they happen: they are looked up when asked for.
+"""Metrics that are looked up when /metrics is requested, not counted as events happen.
 
-They are of the whole installation: never of a project, and never of a person.
+They are about the whole installation, never about one project or one person.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from jobs.status import workers
 
 logger = logging.getLogger(__name__)
 
-# Where web processes keep what they count, so that any of them can give it out for all.
+# The variable that names the folder of all web processes' metrics, so that any can report for all.
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def exposition() -> bytes:
-    """Return all figures, in the format that Prometheus reads."""
+    """Return all metrics in Prometheus's text format."""
     counted = REGISTRY
     if FOLDER in os.environ:
         counted = CollectorRegistry()
         MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
     looked_up = CollectorRegistry()
-    looked_up.register(_Installation())
+    looked_up.register(_InstallationCollector())
     return generate_latest(counted) + generate_latest(looked_up)
 
 
-class _Installation(Collector):
-    """Jobs, workers, the broker and the database, as they are at this moment."""
+class _InstallationCollector(Collector):
+    """Current metrics of jobs, workers, the broker and the database."""
 
     def describe(self) -> Iterator[Metric]:
-        # Nothing is looked up to learn the names.
+        # Empty, so that registering the collector does not query the database for names.
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
         try:
-            figures = list(_from_rows())
+            figures = list(_database_metrics())
         except DatabaseError:
             logger.exception("The database does not answer")
             connection.close()
@@ -54,7 +54,7 @@ class _Installation(Collector):
             "rejudge_database_up", "Whether the database answers.", value=bool(figures)
         )
         yield from figures
-        waiting = installation_status.messages()
+        waiting = installation_status.count_messages()
         yield GaugeMetricFamily(
             "rejudge_broker_up", "Whether the broker answers.", value=waiting is not None
         )
@@ -64,13 +64,13 @@ class _Installation(Collector):
             )
 
 
-def _from_rows() -> Iterator[Metric]:
+def _database_metrics() -> Iterator[Metric]:
     now = timezone.now()
     jobs = GaugeMetricFamily(
-        "rejudge_jobs", "Jobs that wait, run, or failed, by kind.", labels=["kind", "state"]
+        "rejudge_jobs", "Jobs waiting, running or failed, by kind.", labels=["kind", "state"]
     )
     oldest = GaugeMetricFamily(
-        "rejudge_jobs_oldest_seconds", "How long the first job has waited.", labels=["kind"]
+        "rejudge_jobs_oldest_seconds", "How long the oldest job has waited.", labels=["kind"]
     )
     for queue in installation_status.queues():
         for state in ("waiting", "running", "failed"):
@@ -80,7 +80,7 @@ def _from_rows() -> Iterator[Metric]:
     yield jobs
     yield oldest
     seen = GaugeMetricFamily(
-        "rejudge_worker_silent_seconds", "Since a worker's last sign of life.", labels=["worker"]
+        "rejudge_worker_silent_seconds", "Time since a worker was last seen.", labels=["worker"]
     )
     for worker in workers(now=now):
         seen.add_metric([worker.name], (now - worker.seen_at).total_seconds())

@@ -1,4 +1,4 @@
-"""The three addresses that machines ask: whether all is well, and how much there is."""
+"""The three endpoints for monitoring: liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PROBES = {"/healthz", "/readyz", "/metrics"}
 def any_name(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: answer them whatever the site is called by who asks, which is often a number.
+    """Middleware: answer these endpoints under any host name, since probes often use an IP address.
 
-    Nothing in these answers depends on the name.
+    Nothing in the responses depends on the host name.
     """
 
     def answer(request: HttpRequest) -> HttpResponseBase:

@@ -1,4 +1,4 @@
-"""How large a request's body may be, and how long it may take to arrive."""
+"""Limits on the size of a request's body and on the time it takes to arrive."""
 
 from __future__ import annotations
 
@@ -17,36 +17,37 @@ from rest_framework.exceptions import AuthenticationFailed
 from annotate.people.authentication import TokenAuthentication
 from annotate.projects import access
 
-# Bytes. Forms and JSON hold at most settings.DATA_UPLOAD_MAX_MEMORY_SIZE; who sends a little more
-# reads a sentence that names the field or the limit.
+# Bytes. Forms and JSON have at most settings.DATA_UPLOAD_MAX_MEMORY_SIZE; a body that is a little
+# larger gets an error that names the field or the limit.
 LITTLE = 4 * 1024**2
-# Where a project's lead hands in files as large as settings.MAX_UPLOAD.
+# Routes where a project's lead uploads files of up to settings.MAX_UPLOAD bytes.
 UPLOADS = {"annotate:loads", "annotate:api_loads"}
-# Where a form takes a file.
+# Routes with a form that takes a file.
 TAKES_FILE = {*UPLOADS, "audit:rubric"}
 
 # A body has this many seconds, and one more for each `RATE` bytes that have arrived.
 GRACE = 10.0
 RATE = 16_384
-# The most seconds for a body of at most `LITTLE` bytes, and for any other.
+# The maximum number of seconds for a body of at most `LITTLE` bytes, and for any other.
 LONGEST_LITTLE = 120.0
 LONGEST = 3600.0
 
-# In the environ of WSGI: the status with which the web server wants a request refused, or None.
+# Key in the WSGI environ: the status with which `config.asgi` refuses a request, or None.
 REFUSED = "rejudge.refused"
 
 
 def seconds_for(arrived: int, expected: int) -> float:
-    """Return how many seconds after its beginning a body is given up that does not go on, when
-    `arrived` of its `expected` bytes are there.
+    """Return how many seconds after its start a body times out if no more bytes arrive.
+
+    `arrived` of its `expected` bytes have arrived so far.
     """
     return min(GRACE + arrived / RATE, LONGEST_LITTLE if expected <= LITTLE else LONGEST)
 
 
 def is_too_large(request: HttpRequest) -> bool:
-    """Say whether a request's body is larger than its sender may send to this address."""
+    """Return whether a request's body is larger than its sender may send to this address."""
     length = request.META.get("CONTENT_LENGTH") or "0"
-    # `int` reads any digits, but not thousands of them.
+    # `int` also accepts other scripts' digits, and raises an error for thousands of digits.
     if not (length.isascii() and length.isdecimal()) or len(length) > 20:
         return True
     if int(length) <= LITTLE:
@@ -55,17 +56,17 @@ def is_too_large(request: HttpRequest) -> bool:
 
 
 def is_refused(environ: dict[str, Any]) -> bool:
-    """Say the same of a request that Django has not seen yet, by its environ."""
+    """Like `is_too_large`, for the environ of a request that Django has not seen yet."""
     return is_too_large(WSGIRequest({**environ, "wsgi.input": io.BytesIO()}))
 
 
 def takes_file(request: HttpRequest) -> bool:
-    """Say whether a form at this address takes a file."""
+    """Return whether a form at this address takes a file."""
     return _route(request) in TAKES_FILE
 
 
 def _may_upload(request: HttpRequest) -> bool:
-    """Whether a project takes files at this address, and the sender leads it."""
+    """Return whether this is an upload address of a project that the sender leads."""
     if _route(request) not in UPLOADS:
         return False
     slug = resolve(request.path_info).kwargs["slug"]
@@ -77,7 +78,7 @@ def _may_upload(request: HttpRequest) -> bool:
 
 
 def _sender(request: HttpRequest) -> access.Person:
-    """Whose token or session comes with a request that no middleware has seen yet."""
+    """Return the user of the token or session of a request that no middleware has seen yet."""
     if by_token := TokenAuthentication().authenticate(request):  # type: ignore[arg-type]
         return by_token[0]
     SessionMiddleware(lambda _request: HttpResponse()).process_request(request)

@@ -1,4 +1,4 @@
-"""What holds for every request before anything else sees it, and for every answer."""
+"""Checks on every request before other code sees it, and headers for every response."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from base.api.problems import in_json, unavailable
+from base.api.problems import as_problem, unavailable
 from config.request_bodies import REFUSED, is_too_large, takes_file
 
-# No page of ours asks the browser for any of these, so nothing on a page may.
+# No page of ours uses any of these features, so nothing on a page may.
 PERMISSIONS = ", ".join(
     f"{feature}=()"
     for feature in (
@@ -42,7 +42,7 @@ PERMISSIONS = ", ".join(
 
 
 def content_policy(pictures: str = "") -> str:
-    """Return the header that says what a page may load. `pictures`: where else they may be from."""
+    """Return the Content-Security-Policy header; `pictures` are further sources of images."""
     allowed = dict(settings.CONTENT_SECURITY_POLICY)
     allowed["img-src"] = f"{allowed['img-src']} {pictures}".rstrip()
     return "; ".join(f"{kind} {sources}" for kind, sources in allowed.items())
@@ -51,16 +51,16 @@ def content_policy(pictures: str = "") -> str:
 HEADERS = {
     "Content-Security-Policy": content_policy(),
     "Permissions-Policy": PERMISSIONS,
-    # Nobody else's page may draw in what is answered here: documents may be licensed.
+    # No other site may embed our responses: documents may be licensed.
     "Cross-Origin-Resource-Policy": "same-origin",
-    # What another site opens, or is opened by, has no hold of our window.
+    # A window of another site that opens ours, or that ours opens, gets no reference to it.
     "Cross-Origin-Opener-Policy": "same-origin",
-    # No proxy may keep what one person was shown, and no browser shows it without asking again.
+    # No proxy may store a response to one person, and a browser must revalidate it before reuse.
     "Cache-Control": "private, no-cache",
 }
-# In what a body may say that it is written: ASCII is UTF-8.
+# Encodings that a body may declare; ASCII is a subset of UTF-8.
 READ = {"utf-8", "utf8", "us-ascii", "ascii"}
-# What a browser may show or use where it stands, beside pictures and fonts. All else is saved.
+# Types that a browser may display or use, besides images and fonts. It saves all others.
 SHOWN = {
     *("text/html", "text/plain", "text/css", "text/javascript", "application/javascript"),
     *("application/json", "application/problem+json"),
@@ -70,14 +70,14 @@ SHOWN = {
 def guard(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: refuse addresses and bodies that no page sends; say in every answer what a
-    browser may do with it. Programs are told every error as a problem.
+    """Middleware: refuse malformed requests and add the security headers to every response.
 
-    A NUL in an address is 400: PostgreSQL keeps none, so nothing here has one in its name. A body
-    in another encoding than UTF-8 is 400 as well: neither pages nor JSON have one, and what is an
-    encoding for Python is not always one of texts. A body larger than its sender may send to this
-    address is 413, before any of it is read; what the web server refuses (`config.asgi`) is
-    answered as it says. An address that only takes forms says so to who opens it.
+    A NUL in an address is 400: PostgreSQL cannot store one, so nothing has one in its name. A body
+    in an encoding other than UTF-8 is 400 as well: pages and JSON use only UTF-8, and some of
+    Python's encodings are not text encodings. A body larger than its sender may send to this
+    address is 413, before any of it is read. A request that the web server refuses (`config.asgi`)
+    gets the status that it set. A GET of an address that only takes forms gets a page that explains
+    this. In the API, every error is problem JSON.
     """
 
     def watch(request: HttpRequest) -> HttpResponseBase:
@@ -93,24 +93,24 @@ def guard(
             return _refusal(request, 413)
         response = get_response(request)
         if response.status_code == 405 and isinstance(response, HttpResponseNotAllowed):
-            # Opened from the history or a bookmark; an empty page would say nothing.
+            # Opened from the history or a bookmark; Django's empty page would explain nothing.
             response.content = render_to_string("405.html")
-            # The length of the empty page is said already, and a server sends no more than that.
+            # The header has the length of the empty page, and a server sends no more than that.
             response.headers["Content-Length"] = str(len(response.content))
-        return with_headers(in_json(request, response))
+        return with_headers(as_problem(request, response))
 
     return watch
 
 
 def _with_nul(request: HttpRequest) -> list[str]:
-    """The parameters of the address that hold a NUL, as problems name them."""
+    """Return the query parameters that contain a NUL, as problem responses name them."""
     query = request.META.get("QUERY_STRING", "")
     names = [part.partition("=")[0] for part in query.split("&") if "%00" in part]
     return [f"?{unquote(name).replace(chr(0), '')}" for name in names]
 
 
 def _encoding(request: HttpRequest) -> str:
-    """What the body says it is written in."""
+    """Return the encoding that the body declares."""
     return (request.content_params or {}).get("charset", "utf-8").strip().lower()
 
 
@@ -120,11 +120,11 @@ def _refusal(
     if status == HTTPStatus.INSUFFICIENT_STORAGE:
         return with_headers(unavailable(request, OSError(errno.ENOSPC, "")))
     page = HttpResponse(render_to_string(f"{int(status)}.html"), status=status)
-    return with_headers(in_json(request, page, faults))
+    return with_headers(as_problem(request, page, faults))
 
 
 def with_headers(response: HttpResponseBase) -> HttpResponseBase:
-    """Add the headers of every answer, where it does not say otherwise itself."""
+    """Add the headers of every response, except those that it has already set."""
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     kind = response.get("Content-Type", "text/plain").partition(";")[0]
@@ -134,14 +134,14 @@ def with_headers(response: HttpResponseBase) -> HttpResponseBase:
 
 
 class OnlyWanted(FileUploadHandler):
-    """Keeps a file only where a form takes one and its sender is signed in.
+    """Skips an uploaded file unless the form takes one and the sender is signed in.
 
-    Every form is parsed, with its files, before it is known which it is: otherwise anybody could
-    fill the disk.
+    Django parses every form with its files before any view checks it, so without this handler
+    anyone could fill the disk.
     """
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        """Skip the file unless somebody who is signed in sends it to a form that takes one."""
+        """Skip the file unless a signed-in user sends it to a form that takes one."""
         super().new_file(*args, **kwargs)
         request = self.request
         user = getattr(request, "user", None)
@@ -149,8 +149,8 @@ class OnlyWanted(FileUploadHandler):
             raise SkipFile
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
-        """Hand on what is read."""
+        """Pass the chunk on to the next handler."""
         return raw_data
 
     def file_complete(self, file_size: int) -> None:
-        """Leave the file to the handlers behind this one."""
+        """Leave the file to the handlers after this one."""

@@ -1,5 +1,6 @@
-"""What is counted and logged of every request: never who, and no more of the address than its
-pattern.
+"""Metrics and log lines of every request.
+
+They never contain the person; of the address they contain only the route, and its slug and key.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from prometheus_client import Counter, Histogram
 
-from jobs.about import write_plainly
+from jobs.about import normalize_request_id
 
 logger = logging.getLogger("rejudge.requests")
 
 VERBS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-# Seconds. A judgment should take a tenth of one.
+# Seconds. A judgment should take a tenth of a second.
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 COUNTED = Counter(
@@ -34,13 +35,13 @@ TIMED = Histogram(
 def requests(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: count every request, time it, and write a line of the log about it.
+    """Middleware: count, time and log every request.
 
-    Its id, which the middleware before this has read or made, has one form from here on.
+    The request's id, which the middleware before this one read or made, is normalized here.
     """
 
     def measure(request: HttpRequest) -> HttpResponseBase:
-        write_plainly()
+        normalize_request_id()
         began = time.perf_counter()
         response = get_response(request)
         seconds = time.perf_counter() - began
@@ -50,7 +51,7 @@ def requests(
         COUNTED.labels(route, verb, str(response.status_code)).inc()
         TIMED.labels(route).observe(seconds)
         if logger.isEnabledFor(logging.INFO):
-            # Addresses may hold what only their reader should have, as a link to a new password.
+            # Not the address itself: it may contain a secret, as in a password-reset link.
             logger.info(
                 "%s %s %s",
                 verb,

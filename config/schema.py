@@ -1,4 +1,4 @@
-"""The schema of the whole API, and the page on which a person reads it and tries it out."""
+"""The schema of the whole API, and the page for reading it and trying it out."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from config.request_guard import content_policy
 
 @cache
 def schema() -> dict[str, Any]:
-    """The schema of every room; made once, for it takes a second."""
-    made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    return made
+    """Return the API schema of all apps; generated once, because it takes a second."""
+    generated: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return generated
 
 
 @cache
-def written(form: str) -> bytes:
-    """The schema as `yaml` or `json`."""
+def render_schema(form: str) -> bytes:
+    """Return the schema as `yaml` or `json`."""
     renderer = OpenApiJsonRenderer2() if form == "json" else OpenApiYamlRenderer2()
     text: bytes = renderer.render(schema(), renderer_context={})
     return text
 
 
 class Schema(APIView):
-    """The schema, in YAML; with `?form=json` in JSON."""
+    """The API schema in YAML or, with `?form=json`, in JSON."""
 
     permission_classes = (IsAuthenticated,)
     content_negotiation_class = AlwaysJson
-    # It does not tell of itself.
+    # The schema does not include this route.
     schema = None
 
     def get(self, request: Request) -> HttpResponse:
-        """Read it."""
+        """Return the schema."""
         form = "json" if request.query_params.get("form") == "json" else "yaml"
         media = "application/json" if form == "json" else "application/yaml"
-        return HttpResponse(written(form), content_type=f"{media}; charset=utf-8")
+        return HttpResponse(render_schema(form), content_type=f"{media}; charset=utf-8")
 
 
 @require_GET
 def schema_page(request: HttpRequest) -> HttpResponse:
-    """The page, from the packaged Swagger UI, whose icons are data."""
+    """Show the schema in the packaged Swagger UI, whose icons are `data:` URLs."""
     page = render(request, "api/schema.html")
     page.headers["Content-Security-Policy"] = content_policy(pictures="data:")
     return page

@@ -1,4 +1,4 @@
-"""The installation's secret key: made once and kept beside the data."""
+"""The installation's secret key, generated once and kept with the data."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 
 
 def secret_key(data: Path) -> str:
-    """Return the key kept in `data/secret.key`, made on first use, readable by its owner only."""
+    """Return the key in `data/secret.key`, made on first use and readable by its owner only."""
     path = data / "secret.key"
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        # Another process may be about to write it: an empty key is never used.
-        return path.read_text(encoding="ascii").strip() or _wait_for(path)
+        # Another process may be about to write the key; an empty one is never used.
+        return path.read_text(encoding="ascii").strip() or _refuse_empty(path)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         key = secrets.token_urlsafe(50)
         file.write(key)
     return key
 
 
-def _wait_for(path: Path) -> str:
+def _refuse_empty(path: Path) -> str:
     raise RuntimeError(f"{path} is empty. Delete it and start again: a new key will be made.")

@@ -1,5 +1,6 @@
-"""Sessions in the database, read together with whom they are of and how they like the pages: every
-page asks for all three.
+"""Sessions in the database, read together with their user and preferences.
+
+Every page needs all three.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.functional import SimpleLazyObject
 
-from base.raw_sql import columns, first
+from base.raw_sql import columns, first_row
 from base.users import Preferences, User
 
 
 class SessionStore(DatabaseSessions):
-    """Django's own, but for how it reads a session."""
+    """Django's database sessions, except for how a session is read."""
 
-    # Whom the list of sessions names for this one, read with it. What the session itself says
-    # decides (`AuthenticationMiddleware`).
+    # The user of this session in allauth's list of sessions, read with it. The session itself
+    # decides who is signed in (`AuthenticationMiddleware`).
     listed_user: User | None = None
 
     def _get_session_from_db(self) -> Session | None:
@@ -40,14 +41,14 @@ class SessionStore(DatabaseSessions):
             WHERE s.session_key = %(key)s AND s.expire_date > %(now)s
         """  # noqa: S608 (the columns of Django's tables)
         now = connection.ops.adapt_datetimefield_value(timezone.now())
-        found = first(sql, {"key": self.session_key, "now": now}, Session, User, Preferences)
+        found = first_row(sql, {"key": self.session_key, "now": now}, Session, User, Preferences)
         if found is None:
             self._session_key = None
             return None
         session: Session
         session, user, preferences = found
         if user.pk is not None:
-            # Whoever asks for `user.preferences` gets these, or hears that there are none.
+            # Cached, so that `user.preferences` needs no query, also when there are none.
             kept = preferences if preferences.pk is not None else None
             User._meta.get_field("preferences").set_cached_value(user, kept)
             self.listed_user = user
@@ -55,26 +56,27 @@ class SessionStore(DatabaseSessions):
 
 
 class AuthenticationMiddleware(middleware.AuthenticationMiddleware):
-    """Django's own, but that it takes the account that was read with the session, where Django
-    would read the same one.
+    """Django's middleware, except that it uses the account that was read with the session.
+
+    It does so only if Django would return the same account.
     """
 
     def process_request(self, request: HttpRequest) -> None:
-        """Set `request.user`, which is read when somebody asks."""
+        """Set `request.user`, which is evaluated on first use."""
         super().process_request(request)
         request.user = SimpleLazyObject(lambda: _user_of(request))  # type: ignore[assignment]
 
 
 def _user_of(request: Any) -> User | AnonymousUser:
     if not hasattr(request, "_cached_user"):
-        # Whatever is unusual, Django decides: a closed account, another password, another way in.
+        # Django handles all other cases: closed accounts, changed passwords, other backends.
         request._cached_user = _listed_user(request.session) or auth.get_user(request)
     user: User | AnonymousUser = request._cached_user
     return user
 
 
 def _listed_user(session: Any) -> User | None:
-    """The account that was read with a session, if Django would let exactly this one in."""
+    """Return the account that was read with a session, if Django would accept the same one."""
     key, way = session.get(auth.SESSION_KEY), session.get(auth.BACKEND_SESSION_KEY)
     user: User | None = getattr(session, "listed_user", None)
     if user is None or str(user.pk) != key or way not in settings.AUTHENTICATION_BACKENDS:

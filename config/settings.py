@@ -1,6 +1,6 @@
 """Settings of the whole installation, read once from the environment.
 
-Every variable is listed in `.env.example`; a test holds the two together.
+Every variable is listed in `.env.example`; a test compares the two.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from config.secret import secret_key
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# Said by exports and reports, so that a figure can be traced to the code that made it.
+# Written into exports and reports, so that a figure can be traced to the code that computed it.
 VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 env = environ.FileAwareEnv()
 
@@ -31,7 +31,7 @@ DATA = Path(env.str("REJUDGE_DATA", default=str(user_data_path("rejudge")))).exp
 DATA.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 DEBUG = env.bool("REJUDGE_DEBUG", default=False)
-# Behind a proxy that speaks HTTPS: cookies and redirects insist on it.
+# Whether a proxy in front serves HTTPS: cookies and redirects then require it.
 HTTPS = env.bool("REJUDGE_HTTPS", default=False)
 # Uploads, exports and releases in an S3-compatible store instead of the data folder.
 S3_BUCKET = env.str("REJUDGE_S3_BUCKET", default="")
@@ -42,16 +42,16 @@ S3 = {
     "REJUDGE_S3_SECRET_KEY": env.str("REJUDGE_S3_SECRET_KEY", default=""),
     "REJUDGE_S3_PREFIX": env.str("REJUDGE_S3_PREFIX", default=""),
 }
-# OpenID Connect: who signs people in besides the password, if anyone.
+# The OpenID Connect provider for sign-in besides passwords, if there is one.
 OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
 OIDC_CLIENT = env.str("REJUDGE_OIDC_CLIENT", default="")
 LOG: Style = env.str("REJUDGE_LOG", default="text")
-# Where mail is handed over, and who it comes from.
+# The mail server, and the sender's address.
 MAIL = env.str("REJUDGE_MAIL", default="")
 MAIL_FROM = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
 
 _environment = Given(
-    # For others to reach: nothing that matters may be left to a default.
+    # Other people can reach it: no important setting may be left to a default.
     production=env.bool("REJUDGE_PRODUCTION", default=False),
     debug=DEBUG,
     https=HTTPS,
@@ -75,11 +75,11 @@ ALLOWED_HOSTS = _environment.hosts or ["localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("REJUDGE_ORIGINS", default=[])
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
-# A browser takes this name from this very host alone, and only over HTTPS.
+# Browsers accept a cookie with this prefix only from this very host, over HTTPS.
 SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
-# Who asks whether all is well stands inside, and speaks plain HTTP.
+# Health probes come from inside the network and use plain HTTP.
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_ENGINE = "config.sessions"
@@ -93,7 +93,7 @@ INSTALLED_APPS = [
     "audit",
     "annotate",
     "jobs",
-    # The administration, with everything that is done there in the audit log.
+    # The Django admin, with every change recorded in the audit log.
     "config.administration.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -115,20 +115,20 @@ INSTALLED_APPS = [
     "allauth.usersessions",
 ]
 if OIDC_ISSUER:
-    # It reads a client for HTTP, 5 MB, into each process.
+    # Only if needed: it imports an HTTP client, 5 MB in each process.
     INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")
 
 MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
     "config.request_metrics.requests",
     "config.probe_host.any_name",
-    # First what every answer says to a browser, so that no error and no file goes out without it.
+    # The security headers come first, so that every error and file has them.
     "django.middleware.security.SecurityMiddleware",
-    # Static files need nothing of what follows, and have none of the headers of pages.
+    # Static files need none of the middleware below, and get none of the pages' headers.
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.request_guard.guard",
-    # Around all that writes.
+    # Around all middleware and views that write.
     "config.disk_sync.kept_on_disk",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -169,7 +169,7 @@ TEMPLATES: list[dict[str, Any]] = [
     },
 ]
 
-# Content is text: nothing that a document, a table cell or a note holds can run.
+# Content is text: no code in a document, a table cell or a note can run.
 CONTENT_SECURITY_POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -187,7 +187,7 @@ WEB = env.bool("REJUDGE_WEB_PROCESS", default=False)
 
 
 def _database() -> dict[str, Any]:
-    """SQLite in the data folder, or what DATABASE_URL names."""
+    """Return the configuration of SQLite in the data folder, or of DATABASE_URL."""
     url = _environment.database_url
     database: dict[str, Any] = (
         dict(environ.Env.db_url_config(url))
@@ -195,21 +195,21 @@ def _database() -> dict[str, Any]:
         else {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA / "rejudge.sqlite3")}
     )
     if database["ENGINE"].endswith("sqlite3"):
-        # IMMEDIATE: a writer waits at the start of its transaction, and never fails in its middle.
+        # IMMEDIATE: a writer waits at the start of its transaction and never fails in the middle.
         database["OPTIONS"] = {
             "timeout": 20,
             "transaction_mode": "IMMEDIATE",
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
-                # In bytes: a log that has grown larger gives back what is above, once it is moved.
+                # In bytes: a larger write-ahead log is cut to this size after a checkpoint.
                 "PRAGMA journal_size_limit=67108864; "
-                # In KiB. Pages have a connection for each of many threads, and the system's own
-                # cache behind them; a file that is loaded wants room for its indexes.
+                # In KiB. Web processes have a connection in each of many threads, and the system's
+                # own cache; loading a file needs memory for its indexes.
                 f"PRAGMA cache_size={-4_000 if WEB else -20_000};"
             ),
         }
         if database.get("NAME") != ":memory:":
-            # A file also in tests: threads and a real worker must see the same rows.
+            # Tests also use a file: threads and a real worker must see the same rows.
             database["TEST"] = {"NAME": os.fspath(DATA / "test.sqlite3")}
     database["CONN_MAX_AGE"] = None if WEB else 0
     database["CONN_HEALTH_CHECKS"] = WEB
@@ -229,7 +229,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-# The second signs in whose name differs from another only by capitals: Django tells them apart.
+# The second backend is for user names that differ only by case: Django tells them apart.
 AUTHENTICATION_BACKENDS = [
     "allauth.account.auth_backends.AuthenticationBackend",
     "django.contrib.auth.backends.ModelBackend",
@@ -252,17 +252,17 @@ ACCOUNT_FORMS = {
 }
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
-# An address is confirmed before it counts; nobody waits for a mail to sign in.
+# An address counts once it is confirmed, but signing in does not wait for the confirmation.
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_CHANGE_EMAIL = True
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Rejudge] "
 ACCOUNT_SESSION_REMEMBER = True
-# A team often shares one address, so that addresses are limited loosely. "key" is an account
-# together with the address or the known browser that tries (config.accounts.AccountAdapter).
+# A team often shares one IP address, so the limits for addresses are loose. "key" is an account
+# together with the client's address or known browser (config.accounts.AccountAdapter).
 ACCOUNT_RATE_LIMITS = {"login": "300/m/ip", "login_failed": "60/m/ip,5/5m/key"}
-# How many proxies stand in front: the address of who asks is taken from what the first one says.
+# The number of proxies in front; the client's address is the one that the first proxy reports.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("REJUDGE_PROXIES", default=0)
 MFA_ADAPTER = "config.accounts.MFAAdapter"
 MFA_FORMS = {
@@ -270,19 +270,19 @@ MFA_FORMS = {
     "reauthenticate": "config.accounts.ReauthenticateByCodeForm",
     "activate_totp": "config.accounts.ActivateTOTPForm",
 }
-# Nobody registers by themselves, so there is nobody to keep out with an address not theirs.
+# There is no self-registration, so nobody can claim someone else's address.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_ISSUER = "Rejudge"
-# A clock that goes half a minute wrong still tells the right code.
+# Accepts codes from a clock that is half a minute off.
 MFA_TOTP_TOLERANCE = 1
 
 SOCIALACCOUNT_ADAPTER = "config.accounts.SocialAccountAdapter"
 SOCIALACCOUNT_FORMS = {"signup": "config.accounts.OtherSignupForm"}
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
-# An address that the team's own sign-in has confirmed finds the account that has it here.
+# An address that the provider has confirmed signs in to the account with this address.
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
-# Whether whoever signs in there gets an account.
+# Whether everyone who signs in with the provider gets an account.
 OIDC_OPEN = env.bool("REJUDGE_OIDC_OPEN", default=False)
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if OIDC_ISSUER:
@@ -298,18 +298,18 @@ if OIDC_ISSUER:
             }
         ],
     }
-    # The form that leads there is sent to us, and browsers ask for the whole way.
+    # The sign-in form is sent to us and redirects to the provider; browsers check every redirect.
     CONTENT_SECURITY_POLICY["form-action"] += " " + "/".join(OIDC_ISSUER.split("/")[:3])
 
-# Mail: printed by the web process until a server is named.
+# Mail is printed by the web process until a server is set.
 vars().update(env.email_url_config(MAIL or "consolemail://"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL_FROM
 
-# Every word goes through the translation layer, and there is one language so far: to look for its
-# words in a catalogue would take a tenth of a page's time. With a second language comes Django's
-# LocaleMiddleware, which chooses; until then it would mix Django's own German words, commas and
-# months into English pages.
+# All text goes through the translation layer, but English is the only language so far, and looking
+# words up in a catalogue would take a tenth of a page's time. A second language needs Django's
+# LocaleMiddleware, which chooses; until then it would mix Django's own German words, number formats
+# and months into English pages.
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English")]
 USE_I18N = len(LANGUAGES) > 1
@@ -323,17 +323,17 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False
 
 
 def WHITENOISE_ADD_HEADERS_FUNCTION(headers: Any, _path: str, _url: str) -> None:  # noqa: N802
-    """Say that no other site may use a static file."""
+    """Set the header that keeps other sites from using a static file."""
     headers["Cross-Origin-Resource-Policy"] = "same-origin"
 
 
-# With the other headers of pages, in `config.request_guard`: a file opens no window.
+# Set in `config.request_guard` with the other headers of pages; static files do not need it.
 SECURE_CROSS_ORIGIN_OPENER_POLICY = None
 MEDIA_ROOT = DATA / "files"
 
 
 def _files() -> dict[str, Any]:
-    """The data folder, or a bucket."""
+    """Return the configuration of file storage: the data folder, or a bucket."""
     if not S3_BUCKET:
         return {
             "BACKEND": "django.core.files.storage.FileSystemStorage",
@@ -345,7 +345,7 @@ def _files() -> dict[str, Any]:
             "bucket_name": S3_BUCKET,
             "endpoint_url": S3["REJUDGE_S3_ENDPOINT"] or None,
             "region_name": S3["REJUDGE_S3_REGION"] or None,
-            # Without these two, the machine's own identity opens the bucket.
+            # Without these two, the machine's own identity is used.
             "access_key": S3["REJUDGE_S3_ACCESS_KEY"] or None,
             "secret_key": S3["REJUDGE_S3_SECRET_KEY"] or None,
             "location": S3["REJUDGE_S3_PREFIX"],
@@ -357,16 +357,17 @@ STORAGES: dict[str, dict[str, Any]] = {
     "default": _files(),
     "staticfiles": {"BACKEND": "config.storage.StaticStorage"},
 }
-# Uploads of collections are large; they go to disk beyond a megabyte and are never held in memory.
+# Uploaded collections are large: beyond a megabyte they go to disk, not to memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 FILE_UPLOAD_HANDLERS = [
     "config.request_guard.OnlyWanted",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
-# The most that is taken at once, in bytes; larger collections are loaded from the command line.
+# The largest upload, in bytes; larger collections are loaded from the command line.
 MAX_UPLOAD = env.int("REJUDGE_MAX_UPLOAD", default=4 * 1024**3)
-# What is on its way in or out: beside the data, for /tmp may be memory, and too small.
+# Temporary files of uploads and downloads. In the data folder, because /tmp may be in memory and
+# too small.
 SCRATCH = DATA / "scratch"
 SCRATCH.mkdir(exist_ok=True, mode=0o700)
 FILE_UPLOAD_TEMP_DIR = str(SCRATCH)
@@ -380,11 +381,11 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    # OPTIONS would describe a route also to who may not use it.
+    # OPTIONS would describe a route even to people who may not use it.
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_SCHEMA_CLASS": "base.api.schema.ApiSchema",
     "EXCEPTION_HANDLER": "base.api.problems.handler",
-    # Of one person; counted in the cache.
+    # For each person; counted in the cache.
     "DEFAULT_THROTTLE_RATES": {"reads": "1200/min", "writes": "600/min"},
 }
 SPECTACULAR_SETTINGS = {
@@ -394,14 +395,14 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1/",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_PATCH": False,
-    # Choices stand where they are used: named, they would need a name each in every room.
+    # Choices are written inline: as components, each would need its own name in every app.
     "POSTPROCESSING_HOOKS": [],
 }
 
-# The broker: Redis for teams; for everybody else one SQLite file (`config.embedded_broker`).
+# The broker: Redis for teams, otherwise one SQLite file (`config.embedded_broker`).
 REDIS_URL = _environment.redis_url
-# What several processes count together, such as failed attempts to sign in; and what each may
-# count for itself where that is cheaper: how much a program asks.
+# "default" is for counts that processes share, such as failed sign-ins. "rates" is for the rate
+# limits of the API, which each process may count for itself where that is cheaper.
 _redis = {
     "BACKEND": "django.core.cache.backends.redis.RedisCache",
     # Celery and Redis's own client have different names for a socket.
@@ -410,7 +411,7 @@ _redis = {
 _shared = {
     "BACKEND": "config.cache.SharedDatabaseCache",
     "LOCATION": "shared_cache",
-    # Beyond as many the oldest counts are thrown away, and whoever tries begins at nought.
+    # Beyond this number the oldest counts are dropped and start again from zero.
     "OPTIONS": {"MAX_ENTRIES": 100_000},
 }
 _memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "rates"}
@@ -419,15 +420,15 @@ CACHES: dict[str, Any] = {
     "rates": _redis if REDIS_URL else _memory,
 }
 BROKER_URL = REDIS_URL or f"embedded://{DATA / 'broker.sqlite3'}"
-# How `jobs.queue` publishes; the rooms know no Celery.
+# How `jobs.queue` publishes; the apps do not import Celery.
 JOBS_DELIVER = "config.celery.deliver"
 
-# Who brings this may read /metrics without signing in; empty: nobody.
+# With this token, /metrics can be read without signing in; if empty, by nobody.
 METRICS_TOKEN = env.str("REJUDGE_METRICS_TOKEN", default="")
 
 LOGGING = logging_config(LOG)
-# Every request has an id: the proxy's, or one made here. It stands in the answer and on every line
-# of the log, also on those of the jobs that it asked for.
+# Every request has an id: the proxy's, or a new one. It is in the response and in every log line,
+# including those of the jobs that the request started.
 DJANGO_GUID = {
     "GUID_HEADER_NAME": "X-Request-ID",
     "VALIDATE_GUID": True,

@@ -1,4 +1,4 @@
-"""Collecting the static files only when one of them has changed."""
+"""Collecting the static files, only if one of them has changed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from django.core.management import call_command
 
 
 def collect_static() -> bool:
-    """Collect, compress and name the static files, unless that was done for these very files.
+    """Collect, compress and rename the static files, unless these very files were collected before.
 
-    Returns whether there was anything to do.
+    Returns whether anything was done.
     """
     stamp = Path(settings.STATIC_ROOT) / ".collected"
     fingerprint = _fingerprint()
@@ -26,7 +26,7 @@ def collect_static() -> bool:
 
 
 def _fingerprint() -> str:
-    """Return a digest of every file's name, size and time of change."""
+    """Return a digest of every file's name, size and modification time."""
     digest = hashlib.sha256(django.get_version().encode())
     for finder in get_finders():
         for name, storage in sorted(finder.list([]), key=lambda found: found[0]):

@@ -1,14 +1,16 @@
-"""Joins style sheets and ES modules into one file for each that a page names.
+"""Bundles style sheets and ES modules: one file for each that a page links.
 
-Sources stay many small files, which pages link, and browsers follow, in development. When static
-files are collected, what a page names is replaced by one file with all that it imports:
+The sources are many small files, and in development pages link them and browsers follow their
+imports. When static files are collected, each file that a page links is replaced by one file with
+all its imports:
 
 - `css/all.css` is bundled by Lightning CSS.
-- Each module under `js/` gets what it imports put before it, in the order in which a browser would
-  run it. No bundler of ES modules installs from the Python package index (those that are there
-  fetch one when they run), so that this is done here, for the few forms of import and export that
-  our modules use; any other form is an error. What `js/main.js` imports is in that file alone, on
-  every page once, and other files import it from there: a module runs once, and has one state.
+- Each module under `js/` is preceded by the modules it imports, in the order in which a browser
+  would run them. The Python package index has no bundler for ES modules (its packages download one
+  when they run), so this is done here, for the few forms of import and export that our modules use;
+  any other form is an error. The modules that `js/main.js` imports are only in that file, which
+  every page loads once, and other files import them from there: a module runs once and has one
+  state.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ _OTHER = re.compile(r"^(?:import|export)\b.*|.*\bimport(?:\(|\.meta).*", re.MULT
 
 
 def join_styles(path: str) -> str:
-    """Return a style sheet with all that it imports, minified. `path`: where it lies."""
-    # Read here: only a process that collects files needs it.
+    """Return the style sheet at `path` with all its imports, minified."""
+    # Imported here: only a process that collects files needs it.
     from lightningcss import bundle_css
 
     styles: str = bundle_css(path)
@@ -38,10 +40,10 @@ def join_styles(path: str) -> str:
 
 
 def join_modules(read: Callable[[str], str], names: list[str]) -> dict[str, str]:
-    """Return the joined text of each module that is not part of `MAIN`, and of `MAIN`.
+    """Return the bundle of `MAIN`, and of each module that is not part of it, by name.
 
-    `read` returns the source of a module by its name. Raises ValueError for what a module says
-    that is not understood here.
+    `read` returns the source of a module by its name. Raises ValueError for a form of import or
+    export that is not supported.
     """
     modules = {name: _Module(name, read(name)) for name in names}
     shared = _in_order(MAIN, modules) if MAIN in modules else []
@@ -52,7 +54,7 @@ def join_modules(read: Callable[[str], str], names: list[str]) -> dict[str, str]
         if name in shared and name != MAIN:
             continue
         parts = [one for one in _in_order(name, modules) if name == MAIN or one not in shared]
-        elsewhere = {
+        from_main = {
             imported
             for part in parts
             for _, imported in modules[part].imports
@@ -60,11 +62,11 @@ def join_modules(read: Callable[[str], str], names: list[str]) -> dict[str, str]
         }
         lines = [
             f'import {{ {_variable(one)} }} from "{_relative(MAIN, name)}";'
-            for one in sorted(elsewhere)
+            for one in sorted(from_main)
         ]
-        lines += [modules[part].wrapped() for part in parts[:-1]]
-        # What nothing imports may wait for something before it goes on, which no function here may.
-        lines.append(modules[name].open())
+        lines += [modules[part].as_function() for part in parts[:-1]]
+        # The module itself is not wrapped: it may use `await`, which the wrapping functions cannot.
+        lines.append(modules[name].with_imports())
         if name == MAIN:
             lines.append(f"export {{ {', '.join(_variable(one) for one in parts[:-1])} }};")
         joined[name] = jsmin("\n".join(lines))
@@ -72,7 +74,7 @@ def join_modules(read: Callable[[str], str], names: list[str]) -> dict[str, str]
 
 
 class _Module:
-    """One module: what it imports (names, module) and exports, and what it runs."""
+    """One module: its imports as (names, module), its exports and its body."""
 
     def __init__(self, name: str, source: str) -> None:
         self.name = name
@@ -80,46 +82,46 @@ class _Module:
             (names, posixpath.normpath(posixpath.join(posixpath.dirname(name), where)))
             for names, where in _IMPORT.findall(source)
         ]
-        self.exports = [what for _, what in _EXPORT.findall(source)]
+        self.exports = [export for _, export in _EXPORT.findall(source)]
         self.body = _EXPORT.sub(r"\1 \2", _IMPORT.sub("", source))
         if other := _OTHER.search(self.body):
             raise ValueError(f"{name}: {other[0]!r} cannot be joined")
 
-    def open(self) -> str:
-        """The module with what it imports at hand."""
-        given = "".join(
+    def with_imports(self) -> str:
+        """Return the module's body, preceded by constants for the names it imports."""
+        constants = "".join(
             f"const {{ {names.replace(' as ', ': ')} }} = {_variable(of)};\n"
             for names, of in self.imports
             if names
         )
-        return given + self.body
+        return constants + self.body
 
-    def wrapped(self) -> str:
-        """The module as a function that runs at once and returns what it exports."""
+    def as_function(self) -> str:
+        """Return the module as a function that runs at once and returns its exports."""
         return (
-            f"const {_variable(self.name)} = (() => {{\n{self.open()}\n"
+            f"const {_variable(self.name)} = (() => {{\n{self.with_imports()}\n"
             f"return {{ {', '.join(self.exports)} }};\n}})();"
         )
 
 
 def _in_order(name: str, modules: Mapping[str, _Module]) -> list[str]:
-    """A module after all that it imports, each once."""
-    found: list[str] = []
-    open_: list[str] = []
+    """Return a module's name after those of all its imports, each once."""
+    order: list[str] = []
+    in_progress: list[str] = []
 
-    def visit(one: str) -> None:
-        if one in found:
+    def visit(module: str) -> None:
+        if module in order:
             return
-        if one in open_:
-            raise ValueError(f"{one} imports itself by way of {', '.join(open_)}")
-        open_.append(one)
-        for _, imported in modules[one].imports:
+        if module in in_progress:
+            raise ValueError(f"{module} imports itself by way of {', '.join(in_progress)}")
+        in_progress.append(module)
+        for _, imported in modules[module].imports:
             visit(imported)
-        open_.remove(one)
-        found.append(one)
+        in_progress.remove(module)
+        order.append(module)
 
     visit(name)
-    return found
+    return order
 
 
 def _variable(name: str) -> str:
@@ -127,5 +129,5 @@ def _variable(name: str) -> str:
 
 
 def _relative(name: str, to: str) -> str:
-    found = posixpath.relpath(name, posixpath.dirname(to))
-    return found if found.startswith(".") else f"./{found}"
+    path = posixpath.relpath(name, posixpath.dirname(to))
+    return path if path.startswith(".") else f"./{path}"

@@ -1,4 +1,4 @@
-"""How the installation is, for programs of who looks after it."""
+"""API for the state of the installation; administrators only."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.projects.api.audit_log import AskedAuditLog, AuditEventSerializer, listed, tabled
-from base.api.jobs import JobSerializer, job_told
+from annotate.projects.api.audit_log import (
+    AskedAuditLog,
+    AuditEventSerializer,
+    events_response,
+    table_response,
+)
+from base.api.jobs import JobSerializer, job_as_json
 from base.api.resource import Resource, Scope, reads, writes
 from base.errors import Refused
 from config import installation_status
@@ -21,13 +26,13 @@ from jobs.models import Job
 
 
 class WorkerSeenSerializer(serializers.Serializer[Any]):
-    """A worker that gave a sign of life within a day."""
+    """A worker that was last seen within a day."""
 
     name = serializers.CharField()
     alive = serializers.BooleanField()
     seen_at = serializers.DateTimeField()
     took_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it last took something; null: it has not yet."
+        allow_null=True, help_text="When it last took work; null if never."
     )
 
 
@@ -36,24 +41,26 @@ class QueueSerializer(serializers.Serializer[Any]):
 
     label = serializers.CharField()  # type: ignore[assignment]
     waiting = serializers.IntegerField()
-    oldest = serializers.DateTimeField(allow_null=True, help_text="Since when the first waits.")
+    oldest = serializers.DateTimeField(
+        allow_null=True, help_text="When the oldest waiting job was requested."
+    )
     running = serializers.IntegerField()
     failed = serializers.IntegerField()
 
 
 class KindOfJobSerializer(JobSerializer):
-    """A job, and of which kind it is."""
+    """A job with its kind."""
 
-    label = serializers.CharField(help_text="Its kind.")  # type: ignore[assignment]
+    label = serializers.CharField(help_text="The kind of job.")  # type: ignore[assignment]
 
 
 class StatusSerializer(serializers.Serializer[Any]):
-    """How the installation is."""
+    """The state of the installation."""
 
-    worker = serializers.BooleanField(help_text="Whether work that is asked for is done.")
+    worker = serializers.BooleanField(help_text="Whether a worker takes work.")
     workers = WorkerSeenSerializer(many=True)
     messages = serializers.IntegerField(
-        allow_null=True, help_text="What waits in the broker; null: it does not answer."
+        allow_null=True, help_text="Messages waiting in the broker; null if it does not answer."
     )
     unapplied = serializers.ListField(
         child=serializers.CharField(), help_text="Migrations that the database lacks."
@@ -64,79 +71,79 @@ class StatusSerializer(serializers.Serializer[Any]):
 
 
 class InstallationStatus(Resource):
-    """How the installation is."""
+    """The state of the installation; administrators only."""
 
     tag = "Installation"
 
     @reads(StatusSerializer)
     def get(self, request: Request) -> Response:
-        """Read how workers, queues and jobs are."""
+        """Return the state of workers, queues and jobs."""
         _check_staff(self)
-        failed, _more = installation_status.failed()
+        failed, _more = installation_status.failed_jobs()
         return Response(
             {
                 "worker": status.worker_status().alive,
                 "workers": [one._asdict() for one in status.workers()],
-                "messages": installation_status.messages(),
-                "unapplied": installation_status.unapplied(),
+                "messages": installation_status.count_messages(),
+                "unapplied": installation_status.unapplied_migrations(),
                 "queues": [
                     {name: value for name, value in one._asdict().items() if name != "name"}
                     for one in installation_status.queues()
                 ],
-                "running": [_as_json(job) for job in installation_status.running()],
+                "running": [_as_json(job) for job in installation_status.running_jobs()],
                 "failed": [_as_json(job) for job in failed],
             }
         )
 
 
 class JobRetry(Resource):
-    """A job that failed."""
+    """A failed job; administrators only."""
 
     tag = "Installation"
 
     @writes(KindOfJobSerializer, scope=Scope.LEAD)
     def put(self, request: Request, label: str, job: int) -> Response:
-        """Let a job that failed be done again; one that waits or runs already stays."""
+        """Retry a failed job; a job that already waits or runs stays as it is."""
         _check_staff(self)
-        found = installation_status.find(label, job)
+        found = installation_status.find_job(label, job)
         if found is None:
             raise Http404("There is no such job.")
         try:
-            installation_status.try_again(job=found, by=self.person)
-        except queue.NotAgain as no:
+            installation_status.retry_job(job=found, by=self.person)
+        except queue.CannotRetry as no:
             raise Refused(str(no)) from no
         found.refresh_from_db()
         return Response(_as_json(found))
 
 
 class InstallationAuditLog(Resource):
-    """What administrators and commands did to the installation."""
+    """The installation's audit log: what administrators and commands did."""
 
     tag = "Installation"
 
-    @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
+    @reads(AuditEventSerializer, parameters=AskedAuditLog, paged=True)
     def get(self, request: Request) -> Response:
-        """List what was done, newest first."""
+        """List the events, newest first."""
         _check_staff(self)
-        return listed(self, None)
+        return events_response(self, None)
 
 
 class InstallationAuditLogTable(Resource):
-    """The same as a table."""
+    """The installation's audit log as a table."""
 
     tag = "Installation"
 
-    @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
+    @reads(OpenApiTypes.STR, parameters=AskedAuditLog, media="text/csv")
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Take all of it, oldest first."""
+        """Download all events, oldest first."""
         _check_staff(self)
-        return tabled(self, None)
+        return table_response(self, None)
 
 
 def _check_staff(resource: Resource) -> None:
     if not resource.person.is_staff:
-        raise PermissionDenied("Only who looks after this installation can do that.")
+        raise PermissionDenied("Only administrators of this installation can do that.")
 
 
 def _as_json(job: Job) -> dict[str, Any]:
-    return {**job_told(job), "label": job.label()}
+    return {**job_as_json(job), "label": job.label()}

@@ -15,13 +15,12 @@ assert _pattern == "*.js"
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):
-    """Joins what a page asks for into few files (`config.static_bundles`), and rewrites the imports
-    between our ES modules, so that they find each other renamed.
+    """Bundles files (`config.static_bundles`) and rewrites imports between our renamed ES modules.
 
-    Only ours: a package's module may import what only its own build would provide.
+    Only our modules: a package's module may import something that only its own build provides.
     """
 
-    # Pages link the joined style sheet (`base.tags.frame.style_sheets`).
+    # Pages link the bundled style sheet (`base.tags.frame.style_sheets`).
     joins_files = True
     support_js_module_import_aggregation = True
     _js_module_import_aggregation_patterns = ("js/*.js", _rewritings)
@@ -29,7 +28,7 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
     def post_process(
         self, paths: dict[str, tuple[Any, str]], dry_run: bool = False, **options: Any
     ) -> Iterator[tuple[str, str | None, Any]]:
-        """Join the files that were collected, then name and compress them."""
+        """Bundle the collected files, then rename and compress them."""
         if not dry_run:
             joined = joined_files(paths)
             for name, content in joined.items():
@@ -39,9 +38,7 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
 
 
 def joined_files(paths: dict[str, tuple[Any, str]]) -> dict[str, str]:
-    """The content of every file that others are joined into, by its name. `paths`: where the
-    sources are.
-    """
+    """Return the content of every bundled file, by name. `paths` maps names to their sources."""
 
     def source(name: str) -> Path:
         storage, path = paths[name]

@@ -1,6 +1,6 @@
-"""Before Django sees a request: what of it cannot be read.
+"""Repairing requests that Django cannot parse, before it sees them.
 
-Nothing here may need the settings: it is read before they are.
+This module must not need the settings: it is imported before them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def readable(application: Application) -> Application:
-    """WSGI: a kind of body that cannot be read is none.
+    """WSGI middleware: remove a Content-Type header that cannot be parsed.
 
-    Django would give up on such a request before any middleware, and the server would answer it
-    without a word.
+    Django would fail on such a request before any middleware, and the server would send an empty
+    error.
     """
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

@@ -1,4 +1,4 @@
-"""Where every page is found: each room brings its own."""
+"""The URLs of all pages; each app has its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config.status_api import (
     JobRetry,
 )
 
-# One door: the administration has no sign-in of its own, without limits or a second factor.
+# The admin must use our sign-in: its own has no rate limits and no second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
@@ -56,7 +56,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
-# For programs a problem in JSON, for people a page.
+# Problem JSON for the API, a page for people.
 handler400 = "base.api.problems.bad_request"
 handler404 = "base.api.problems.not_found"
 handler500 = "base.api.problems.server_error"

@@ -1,4 +1,4 @@
-"""What whoever watches over the installation asks, and the page of those who look after it."""
+"""The monitoring endpoints, and the status pages for administrators."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from annotate.projects.forms.audit_log import AuditLogForm
 from annotate.projects.views import audit_log
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from config import installation_status
-from config.installation_status import Place
+from config.installation_status import ListPosition
 from config.metrics import exposition
 from jobs import queue, status
 
-Page = Callable[..., HttpResponseBase]
+View = Callable[..., HttpResponseBase]
 
 
 @require_safe
 def glossary(request: PageRequest) -> HttpResponse:
-    """Say what the words of the pages mean."""
+    """Show the glossary."""
     return render(request, "glossary.html")
 
 
@@ -43,8 +43,9 @@ def glossary(request: PageRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Say that this process answers. Nothing else is looked at: where the database is away, another
-    process would be no better.
+    """Report that this process answers.
+
+    Nothing else is checked: if the database is down, restarting this process would not help.
     """
     return HttpResponse("ok\n", content_type="text/plain")
 
@@ -53,116 +54,120 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Say of database, broker and migrations whether they are there: 200, or 503 where one is not.
+    """Report the state of database, broker and migrations: 200, or 503 if one is not ready.
 
-    What is wrong with it stands in the log: this is for everybody to read.
+    Details are only in the log, because anyone may read this.
     """
-    found = installation_status.ready()
-    return JsonResponse(found._asdict(), status=200 if all(found) else 503)
+    readiness = installation_status.check_readiness()
+    return JsonResponse(readiness._asdict(), status=200 if all(readiness) else 503)
 
 
 @login_not_required
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Give the figures out to who brings the token, or looks after the installation."""
-    if not (_brings_token(request) or _looks_after(request)):
+    """Return the metrics to a request with the token, or to an administrator."""
+    if not (_has_metrics_token(request) or _is_administrator(request)):
         raise Http404
     return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
-def _brings_token(request: HttpRequest) -> bool:
-    wanted = settings.METRICS_TOKEN
-    given = request.headers.get("Authorization", "")
-    return bool(wanted) and hmac.compare_digest(given.encode(), f"Bearer {wanted}".encode())
+def _has_metrics_token(request: HttpRequest) -> bool:
+    token = settings.METRICS_TOKEN
+    header = request.headers.get("Authorization", "")
+    return bool(token) and hmac.compare_digest(header.encode(), f"Bearer {token}".encode())
 
 
-def _looks_after(request: HttpRequest) -> bool:
+def _is_administrator(request: HttpRequest) -> bool:
     return request.user.is_active and request.user.is_staff
 
 
-def for_staff(page: Page) -> Page:
-    """Let only those in who look after the installation; anybody else is told so."""
+def staff_only(view: View) -> View:
+    """Decorator: raise PermissionDenied unless the user is an administrator."""
 
-    @wraps(page)
-    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        if not _looks_after(request):
-            raise PermissionDenied("Only who looks after this installation sees this page.")
-        return page(request, *args, **kwargs)
+    @wraps(view)
+    def check_staff(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        if not _is_administrator(request):
+            raise PermissionDenied("Only administrators of this installation can see this page.")
+        return view(request, *args, **kwargs)
 
-    return guarded
+    return check_staff
 
 
 @require_safe
-@for_staff
+@staff_only
 def status_page(request: PageRequest) -> HttpResponse:
-    """Show workers, what waits, what runs and what failed."""
-    failed, more = installation_status.failed(before=_asked(request.GET))
+    """Show workers, queues, running jobs and failed jobs."""
+    failed, more = installation_status.failed_jobs(before=_parse_position(request.GET))
     return render(
         request,
         "status.html",
         {
-            "messages_waiting": installation_status.messages(),
-            "unapplied": installation_status.unapplied(),
+            "messages_waiting": installation_status.count_messages(),
+            "unapplied": installation_status.unapplied_migrations(),
             "worker": status.worker_status(),
             "workers": status.workers(),
             "queues": installation_status.queues(),
-            "running": installation_status.running(),
+            "running": installation_status.running_jobs(),
             "failed": failed,
-            "next_url": f"?{_address(more)}" if more else None,
+            "next_url": f"?{_position_query(more)}" if more else None,
             "first_url": request.path if "before" in request.GET else None,
         },
     )
 
 
 @require_POST
-@for_staff
+@staff_only
 def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
-    """Let a job that failed be done again."""
-    job = installation_status.find(label, pk)
+    """Retry a failed job."""
+    job = installation_status.find_job(label, pk)
     if job is None:
         raise Http404("There is no such job.")
     try:
-        installation_status.try_again(job=job, by=request.user)
-    except queue.NotAgain as no:
+        installation_status.retry_job(job=job, by=request.user)
+    except queue.CannotRetry as no:
         messages.error(request, str(no))
     else:
-        messages.success(request, _("It waits for a worker."))
+        messages.success(request, _("The job is waiting for a worker."))
     return redirect("status")
 
 
 @require_safe
-@for_staff
+@staff_only
 def installation_audit_log(request: PageRequest) -> HttpResponse:
-    """List what was done to the installation, newest first."""
-    listed = audit_log.page(None, request.GET, table_url=reverse("installation_audit_log_table"))
-    return render(request, "projects/audit_log.html", listed)
+    """List the installation's audit log, newest first."""
+    context = audit_log.page_context(
+        None, request.GET, table_url=reverse("installation_audit_log_table")
+    )
+    return render(request, "projects/audit_log.html", context)
 
 
 @require_safe
-@for_staff
+@staff_only
 def installation_audit_log_table(request: PageRequest) -> HttpResponseBase:
-    """Send all of what that page lists as a table, oldest first."""
+    """Send the whole filtered audit log as a table, oldest first."""
     form = AuditLogForm(None, request.GET)
     if not form.is_valid():
         return redirect("installation_audit_log")
-    return audit_log.sent(None, form, "audit-log.csv")
+    return audit_log.table_response(None, form, "audit-log.csv")
 
 
-def _asked(asked: QueryDict) -> Place | None:
-    """The place in the list of failed jobs that the address names; None: it names none."""
-    at, _tilde, rest = asked.get("before", "").partition("~")
+def _parse_position(parameters: QueryDict) -> ListPosition | None:
+    """Return the place in the list of failed jobs that the query string names, or None."""
+    at, _tilde, rest = parameters.get("before", "").partition("~")
     label, _tilde, pk = rest.partition("~")
-    number = key(pk)
+    number = parse_key(pk)
     try:
-        moment = parse_datetime(at)
+        finished_at = parse_datetime(at)
     except ValueError:
         return None
-    if moment is None or moment.tzinfo is None or number is None:
+    if finished_at is None or finished_at.tzinfo is None or number is None:
         return None
-    return Place(moment, label, number)
+    return ListPosition(finished_at, label, number)
 
 
-def _address(place: Place) -> str:
-    """The query string that names a place in the list of failed jobs."""
-    return urlencode({"before": f"{place.finished_at.isoformat()}~{place.label}~{place.pk}"})
+def _position_query(position: ListPosition) -> str:
+    """Return the query string that names a place in the list of failed jobs."""
+    return urlencode(
+        {"before": f"{position.finished_at.isoformat()}~{position.label}~{position.pk}"}
+    )

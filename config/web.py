@@ -1,7 +1,7 @@
 """The web server: `python -m config.web HOST PORT PROCESSES`.
 
-Everything the pages need is read once, before the web processes come into being as copies of this
-one: so they share most of their memory, and a new one is there at once.
+Everything that pages need is loaded once, before the web processes are forked from this one: so
+they share most of their memory, and a new one starts at once.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sys
 
 from config.metric_files import new_folder
 
-# What each web process counts lies in files, where any of them finds it for /metrics. Named before
-# anything is counted.
+# Each web process keeps its metrics in files, so that any of them can answer /metrics for all. Set
+# before the first metric is created.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(new_folder())
 
 from django.conf import settings
@@ -24,27 +24,27 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server import Server
 
-# Reads all that the middleware needs, and says that this is a web process.
+# Imports all that the middleware needs, and marks this as a web process.
 from config import asgi
 from config.parent_process import die_with
 
-# A connection whose next request does not come, or not whole, within this time is closed. A proxy
-# must close idle ones sooner: see proxy/Caddyfile.
+# A connection is closed if its next request's headers are not complete within this time. A proxy
+# must close idle connections sooner: see proxy/Caddyfile.
 HEADER_SECONDS = 10
-# The most that the headers of one request may have, and that is read from a connection at once.
+# The limit for the headers of one request, and for one read from a connection.
 HEADER_BYTES = 65_536
-# Of one process. A connection that waits takes an open file and some memory, and no thread.
+# Per process. A waiting connection takes an open file and some memory, but no thread.
 MOST_CONNECTIONS = 2_000
-# A page that is being answered is waited for, not longer than a person would.
+# In seconds. When stopping, the server waits this long for responses under way.
 PATIENCE = 10
 
 
 def main(host: str, port: int, processes: int) -> None:
-    """Serve until told to stop."""
+    """Serve until stopped."""
     _read_all()
     _allow_open_files()
     if "REJUDGE_SUPERVISED" in os.environ:
-        # A web process must not outlive this one, and keep the port from the next.
+        # A web process must not outlive this one and block the port for the next.
         os.register_at_fork(after_in_child=lambda: die_with(os.getppid()))
     Server(
         f"{asgi.__name__}:application",
@@ -53,7 +53,7 @@ def main(host: str, port: int, processes: int) -> None:
         interface=Interfaces.ASGINL,
         workers=processes,
         backpressure=MOST_CONNECTIONS,
-        # Neither browsers nor proxies speak HTTP/2 without TLS; its streams have no time limits.
+        # Browsers and proxies do not use HTTP/2 without TLS, and its streams have no time limits.
         http=HTTPModes.http1,
         http1_settings=HTTP1Settings(
             header_read_timeout=1_000 * HEADER_SECONDS, max_buffer_size=HEADER_BYTES
@@ -67,7 +67,7 @@ def main(host: str, port: int, processes: int) -> None:
 
 
 def _allow_open_files() -> None:
-    """Let each process have a file open for each of its connections."""
+    """Raise the limit on open files, so that each connection of a process can have one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * MOST_CONNECTIONS
     if soft < wanted:
@@ -76,15 +76,16 @@ def _allow_open_files() -> None:
 
 
 def _read_all() -> None:
-    """Read what answers requests. Nothing here may connect to anything or start a thread: a copy of
-    a process has neither.
+    """Load the routes before forking.
 
-    Templates are left to whoever draws them first: a process soon has a copy of its own of all that
-    it uses, and of what it does not use there should be none.
+    Nothing here may open a connection or start a thread: a forked process must not inherit either.
+
+    Templates are loaded on first use: a process soon has its own copy of everything that it uses,
+    and should have no templates that it does not use.
     """
     get_resolver()._populate()
     gc.collect()
-    # The collector would write into every page it looks at, and so make it a process's own.
+    # The garbage collector would write into every memory page it visits, and so end its sharing.
     gc.freeze()
 
 

@@ -1,7 +1,7 @@
 """The worker: `python -m config.worker JOBS [--beside-the-web] [--hostname NAME]`.
 
-It is what `celery worker` starts. Celery's command line also loads an interactive shell, which
-takes 12 MB of a process that never shows one.
+It starts the same worker as `celery worker`. Celery's command line also loads an interactive shell,
+which takes 12 MB in a process that never uses it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from config.celery import app
 
 
 def main() -> int:
-    """Work until told to stop, and return the exit code."""
+    """Run the worker until it is stopped, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("jobs", type=int, help="how many jobs are done at once")
+    parser.add_argument("jobs", type=int, help="number of jobs at once")
     parser.add_argument(
-        "--beside-the-web", action="store_true", help="jobs in threads, and the schedule as well"
+        "--beside-the-web",
+        action="store_true",
+        help="run jobs in threads, and the schedule as well",
     )
     parser.add_argument("--hostname", help="the name of the worker")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""What the web server imports."""
+"""The WSGI application, which `config.asgi` calls."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ os.environ["REJUDGE_WEB_PROCESS"] = "1"
 import django
 from django.core.wsgi import get_wsgi_application
 
-from base.call_stack import roomy
+from base.call_stack import with_large_stack
 from config.light_imports import read_little
 from config.unreadable_requests import readable
 
 django.setup()
 read_little()
-application = readable(roomy(get_wsgi_application()))
+application = readable(with_large_stack(get_wsgi_application()))

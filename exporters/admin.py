@@ -1,4 +1,4 @@
-"""Exports as rows, to be looked at and never changed."""
+"""Exports in Django's admin, read-only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from exporters.exports.models import Export
 
 @admin.register(Export)
 class ExportAdmin(admin.ModelAdmin[Export]):
-    """Who asked for which export, and what became of it."""
+    """Read-only list of exports: who requested them, and their state."""
 
     list_display = ("pk", "project", "format", "by", "state", "requested_at", "finished_at")
     list_filter = ("state", "format")

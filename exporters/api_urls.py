@@ -1,13 +1,13 @@
-"""Where the resources of this room are found, under /api/v1/."""
+"""API routes of this app, under /api/v1/."""
 
 from __future__ import annotations
 
-from base.routes import in_a_tree
+from base.routes import group_routes
 from exporters.evaluations import api_urls as evaluations
 from exporters.exports import api_urls as exports
 from exporters.releases import api_urls as releases
 
-urlpatterns = in_a_tree(
+urlpatterns = group_routes(
     [
         *exports.urlpatterns,
         *releases.urlpatterns,

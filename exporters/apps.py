@@ -1,4 +1,4 @@
-"""The room `exporters`."""
+"""Configuration of the app `exporters`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from django.apps import AppConfig
 
 
 class ExportersConfig(AppConfig):
-    """What goes out."""
+    """Exports, releases and evaluations."""
 
     name = "exporters"
-    verbose_name = "What goes out"
+    verbose_name = "Exports, releases and evaluations"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Add to the home and project pages, and to the queue of disagreements."""
+        """Register audit events, the overview, effects on measures, and names of releases."""
         from annotate.overview import contributions
         from annotate.pools import replacing
         from annotate.projects import audit_events
@@ -24,5 +24,5 @@ class ExportersConfig(AppConfig):
 
         audit_events.register(AUDIT_EVENTS)
         contributions.register(overview.contribution)
-        effects_on_measures.register(queue_effects.newest)
+        effects_on_measures.register(queue_effects.newest_effects)
         replacing.releases_of.register(overview.releases_made)

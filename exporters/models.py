@@ -1,4 +1,4 @@
-"""What has been written for the evaluator, and what was released for good."""
+"""Models of exports, releases and evaluations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers do for this room."""
+"""Celery tasks of this app."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from jobs.runner import run
 
 @shared_task(name=Export.task)
 def build(pk: int) -> None:
-    """Write the export of this row."""
+    """Write the export with this key."""
     run(Export, pk, actions.build)
 
 
 @shared_task(name=Release.task)
 def release(pk: int) -> None:
-    """Make the release of this row."""
+    """Make the release with this key."""
     run(Release, pk, releasing.build)
 
 
 @shared_task(name=Evaluation.task)
 def evaluate(pk: int) -> None:
-    """Measure the systems of this row."""
+    """Measure the systems of the evaluation with this key."""
     run(Evaluation, pk, evaluating.compute_evaluation)

@@ -1,17 +1,17 @@
-"""Where the pages of this room are found."""
+"""Page routes of this app."""
 
 from __future__ import annotations
 
 from django.urls import include, path
 
-from base.routes import in_a_tree
+from base.routes import group_routes
 from exporters.evaluations import urls as evaluations
 from exporters.exports import urls as exports
 from exporters.releases import urls as releases
 
 app_name = "exporters"
 
-urlpatterns = in_a_tree(
+urlpatterns = group_routes(
     [
         *exports.urlpatterns,
         *releases.urlpatterns,

@@ -19,7 +19,7 @@ def current_request() -> uuid.UUID | None:
     return uuid.UUID(known) if known else None
 
 
-def write_plainly() -> None:
+def normalize_request_id() -> None:
     """Normalize the request's id: clients may send a UUID in several notations."""
     known = current_request()
     guid.set(known.hex if known else None)
@@ -31,20 +31,20 @@ def current_job() -> str | None:
 
 
 @contextlib.contextmanager
-def at_work(job: str, request: uuid.UUID | None) -> Iterator[None]:
+def job_context(job: str, request: uuid.UUID | None) -> Iterator[None]:
     """Tag log lines with `job` and the id of `request` inside this context.
 
     A job without a request gets a new id, so that its lines can be told apart from others. After an
     exception the context stays set: whoever logs the exception logs it for this job, and then calls
-    `forget`.
+    `clear_context`.
     """
-    named, asked = _job.set(job), guid.set((request or uuid.uuid4()).hex)
+    job_token, guid_token = _job.set(job), guid.set((request or uuid.uuid4()).hex)
     yield
-    guid.reset(asked)
-    _job.reset(named)
+    guid.reset(guid_token)
+    _job.reset(job_token)
 
 
-def forget() -> None:
+def clear_context() -> None:
     """Clear the job and request of log lines."""
     _job.set(None)
     guid.set(None)

@@ -101,7 +101,7 @@ class Job(models.Model):
         """Return the name of this kind of job in logs, commands and addresses: exporters.export."""
         return cls._meta.label_lower
 
-    def why_not_again(self) -> str:
+    def why_not_retryable(self) -> str:
         """Return why the failed job cannot be retried, as a sentence; "" if it can."""
         return ""
 

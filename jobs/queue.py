@@ -22,7 +22,7 @@ MOST_OPEN = 30
 logger = logging.getLogger(__name__)
 
 
-class NotAgain(Exception):
+class CannotRetry(Exception):
     """A job cannot be retried; the message is a sentence that says why."""
 
 
@@ -33,18 +33,18 @@ def enqueue(job: Job) -> None:
     broker does not answer, that is only logged: the row counts, and `jobs.reconcile` publishes it
     later.
     """
-    _refuse_flood(job)
-    _hand_over(job)
+    _refuse_too_many(job)
+    _publish_on_commit(job)
 
 
-def _hand_over(job: Job) -> None:
+def _publish_on_commit(job: Job) -> None:
     def publish_it() -> None:
         publish(type(job), job.pk)
 
     transaction.on_commit(publish_it, robust=True)
 
 
-def _refuse_flood(job: Job) -> None:
+def _refuse_too_many(job: Job) -> None:
     """Refuse the job of a person who has MOST_OPEN other jobs of any kind waiting or running.
 
     Two simultaneous requests may both pass: the limit keeps one person from filling the queue, and
@@ -95,8 +95,8 @@ def retry(job: Job, *, by: str) -> bool:
     """Queue a failed `job` again as if it were new; return whether this call did so.
 
     `by` says for the log who asked. A job that already waits or runs is not changed, so retrying
-    twice is harmless. Raises `NotAgain` if the job is done or cancelled, if what it needs is gone,
-    or if another job has taken its place.
+    twice is harmless. Raises `CannotRetry` if the job is done or cancelled, if what it needs is
+    gone, or if another job has taken its place.
     """
     rows = _rows(type(job)).filter(pk=job.pk)
     try:
@@ -105,9 +105,9 @@ def retry(job: Job, *, by: str) -> bool:
             if not locked.is_over:
                 return False
             if locked.state != Job.State.FAILED:
-                raise NotAgain(_("Only failed jobs can be tried again."))
-            if why := locked.why_not_again():
-                raise NotAgain(why)
+                raise CannotRetry(_("Only failed jobs can be tried again."))
+            if why := locked.why_not_retryable():
+                raise CannotRetry(why)
             rows.update(
                 state=Job.State.QUEUED,
                 error="",
@@ -120,9 +120,9 @@ def retry(job: Job, *, by: str) -> bool:
                 done=0,
                 total=None,
             )
-            _hand_over(locked)
+            _publish_on_commit(locked)
     except IntegrityError as error:
-        raise NotAgain(
+        raise CannotRetry(
             _("Another job of this kind is running or has this name. Request a new one.")
         ) from error
     logger.info("%s %s is done again, asked for by %s", job.label(), job.pk, by)

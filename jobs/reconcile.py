@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs.models import Job
 from jobs.queue import publish
-from jobs.runner import GIVEN_UP, MAX_ATTEMPTS, left_behind
+from jobs.runner import GIVEN_UP, MAX_ATTEMPTS, is_abandoned
 from jobs.status import job_models
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ def reconcile(*, now: datetime | None = None) -> int:
     published = 0
     for model in job_models():
         rows = model._default_manager.all()
-        forsaken = rows.filter(left_behind(now))
+        forsaken = rows.filter(is_abandoned(now))
         forsaken.filter(cancel_requested_at__isnull=False).update(
             state=Job.State.CANCELLED, claim=None, lease_until=None, finished_at=now
         )
@@ -40,7 +40,7 @@ def reconcile(*, now: datetime | None = None) -> int:
         )
         if given_up:
             logger.error("%s: %d given up", model._meta.label, given_up)
-        waiting = rows.filter(Q(state=Job.State.QUEUED) | left_behind(now)).filter(
+        waiting = rows.filter(Q(state=Job.State.QUEUED) | is_abandoned(now)).filter(
             Q(published_at__lt=now - OVERDUE)
             | Q(published_at__isnull=True, requested_at__lt=now - SOON)
             # Times in the future: the clock was set back since, so the real age is unknown.

@@ -21,7 +21,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from jobs.about import at_work
+from jobs.about import job_context
 from jobs.models import Job
 from jobs.unavailable import is_away, is_full
 
@@ -42,7 +42,7 @@ DISK_FULL = "The disk was full. Nothing was saved; try again later."
 SomeJob = TypeVar("SomeJob", bound=Job)
 
 
-def left_behind(now: datetime) -> Q:
+def is_abandoned(now: datetime) -> Q:
     """Return the filter for running jobs whose lease is no longer renewed.
 
     A lease much longer than `LEASE` comes from a clock that has been set back since; waiting for it
@@ -112,11 +112,13 @@ def run(model: type[SomeJob], pk: int, work: Callable[[SomeJob, Progress], objec
     if claim is None:
         return False
     job = model._default_manager.get(pk=pk)
-    with at_work(f"{job.label()} {pk}", job.request):
-        return _do(job, claim, work)
+    with job_context(f"{job.label()} {pk}", job.request):
+        return _run_claimed(job, claim, work)
 
 
-def _do(job: SomeJob, claim: uuid.UUID, work: Callable[[SomeJob, Progress], object]) -> bool:
+def _run_claimed(
+    job: SomeJob, claim: uuid.UUID, work: Callable[[SomeJob, Progress], object]
+) -> bool:
     """Run claimed work and record how it ended."""
     progress = Progress()
     if job.cancel_requested_at is not None:
@@ -127,16 +129,16 @@ def _do(job: SomeJob, claim: uuid.UUID, work: Callable[[SomeJob, Progress], obje
     except Cancelled:
         return _end(job, claim, progress, Job.State.CANCELLED)
     except LeaseLost:
-        return _taken_over(job)
+        return _log_takeover(job)
     except Exception as error:
         if is_away(error) and not is_full(error) and job.attempts < MAX_ATTEMPTS:
-            _hand_back(job, claim)
+            _requeue(job, claim)
             raise
-        _end(job, claim, progress, Job.State.FAILED, error=_sentence(error))
+        _end(job, claim, progress, Job.State.FAILED, error=_error_sentence(error))
         raise
     except BaseException:
         # The worker is being stopped; the work did not fail. The next worker starts it again.
-        _hand_back(job, claim)
+        _requeue(job, claim)
         raise
     return _end(job, claim, progress, Job.State.DONE)
 
@@ -147,7 +149,7 @@ def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid
     claim = uuid.uuid4()
     claimed = (
         model._default_manager.filter(pk=pk)
-        .filter(Q(state=Job.State.QUEUED) | left_behind(now) & Q(attempts__lt=MAX_ATTEMPTS))
+        .filter(Q(state=Job.State.QUEUED) | is_abandoned(now) & Q(attempts__lt=MAX_ATTEMPTS))
         .update(
             state=Job.State.RUNNING,
             claim=claim,
@@ -163,7 +165,7 @@ def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid
     return claim if claimed else None
 
 
-def _sentence(error: Exception) -> str:
+def _error_sentence(error: Exception) -> str:
     if isinstance(error, JobError):
         return str(error)
     if is_full(error):
@@ -193,15 +195,15 @@ def _end(
         done=progress.done,
         total=progress.total,
     )
-    return True if count else _taken_over(job)
+    return True if count else _log_takeover(job)
 
 
-def _taken_over(job: Job) -> bool:
+def _log_takeover(job: Job) -> bool:
     logger.warning("%s %s was taken over by another worker", job._meta.label, job.pk)
     return False
 
 
-def _hand_back(job: Job, claim: uuid.UUID) -> None:
+def _requeue(job: Job, claim: uuid.UUID) -> None:
     """Queue the job again; the reconciler publishes it at its next round."""
     _renew_connection()
     type(job)._default_manager.filter(pk=job.pk, claim=claim).update(

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from jobs.models import Heartbeat, Job
 from jobs.models import job_models as job_models
-from jobs.runner import left_behind
+from jobs.runner import is_abandoned
 
 # A heartbeat is due every ten seconds; three may be late.
 SILENT_AFTER = timedelta(seconds=40)
@@ -31,14 +31,14 @@ class WorkerStatus(NamedTuple):
     busy: bool
 
 
-def beat(worker: str, *, now: datetime | None = None) -> None:
+def record_heartbeat(worker: str, *, now: datetime | None = None) -> None:
     """Record that `worker` takes messages; delete workers that have been silent for a day."""
     now = now or timezone.now()
     Heartbeat.objects.update_or_create(worker=worker, defaults={"at": now, "seen_at": now})
     Heartbeat.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
 
 
-def show_up(worker: str, *, now: datetime | None = None) -> None:
+def record_process(worker: str, *, now: datetime | None = None) -> None:
     """Record that the process of `worker` is alive, whether or not it takes messages."""
     Heartbeat.objects.update_or_create(worker=worker, defaults={"seen_at": now or timezone.now()})
 
@@ -51,11 +51,11 @@ def worker_status(*, now: datetime | None = None) -> WorkerStatus:
     last_seen = signs.aggregate(last=Max("at"))["last"]
     heard = last_seen is not None and last_seen >= now - SILENT_AFTER
     # While all workers run long jobs, the heartbeat task waits in the queue.
-    busy = not heard and _somebody_works(now)
+    busy = not heard and _is_job_running(now)
     return WorkerStatus(alive=heard or busy, last_seen=last_seen, busy=busy)
 
 
-def _somebody_works(now: datetime) -> bool:
+def _is_job_running(now: datetime) -> bool:
     """Return whether a job of any kind is running; mostly one query."""
     with connection.cursor() as cursor:
         cursor.execute(*_running(connection.vendor))
@@ -63,7 +63,7 @@ def _somebody_works(now: datetime) -> bool:
             return False
     first, *others = (
         model._default_manager.filter(state=Job.State.RUNNING)
-        .exclude(left_behind(now))
+        .exclude(is_abandoned(now))
         .values("pk")
         for model in job_models()
     )

@@ -10,10 +10,10 @@ from jobs import reconcile, status
 @shared_task(name="jobs.heartbeat", bind=True)
 def heartbeat(self: Task[[], None]) -> None:
     """Record that this worker takes messages from the broker and reaches the database."""
-    status.beat(self.request.hostname or "unnamed")
+    status.record_heartbeat(self.request.hostname or "unnamed")
 
 
 @shared_task(name="jobs.reconcile")
-def keep_going() -> None:
+def reconcile_jobs() -> None:
     """Publish forgotten jobs again."""
     reconcile.reconcile()

@@ -1,4 +1,4 @@
-"""The package `keeping`."""
+"""The Django app `keeping`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class KeepingConfig(AppConfig):
-    """Backup, restore, purge, verify. It has commands and no tables."""
+    """Backup, restore, purge and verification: commands, but no tables."""
 
     name = "keeping"
     verbose_name = "Keeping"

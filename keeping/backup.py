@@ -1,4 +1,4 @@
-"""Writing a backup: everything that rows and files say at one moment, while people go on."""
+"""Writing a backup: a consistent snapshot of rows and files, while people go on working."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from base.errors import Refused
 from base.snapshot import snapshot
 from keeping import archive, files, migration_state, tables, values
 
-# Rows fetched at once; of tables that may hold long texts fewer.
-_MANY, _FEW = 2_000, 50
-_LONG = {"TextField", "JSONField"}
+# Rows fetched at once: by default, and from tables that may have long texts.
+_CHUNK, _SMALL_CHUNK = 2_000, 50
+_LONG_TYPES = {"TextField", "JSONField"}
 
 
-class BackedUp(NamedTuple):
-    """What a backup came to hold."""
+class BackupCounts(NamedTuple):
+    """Counts of what a backup contains."""
 
     rows: int
     files: int
@@ -36,29 +36,30 @@ class BackedUp(NamedTuple):
     bytes: int
 
 
-def back_up(*, path: Path, project: str | None = None, progress: Progress) -> BackedUp:
+def back_up(*, path: Path, project: str | None = None, progress: Progress) -> BackupCounts:
     """Write a backup of the whole installation, or of one project (its short name), to a new file.
 
-    All or nothing, of one moment; nobody has to wait for it. Memory does not grow with what there
-    is. Refused: a file that is there, a project that is not, a database that is not up to date.
+    The backup is complete or not written at all, and consistent; nobody has to wait for it. Memory
+    use does not depend on its size. Refused: a file that already exists, a project that does not, a
+    database that is not up to date.
     """
     migration_state.refuse_unless_up_to_date()
-    of = None
+    project_row = None
     if project is not None:
-        of = Project.objects.filter(slug=project).first()
-        if of is None:
+        project_row = Project.objects.filter(slug=project).first()
+        if project_row is None:
             raise Refused(f"There is no project “{project}”.")
-    writing = archive.Writing(path)
+    backup = archive.BackupWriter(path)
     try:
-        with _one_moment(progress):
-            manifest = _write(writing, of, progress)
-        writing.close(manifest)
+        with _consistent_snapshot(progress):
+            manifest = _write(backup, project_row, progress)
+        backup.close(manifest)
     except BaseException:
-        writing.drop()
+        backup.discard()
         raise
-    # Whoever has the file has all of it: that it was made is kept for good.
-    record(project=of, what="project.backed_up", about=path.name, by=None)
-    return BackedUp(
+    # Whoever has the file has all of the data, so the audit log keeps a record of it.
+    record(project=project_row, what="project.backed_up", about=path.name, by=None)
+    return BackupCounts(
         rows=sum(table["rows"] for table in manifest["tables"]),
         files=len(manifest["files"]),
         missing=manifest["missing"],
@@ -67,33 +68,35 @@ def back_up(*, path: Path, project: str | None = None, progress: Progress) -> Ba
 
 
 @contextmanager
-def _one_moment(progress: Progress) -> Iterator[None]:
-    """Let everything read inside come from one moment in which no load is half written."""
+def _consistent_snapshot(progress: Progress) -> Iterator[None]:
+    """Let every query inside read the same snapshot, in which no load is half written."""
     with ExitStack() as stack:
         with slices.turn(progress):
             stack.enter_context(snapshot())
-            # On SQLite the moment is that of the first thing read.
+            # On SQLite the snapshot is taken at the first read.
             Project.objects.exists()
         yield
 
 
-class _Part(NamedTuple):
-    """Rows of one table, and which of its columns."""
+class _TablePart(NamedTuple):
+    """The rows and columns of one table to write."""
 
     model: tables.AnyModel
     rows: models.QuerySet[Any]
     columns: list[tables.Column]
 
 
-def _write(writing: archive.Writing, of: Project | None, progress: Progress) -> archive.Manifest:
-    parts = _whole() if of is None else _of_project(of)
+def _write(
+    backup: archive.BackupWriter, project_row: Project | None, progress: Progress
+) -> archive.Manifest:
+    parts = _installation_parts() if project_row is None else _project_parts(project_row)
     progress.start(sum(part.rows.count() for part in parts), "Rows")
-    kept = [_rows(writing, part, progress) for part in parts]
-    named = files.named_by_rows(of.pk if of else None)
-    progress.start(len(named), "Files")
+    table_entries = [_write_rows(backup, part, progress) for part in parts]
+    file_names = files.file_names_in_rows(project_row.pk if project_row else None)
+    progress.start(len(file_names), "Files")
     entries, missing = [], []
-    for name in named:
-        entry = _file(writing, name)
+    for name in file_names:
+        entry = _write_file(backup, name)
         if entry is None:
             missing.append(name)
         else:
@@ -104,31 +107,35 @@ def _write(writing: archive.Writing, of: Project | None, progress: Progress) -> 
         version=settings.VERSION,
         made_at=timezone.now().isoformat(),
         database=connection.vendor,
-        project=of.slug if of else None,
-        key=of.pk if of else None,
-        migrations=migration_state.latest(),
-        tables=kept,
+        project=project_row.slug if project_row else None,
+        key=project_row.pk if project_row else None,
+        migrations=migration_state.latest_migrations(),
+        tables=table_entries,
         files=entries,
         missing=missing,
-        left_out=tables.LEFT_OUT if of is None else tables.LEFT_OUT | tables.NOT_OF_A_PROJECT,
+        left_out=tables.LEFT_OUT
+        if project_row is None
+        else tables.LEFT_OUT | tables.NOT_OF_A_PROJECT,
     )
 
 
-def _whole() -> list[_Part]:
+def _installation_parts() -> list[_TablePart]:
     return [
-        _Part(model, model._base_manager.all(), tables.columns(model))
+        _TablePart(model, model._base_manager.all(), tables.columns(model))
         for model in tables.kept_tables(apps)
     ]
 
 
-def _of_project(project: Project) -> list[_Part]:
+def _project_parts(project: Project) -> list[_TablePart]:
     user = apps.get_model(tables.USER)
-    people = user._base_manager.filter(pk__in=tables.people_of(apps, project.pk))
-    known = {"id", *tables.OF_A_PERSON}
+    people = user._base_manager.filter(pk__in=tables.people_of_project(apps, project.pk))
+    person_columns = {"id", *tables.PERSON_COLUMNS}
     return [
-        _Part(user, people, [one for one in tables.columns(user) if one.name in known]),
+        _TablePart(
+            user, people, [one for one in tables.columns(user) if one.name in person_columns]
+        ),
         *(
-            _Part(
+            _TablePart(
                 model,
                 model._base_manager.filter(**{path: project.pk}),
                 tables.columns(model),
@@ -138,24 +145,26 @@ def _of_project(project: Project) -> list[_Part]:
     ]
 
 
-def _rows(writing: archive.Writing, part: _Part, progress: Progress) -> archive.TableEntry:
-    """Write the rows of a table in the order of their keys."""
+def _write_rows(
+    backup: archive.BackupWriter, part: _TablePart, progress: Progress
+) -> archive.TableEntry:
+    """Write the rows of a table, in the order of their keys."""
     model, columns = part.model, part.columns
     key = model._meta.pk.attname
     place = [column.field.attname for column in columns].index(key)
-    words = [
-        (at, _words_of(column.field.related_model))
+    finders = [
+        (at, _natural_key_finder(column.field.related_model))
         for at, column in enumerate(columns)
-        if column.keys_of in tables.BY_WORDS
+        if column.keys_of in tables.BY_NATURAL_KEY
     ]
-    long = any(values.kind_of(column.field) in _LONG for column in columns)
+    long = any(values.field_type(column.field) in _LONG_TYPES for column in columns)
     rows = part.rows.order_by(key).values_list(*(column.field.attname for column in columns))
     count, first, last = 0, None, None
-    with writing.member(archive.rows_of(tables.label(model))) as stream:
-        for row in rows.iterator(chunk_size=_FEW if long else _MANY):
-            if words:
-                row = _with_words(row, words)
-            stream.write(values.written(row))
+    with backup.member(archive.rows_member(tables.label(model))) as stream:
+        for row in rows.iterator(chunk_size=_SMALL_CHUNK if long else _CHUNK):
+            if finders:
+                row = _with_natural_keys(row, finders)
+            stream.write(values.write_row(row))
             last = row[place]
             first = last if first is None else first
             count += 1
@@ -170,33 +179,33 @@ def _rows(writing: archive.Writing, part: _Part, progress: Progress) -> archive.
     )
 
 
-def _words_of(model: tables.AnyModel) -> Any:
-    """What finds the words for a row of a table that no backup keeps."""
+def _natural_key_finder(model: tables.AnyModel) -> Any:
+    """Return a function that maps a key of `model`, which no backup keeps, to its natural key."""
 
     @cache
-    def words(key: int | None) -> tuple[str, ...] | None:
+    def natural_key(key: int | None) -> tuple[str, ...] | None:
         if key is None:
             return None
         found: Any = model._base_manager.get(pk=key)
         return tuple(found.natural_key())
 
-    return words
+    return natural_key
 
 
-def _with_words(row: Sequence[Any], words: Sequence[tuple[int, Any]]) -> list[Any]:
-    said = list(row)
-    for place, find in words:
-        said[place] = find(said[place])
-    return said
+def _with_natural_keys(row: Sequence[Any], finders: Sequence[tuple[int, Any]]) -> list[Any]:
+    replaced = list(row)
+    for place, find in finders:
+        replaced[place] = find(replaced[place])
+    return replaced
 
 
-def _file(writing: archive.Writing, name: str) -> archive.FileEntry | None:
-    """Write a file of the storage; None where it is not there."""
+def _write_file(backup: archive.BackupWriter, name: str) -> archive.FileEntry | None:
+    """Write a file of the storage. Return None if it does not exist."""
     try:
         stored = default_storage.open(name, "rb")
     except FileNotFoundError:
         return None
-    with stored, writing.member(archive.file_of(name)) as stream:
+    with stored, backup.member(archive.file_member(name)) as stream:
         while part := stored.read(archive.CHUNK):
             stream.write(part)
     return archive.FileEntry(**stream.entry, name=name)

@@ -1,4 +1,4 @@
-"""The files that rows name: a backup keeps them with the rows."""
+"""The files that rows name; a backup keeps them with the rows."""
 
 from __future__ import annotations
 
@@ -16,63 +16,68 @@ from exporters.releases import contents, file_store
 from exporters.releases.models import Release
 from keeping import tables
 
-# Shelves of the storage; in each, what is of a project lies in a folder called by its key.
-SHELVES = ("runs", "uploads", "exports", "releases")
+# Top folders of the storage; in each, a project's files are in a folder named by its key.
+PROJECT_FOLDERS = ("runs", "uploads", "exports", "releases")
 # Columns that name a folder of the storage: (table, column).
-FOLDERS = {("exporters.export", "folder")}
+FOLDER_COLUMNS = {("exporters.export", "folder")}
 
 
-def named_by_rows(project: int | None = None) -> list[str]:
-    """The names, within the storage, of all files that rows name, in order; of one project (a key)
-    or of all. A file is named also where it is missing.
+def file_names_in_rows(project: int | None = None) -> list[str]:
+    """Return the sorted storage names of all files that rows of one project (a key) or of all name.
+
+    Files that do not exist are included.
     """
-    found = {*_of_fields(project), *_of_exports(project), *_of_releases(project)}
-    return sorted(found)
+    names = {*_names_in_fields(project), *_names_in_exports(project), *_names_in_releases(project)}
+    return sorted(names)
 
 
-def moved(name: str, before: int, now: int) -> str:
-    """What a file is called in an installation where its project has another key."""
-    shelf, _, rest = name.partition("/")
+def move_name(name: str, before: int, now: int) -> str:
+    """Return a file's name in an installation where its project has the key `now`."""
+    top_folder, _, rest = name.partition("/")
     owner, _, inside = rest.partition("/")
-    return f"{shelf}/{now}/{inside}" if shelf in SHELVES and owner == str(before) else name
+    return (
+        f"{top_folder}/{now}/{inside}"
+        if top_folder in PROJECT_FOLDERS and owner == str(before)
+        else name
+    )
 
 
 def file_fields(model: type[models.Model]) -> list[str]:
-    """The columns of a table that name files."""
+    """Return the columns of a table that name files."""
     fields = [column.field for column in tables.columns(model)]
     return [str(field.column) for field in fields if isinstance(field, models.FileField)]
 
 
-def clear(project: int) -> int:
-    """Delete everything that lies on the shelves of a project; return how many files it was."""
-    return sum(_clear(f"{shelf}/{project}") for shelf in SHELVES)
+def delete_project_files(project: int) -> int:
+    """Delete all files in a project's folders; return how many there were."""
+    return sum(_delete_folder(f"{top_folder}/{project}") for top_folder in PROJECT_FOLDERS)
 
 
-def _clear(folder: str) -> int:
+def _delete_folder(folder: str) -> int:
     try:
         folders, files = default_storage.listdir(folder)
     except FileNotFoundError:
         return 0
     for name in files:
         default_storage.delete(f"{folder}/{name}")
-    gone = len(files) + sum(_clear(f"{folder}/{name}") for name in folders)
+    deleted = len(files) + sum(_delete_folder(f"{folder}/{name}") for name in folders)
     default_storage.delete(folder)
-    return gone
+    return deleted
 
 
-def _of_fields(project: int | None) -> Iterator[str]:
-    ways = tables.paths(apps)
+def _names_in_fields(project: int | None) -> Iterator[str]:
+    paths = tables.project_paths(apps)
     for model in tables.kept_tables(apps):
         for column in file_fields(model):
             rows = model._base_manager.exclude(**{column: ""})
             if project is not None:
-                if (path := ways.get(tables.label(model))) is None:
+                if (path := paths.get(tables.label(model))) is None:
                     continue
                 rows = rows.filter(**{path: project})
             yield from rows.order_by().values_list(column, flat=True).distinct()
 
 
-def _of_exports(project: int | None) -> Iterator[str]:
+def _names_in_exports(project: int | None) -> Iterator[str]:
     rows = Export.objects.exclude(folder="")
     if project is not None:
         rows = rows.filter(project=project)
@@ -82,25 +87,29 @@ def _of_exports(project: int | None) -> Iterator[str]:
             yield f"{export.folder}/{name}"
 
 
-def _of_releases(project: int | None) -> Iterator[str]:
+def _names_in_releases(project: int | None) -> Iterator[str]:
     rows = Release.objects.filter(manifest__isnull=False)
     if project is not None:
         rows = rows.filter(project=project)
     for release in rows.iterator(chunk_size=100):
         for entry in contents.files(release).values():
-            yield file_store.place(release.project_id, entry["sha256"])
+            yield file_store.path_of(release.project_id, entry["sha256"])
 
 
-def of_the_storage(project: Project) -> list[str]:
-    """What lies on the shelves of a project, named by rows or not, in order."""
-    return sorted(name for shelf in SHELVES for name in _walk(f"{shelf}/{project.pk}"))
+def files_in_storage(project: Project) -> list[str]:
+    """Return the sorted names of all files in a project's folders, named by rows or not."""
+    return sorted(
+        name
+        for top_folder in PROJECT_FOLDERS
+        for name in _files_below(f"{top_folder}/{project.pk}")
+    )
 
 
-def _walk(folder: str) -> Iterator[str]:
+def _files_below(folder: str) -> Iterator[str]:
     try:
         folders, files = default_storage.listdir(folder)
     except FileNotFoundError:
         return
     yield from (f"{folder}/{name}" for name in files)
     for name in folders:
-        yield from _walk(f"{folder}/{name}")
+        yield from _files_below(f"{folder}/{name}")

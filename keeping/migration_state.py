@@ -1,4 +1,4 @@
-"""Which migrations a database has, and bringing an empty one to those of an earlier version."""
+"""The migrations of a database, and migrating an empty one to those of an earlier version."""
 
 from __future__ import annotations
 
@@ -16,73 +16,73 @@ from base.errors import Refused
 
 
 class StepwiseLoader(MigrationLoader):
-    """Loads every migration as it was written, none squashed: backups name single migrations.
+    """Loads the single migrations instead of squashed ones, because backups name single ones.
 
-    So a new migration depends on the last replaced one, never on the squashed one.
+    So a new migration must depend on the last replaced migration, never on the squashed one.
     """
 
     def load_disk(self) -> None:
         """Leave out each squashed migration whose replaced migrations are all on disk."""
         super().load_disk()
-        every = self.disk_migrations or {}
+        migrations_on_disk = self.disk_migrations or {}
         self.disk_migrations = {
             key: migration
-            for key, migration in every.items()
-            if not migration.replaces or not every.keys() >= set(migration.replaces)
+            for key, migration in migrations_on_disk.items()
+            if not migration.replaces or not migrations_on_disk.keys() >= set(migration.replaces)
         }
 
 
-def latest() -> dict[str, str]:
-    """The last migration of each room (and of each package that has tables) in this version."""
+def latest_migrations() -> dict[str, str]:
+    """Return the last migration in this version of each app that has tables."""
     leaves = StepwiseLoader(None).graph.leaf_nodes()
-    return {str(room): str(name) for room, name in sorted(leaves)}
+    return {str(app): str(name) for app, name in sorted(leaves)}
 
 
-def has_no_tables() -> bool:
-    """Whether nothing was ever made in this database."""
+def is_new_database() -> bool:
+    """Return whether no migration was ever applied to this database."""
     return not MigrationRecorder(connection).applied_migrations()
 
 
 def refuse_unless_up_to_date() -> None:
-    """Refuse while a migration waits to be applied."""
+    """Raise Refused if a migration is not applied yet."""
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         raise Refused("The database is not up to date. Run manage.py migrate first.")
 
 
 def refuse_unknown(migrations: Mapping[str, str], version: str) -> None:
-    """Refuse migrations that this version does not have: they are of a later one."""
+    """Raise Refused for migrations that this version does not have: they are of a later one."""
     known = StepwiseLoader(None).graph.nodes
-    strange = [f"{room}.{name}" for room, name in migrations.items() if (room, name) not in known]
-    if strange:
+    unknown = [f"{app}.{name}" for app, name in migrations.items() if (app, name) not in known]
+    if unknown:
         raise Refused(
             f"This backup was made by Rejudge {version}, which has tables that this version does "
-            f"not know ({', '.join(strange)}). Update Rejudge first."
+            f"not know ({', '.join(unknown)}). Update Rejudge first."
         )
 
 
-def as_it_was(migrations: Mapping[str, str]) -> Apps:
-    """Bring a database without rows, new or up to date, to the tables of an earlier version, and
-    return its models.
+def migrate_back_to(migrations: Mapping[str, str]) -> Apps:
+    """Migrate a database without rows to the tables of an earlier version; return its models.
 
-    Refused where there is no way back to them: then the database must have no tables at all.
+    The database is new or up to date. Refused if a migration cannot be reversed: then the database
+    must have no tables at all.
     """
     executor = MigrationExecutor(connection)
     executor.loader = StepwiseLoader(connection)
     targets: list[tuple[str, str | None]] = [
-        (room, migrations.get(room)) for room, _ in executor.loader.graph.leaf_nodes()
+        (app, migrations.get(app)) for app, _ in executor.loader.graph.leaf_nodes()
     ]
     try:
         executor.migrate(targets)
     except IrreversibleError as error:
         raise Refused(
-            f"From this version there is no way back to the tables of the backup ({error}). Make "
+            f"This version's tables cannot be migrated back to those of the backup ({error}). Make "
             "a new database, without running migrate, and restore into it."
         ) from error
-    known = [(room, name) for room, name in targets if name is not None]
+    known = [(app, name) for app, name in targets if name is not None]
     return StepwiseLoader(connection).project_state(known).apps
 
 
-def to_latest() -> None:
-    """Bring the database, now with rows, up to date."""
+def migrate_to_latest() -> None:
+    """Migrate the database, which now has rows, to this version."""
     call_command("migrate", interactive=False, verbosity=0)

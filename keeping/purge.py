@@ -1,4 +1,4 @@
-"""Taking a project away for good: its rows, and its files."""
+"""Deleting a project for good, with its rows and files."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from django.db.models import Q
 from annotate.judgments.models import Judgment, Revision
 from annotate.projects.audit_log import record
 from annotate.projects.models import Project
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from base.errors import Refused
 from jobs.models import Job
 from keeping import files, tables
 
 
-class Purged(NamedTuple):
-    """What was taken away: how many rows, and how many files."""
+class PurgeCounts(NamedTuple):
+    """The number of rows and files that were deleted."""
 
     rows: int
     files: int
 
 
-class Held(NamedTuple):
-    """What a project holds, for whoever is about to take it away."""
+class ProjectContents(NamedTuple):
+    """What a project contains, to show before it is deleted."""
 
     name: str
     judgments: int
@@ -33,62 +33,61 @@ class Held(NamedTuple):
     files: int
 
 
-def held(slug: str) -> Held:
-    """Say what a project holds. Refused: one that there is not, or that is not archived."""
-    project = _archived(Project.objects.filter(slug=slug).first(), slug)
+def read_contents(slug: str) -> ProjectContents:
+    """Return what a project contains. Refused: a project that does not exist or is not archived."""
+    project = _require_archived(Project.objects.filter(slug=slug).first(), slug)
     judgments = Judgment.objects.filter(annotator__project=project).count()
-    return Held(
+    return ProjectContents(
         name=project.name,
         judgments=judgments,
         people=project.memberships.people().count(),
-        files=len(files.of_the_storage(project)),
+        files=len(files.files_in_storage(project)),
     )
 
 
-def purge(*, slug: str, typed: str) -> Purged:
-    """Take an archived project away, with everything that anybody said in it. There is no way back
-    but a backup. Accounts stay.
+def purge(*, slug: str, typed: str) -> PurgeCounts:
+    """Delete an archived project and everything in it, irreversibly except from a backup.
 
-    Refused: where what was `typed` is not the project's short name; a project that is not there, is
-    not archived, or has a job under way.
+    Accounts stay. Refused: if `typed` is not the project's short name; a project that does not
+    exist, is not archived, or has a running job.
     """
     if typed != slug:
         raise Refused(f"That is not “{slug}”. Nothing was deleted.")
-    with thawed():
+    with deletions_allowed():
         locked = Project.objects.select_for_update(no_key=True).filter(slug=slug)
-        project = _archived(locked.first(), slug)
-        gone = tables.tables_of_a_project(apps)
-        for model, path in gone:
+        project = _require_archived(locked.first(), slug)
+        project_tables = tables.tables_of_a_project(apps)
+        for model, path in project_tables:
             if issubclass(model, Job) and (
                 model._base_manager.filter(**{path: project.pk}, state=Job.State.RUNNING).exists()
             ):
-                raise Refused("A job of this project is under way. Wait for it, or call it off.")
-        # No backup keeps them, so they are none of these tables; they point to rows that go.
+                raise Refused("A job of this project is running. Wait for it, or cancel it.")
+        # Backups leave this table out, so it is not in the list; its rows point to deleted ones.
         Revision.objects.filter(
             Q(narrative__pair__project=project)
             | Q(condition__narrative__pair__project=project)
             | Q(query__project=project)
         ).delete()
         rows = 0
-        # What points to others goes before them.
-        for model, path in reversed(gone):
-            doomed: Any = model._base_manager.filter(**{path: project.pk})
-            rows += doomed._raw_delete(connection.alias)
+        # Rows that point to others are deleted before those.
+        for model, path in reversed(project_tables):
+            rows_to_delete: Any = model._base_manager.filter(**{path: project.pk})
+            rows += rows_to_delete._raw_delete(connection.alias)
         connection.check_constraints()
-        # Of what was done in it the audit log is gone as well; that it was purged stays.
+        # The project's own audit log is gone as well; this event stays in the installation's.
         record(
             project=None, what="project.purged", about=slug, named=slug, by=None, words=project.name
         )
-    # The rows are gone: what is left of the files after a power cut is named by nobody.
-    return Purged(rows=rows, files=files.clear(project.pk))
+    # Files last: if this is interrupted, the remaining files are no longer named by any row.
+    return PurgeCounts(rows=rows, files=files.delete_project_files(project.pk))
 
 
-def _archived(project: Project | None, slug: str) -> Project:
+def _require_archived(project: Project | None, slug: str) -> Project:
     if project is None:
         raise Refused(f"There is no project “{slug}”.")
     if project.archived_at is None:
         raise Refused(
-            f"The project “{slug}” is in use. A lead archives it in its settings; then it can be "
-            "purged."
+            f"The project “{slug}” is not archived. A lead can archive it in its settings; then it "
+            "can be purged."
         )
     return project

@@ -1,4 +1,4 @@
-"""Bringing back what a backup holds: all of it or nothing."""
+"""Restoring a backup completely or not at all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.apps import apps as present
+from django.apps import apps as current_apps
 from django.apps.registry import Apps
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, transaction
@@ -20,9 +20,11 @@ from keeping import archive, migration_state, tables
 from keeping.restored_rows import RestoredRows
 
 
-class Restored(NamedTuple):
-    """What was brought back: `found` are the accounts of a project that were here already, `made`
-    those that were not, and have no password yet.
+class RestoreResult(NamedTuple):
+    """What was restored.
+
+    Of the accounts of a project, `found` already existed, and `made` are new and have no password
+    yet.
     """
 
     project: str | None
@@ -34,10 +36,11 @@ class Restored(NamedTuple):
 
 
 def check(*, path: Path, progress: Progress) -> archive.Manifest:
-    """Compare everything in a backup with its sums, and return what it says it is. Refused: a file
-    that is damaged, or no backup, or from a later version.
+    """Compare everything in a backup with its digests and return its manifest.
+
+    Refused: a file that is damaged, is not a backup, or is from a later version.
     """
-    reading = archive.Reading(path)
+    reading = archive.BackupReader(path)
     try:
         _check(reading, progress)
         return reading.manifest
@@ -45,15 +48,15 @@ def check(*, path: Path, progress: Progress) -> archive.Manifest:
         reading.close()
 
 
-def restore(*, path: Path, slug: str | None = None, progress: Progress) -> Restored:
-    """Bring back what a backup holds, all of it or nothing.
+def restore(*, path: Path, slug: str | None = None, progress: Progress) -> RestoreResult:
+    """Restore a backup completely or not at all.
 
-    A whole installation comes back into one that is empty, and a project into any that does not
-    have it; `slug` gives the project another short name. What an earlier version wrote comes into
-    an empty installation only, and is brought up to date there. Refused: all else, and a backup
-    that is damaged.
+    A whole installation can be restored into an empty one, and a project into any that does not
+    have it; `slug` gives the project another short name. A backup by an earlier version can only be
+    restored into an empty installation, and is brought up to date there. Refused: everything else,
+    and a damaged backup.
     """
-    reading = archive.Reading(path)
+    reading = archive.BackupReader(path)
     try:
         _check(reading, progress)
         return _restore(reading, slug, progress)
@@ -61,69 +64,71 @@ def restore(*, path: Path, slug: str | None = None, progress: Progress) -> Resto
         reading.close()
 
 
-def _check(reading: archive.Reading, progress: Progress) -> None:
+def _check(reading: archive.BackupReader, progress: Progress) -> None:
     migration_state.refuse_unknown(reading.manifest["migrations"], reading.manifest["version"])
     progress.start(reading.size, "Checking")
     reading.check(progress.advance)
 
 
-def _restore(reading: archive.Reading, slug: str | None, progress: Progress) -> Restored:
+def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress) -> RestoreResult:
     manifest = reading.manifest
-    whole = manifest["project"] is None
-    if whole and slug is not None:
+    is_whole = manifest["project"] is None
+    if is_whole and slug is not None:
         raise Refused("This is a backup of a whole installation: its projects keep their names.")
     if slug is not None and not SLUG.fullmatch(slug):
         raise Refused(f"“{slug}” cannot be a project's short name.")
-    name = None if whole else slug or manifest["project"]
-    same = manifest["migrations"] == migration_state.latest()
-    if not migration_state.has_no_tables():
+    name = None if is_whole else slug or manifest["project"]
+    has_same_tables = manifest["migrations"] == migration_state.latest_migrations()
+    if not migration_state.is_new_database():
         migration_state.refuse_unless_up_to_date()
-        empty = _is_empty()
-        if whole and not empty:
+        is_empty = _is_empty()
+        if is_whole and not is_empty:
             raise Refused(
-                "There are rows here already. A whole installation comes back into an empty one: "
-                "set REJUDGE_DATA and DATABASE_URL to a new folder and a new database."
+                "This installation is not empty. A whole installation can only be restored into an "
+                "empty one: set REJUDGE_DATA and DATABASE_URL to a new folder and a new database."
             )
-        if not same and not empty:
+        if not has_same_tables and not is_empty:
             raise Refused(
                 f"This backup was made by Rejudge {manifest['version']} with other tables. Restore "
                 "it into an empty installation, which brings it up to date, and back it up there."
             )
-    elif same:
-        migration_state.to_latest()
-    apps = present if same else migration_state.as_it_was(manifest["migrations"])
-    into = RestoredRows(reading, apps, name, progress)
-    stored: list[str] = []
+    elif has_same_tables:
+        migration_state.migrate_to_latest()
+    apps = (
+        current_apps if has_same_tables else migration_state.migrate_back_to(manifest["migrations"])
+    )
+    restored_rows = RestoredRows(reading, apps, name, progress)
+    new_files: list[str] = []
     try:
-        into.refuse_strange()
-        into.refuse_known()
-        into.make_room()
-        # Before the rows: what rows name is there.
-        into.files(stored)
+        restored_rows.refuse_unknown_tables()
+        restored_rows.refuse_taken_name()
+        restored_rows.reserve_keys()
+        # Before the rows, so that the files that rows name exist.
+        restored_rows.files(new_files)
         with transaction.atomic():
-            into.rows()
+            restored_rows.rows()
     except DatabaseError as error:
-        _take_back(stored)
-        raise Refused(_sentence(error, whole)) from error
+        _delete_files(new_files)
+        raise Refused(_error_sentence(error, is_whole)) from error
     except BaseException:
-        _take_back(stored)
+        _delete_files(new_files)
         raise
     finally:
-        if not same:
-            migration_state.to_latest()
+        if not has_same_tables:
+            migration_state.migrate_to_latest()
     record(
         project=None if name is None else Project.objects.get(slug=name),
         what="project.restored",
         about=reading.path.name,
         by=None,
     )
-    return Restored(
+    return RestoreResult(
         project=name,
         rows=sum(table["rows"] for table in manifest["tables"]),
         files=len(manifest["files"]),
         missing=manifest["missing"],
-        found=sorted(into.found),
-        made=sorted(into.made),
+        found=sorted(restored_rows.found),
+        made=sorted(restored_rows.made),
     )
 
 
@@ -132,22 +137,22 @@ def _project(apps: Apps) -> Any:
 
 
 def _is_empty() -> bool:
-    """Whether nobody has an account here, and nothing is judged."""
-    people: Any = present.get_model(tables.USER)
-    return not any(model._base_manager.exists() for model in (people, _project(present)))
+    """Return whether this installation has no accounts and no projects."""
+    people: Any = current_apps.get_model(tables.USER)
+    return not any(model._base_manager.exists() for model in (people, _project(current_apps)))
 
 
-def _sentence(error: DatabaseError, whole: bool) -> str:
-    said = str(error).strip().splitlines()
-    words = said[0] if said else type(error).__name__
-    if whole:
-        return f"The database refused a row, so nothing was brought back: {words}"
+def _error_sentence(error: DatabaseError, is_whole: bool) -> str:
+    lines = str(error).strip().splitlines()
+    words = lines[0] if lines else type(error).__name__
+    if is_whole:
+        return f"The database refused a row, so nothing was restored: {words}"
     return (
-        f"The database refused a row, so nothing was brought back: {words}. If it says that "
-        "something is there already, then so is this project, under another short name."
+        f"The database refused a row, so nothing was restored: {words}. If it says that something "
+        "already exists, this project is here already, under another short name."
     )
 
 
-def _take_back(stored: Iterable[str]) -> None:
-    for name in stored:
+def _delete_files(new_files: Iterable[str]) -> None:
+    for name in new_files:
         default_storage.delete(name)

@@ -1,4 +1,4 @@
-"""Rows of a backup on their way into the tables, with new keys where they need some."""
+"""Inserting the rows and files of a backup, with new keys where needed."""
 
 from __future__ import annotations
 
@@ -19,18 +19,16 @@ from base import bulk, row_keys
 from base.errors import Refused
 from keeping import archive, files, tables, values
 
-# Bytes of a backup that are sent to the database at once, and rows.
-_WEIGHT = 4_000_000
-
-
-_ROWS = 5_000
+# Bytes and rows of a backup that are sent to the database at once.
+_BATCH_BYTES = 4_000_000
+_BATCH_ROWS = 5_000
 
 
 class RestoredRows:
-    """Where the rows and files of one backup go."""
+    """Inserts the rows and files of one backup."""
 
     def __init__(
-        self, reading: archive.Reading, apps: Apps, slug: str | None, progress: Progress
+        self, reading: archive.BackupReader, apps: Apps, slug: str | None, progress: Progress
     ) -> None:
         self.reading = reading
         self.manifest = reading.manifest
@@ -38,65 +36,66 @@ class RestoredRows:
         self.slug = slug
         self.progress = progress
         self.models = {tables.label(model): model for model in tables.every_table(apps)}
-        # What is left out by now may have been kept once.
+        # Earlier versions may have backed up tables that are left out now.
         self.entries = [
             entry for entry in reading.manifest["tables"] if entry["table"] not in tables.LEFT_OUT
         ]
         self.of_project = self.manifest["project"] is not None
-        self.owned = tables.paths(apps) if self.of_project else {}
+        self.owned = tables.project_paths(apps) if self.of_project else {}
         self.shifts: dict[str, int] = dict.fromkeys(self.models, 0)
-        # Of a project: keys of accounts there -> here.
+        # For a project: keys of accounts in the backup -> keys here.
         self.people: dict[int, int] = {}
         self.found: list[str] = []
         self.made: list[str] = []
 
-    def refuse_known(self) -> None:
-        """Refuse a project whose short name another one has here."""
+    def refuse_taken_name(self) -> None:
+        """Raise Refused if a project here already has the short name."""
         projects: Any = self.models[tables.PROJECT]
         if self.slug is not None and projects._base_manager.filter(slug=self.slug).exists():
             raise Refused(
-                f"There is a project “{self.slug}” here already. Give this one another short name "
-                "with --as."
+                f"A project “{self.slug}” exists already. Give this one another short name with "
+                "--as."
             )
 
-    def refuse_strange(self) -> None:
-        """Refuse tables or columns that are not those of our models: nothing else is written."""
+    def refuse_unknown_tables(self) -> None:
+        """Raise Refused for tables or columns that our models do not have."""
         for entry in self.entries:
             model = self.models.get(entry["table"])
-            wanted = {column.name for column in tables.columns(model)} if model else set()
+            expected = {column.name for column in tables.columns(model)} if model else set()
             if self.of_project and entry["table"] == tables.USER:
-                wanted = {"id", *tables.OF_A_PERSON}
+                expected = {"id", *tables.PERSON_COLUMNS}
             elif self.of_project and entry["table"] not in self.owned:
-                wanted = set()
-            if not wanted or set(entry["columns"]) != wanted:
+                expected = set()
+            if not expected or set(entry["columns"]) != expected:
                 raise Refused(
-                    f"This backup is not one of ours: its table {entry['table']} is strange."
+                    f"This backup is not valid: its table {entry['table']} is unknown or has other "
+                    "columns."
                 )
 
     def rows(self) -> None:
-        """Bring back every row."""
+        """Insert every row."""
         entries = self.entries
         self.progress.start(sum(entry["rows"] for entry in entries), "Rows")
         for entry in entries:
             if self.of_project and entry["table"] == tables.USER:
-                self._meet(entry)
+                self._match_people(entry)
             else:
-                self._fill(entry)
+                self._insert_table(entry)
         connection.check_constraints()
         if not self.of_project:
-            kept = [self.models[entry["table"]] for entry in entries]
+            restored_models = [self.models[entry["table"]] for entry in entries]
             with connection.cursor() as cursor:
-                for statement in connection.ops.sequence_reset_sql(no_style(), kept):
+                for statement in connection.ops.sequence_reset_sql(no_style(), restored_models):
                     cursor.execute(statement)
 
-    def files(self, stored: list[str]) -> None:
-        """Put every file into the storage; `stored` gets the names of those that are new there."""
+    def files(self, new_files: list[str]) -> None:
+        """Put every file into the storage, and add the names of new ones to `new_files`."""
         entries = self.manifest["files"]
         self.progress.start(len(entries), "Files")
         for entry in entries:
-            name = self._moved(entry["name"])
+            name = self._move_name(entry["name"])
             with (
-                self.reading.member(archive.file_of(entry["name"]), entry) as member,
+                self.reading.member(archive.file_member(entry["name"]), entry) as member,
                 TemporaryFile() as scratch,
             ):
                 while part := member.read(archive.CHUNK):
@@ -104,33 +103,34 @@ class RestoredRows:
                 member.finish()
                 scratch.seek(0)
                 if default_storage.exists(name):
-                    if _same(name, scratch):
+                    if _has_same_content(name, scratch):
                         continue
                     raise Refused(
-                        f"{name} lies in the storage already, and is another file. Restore into "
+                        f"{name} exists in the storage already, with other content. Restore into "
                         "an empty folder."
                     )
                 saved = default_storage.save(name, File(scratch))
-                stored.append(saved)
+                new_files.append(saved)
                 if saved != name:
-                    raise Refused(f"The storage calls {name} {saved}.")
+                    raise Refused(f"The storage saved {name} as {saved}.")
             self.progress.advance()
 
-    def make_room(self) -> None:
-        """Find keys that nobody has, and will have, for every row of a project: each table's keys
-        move on by one number, so that rows stay in their order.
+    def reserve_keys(self) -> None:
+        """Reserve free keys for every row of a project.
+
+        All keys of a table are shifted by the same number, so rows keep their order.
         """
         for entry in self.entries if self.of_project else ():
             model = self.models[entry["table"]]
             first, last = entry["first"], entry["last"]
             if entry["table"] == tables.USER or first is None or last is None:
                 continue
-            if not row_keys.counts(model):
+            if not row_keys.has_numbered_keys(model):
                 continue
-            self.shifts[entry["table"]] = row_keys.reserve(model, first, last)
+            self.shifts[entry["table"]] = row_keys.reserve_keys(model, first, last)
 
     def _shift_of(self, table: str) -> int:
-        """By how much the keys of a table move; where they are another table's, as those do."""
+        """Return the shift of a table's keys, or of the keys of the table that they refer to."""
         model = self.models[table]
         key: Any = model._meta.pk
         return (
@@ -139,51 +139,55 @@ class RestoredRows:
             else (self.shifts[table])
         )
 
-    def _moved(self, name: str) -> str:
+    def _move_name(self, name: str) -> str:
         before = self.manifest["key"]
         if before is None:
             return name
-        return files.moved(name, before, before + self.shifts[tables.PROJECT])
+        return files.move_name(name, before, before + self.shifts[tables.PROJECT])
 
     # --- people -----------------------------------------------------------------------------------
 
-    def _meet(self, entry: archive.TableEntry) -> None:
-        """Find each person of the project here by their name, or make them an account."""
+    def _match_people(self, entry: archive.TableEntry) -> None:
+        """Find the account of each of the project's people by user name, or create one."""
         user: Any = self.models[tables.USER]
         for row in self._read(entry):
-            said = dict(zip(entry["columns"], row, strict=True))
-            key, name = said.pop("id"), said["username"]
-            known = user._base_manager.filter(username=name).first()
-            if known is None:
-                known = user._base_manager.create(**said, password=make_password(None))
+            fields = dict(zip(entry["columns"], row, strict=True))
+            key, name = fields.pop("id"), fields["username"]
+            account = user._base_manager.filter(username=name).first()
+            if account is None:
+                account = user._base_manager.create(**fields, password=make_password(None))
                 self.made.append(name)
             else:
                 self.found.append(name)
-            self.people[key] = known.pk
+            self.people[key] = account.pk
 
     # --- rows -------------------------------------------------------------------------------------
 
     def _read(self, entry: archive.TableEntry) -> Iterator[list[Any]]:
         width = len(entry["columns"])
-        with self.reading.member(archive.rows_of(entry["table"]), entry) as member:
+        with self.reading.member(archive.rows_member(entry["table"]), entry) as member:
             for line in member.lines():
-                row = values.read(line)
+                row = values.read_row(line)
                 if len(row) != width:
-                    raise Refused(f"This backup is damaged: a row of {entry['table']} is cut.")
+                    raise Refused(
+                        f"This backup is damaged: a row of {entry['table']} is incomplete."
+                    )
                 yield row
                 self.progress.advance()
 
-    def _fill(self, entry: archive.TableEntry) -> None:
+    def _insert_table(self, entry: archive.TableEntry) -> None:
         model = self.models[entry["table"]]
-        _insert(model, entry["columns"], self._anew(model, entry))
+        _insert(model, entry["columns"], self._renewed_rows(model, entry))
 
-    def _anew(self, model: tables.AnyModel, entry: archive.TableEntry) -> Iterator[list[Any]]:
-        """The rows of a table as they are to stand here."""
+    def _renewed_rows(
+        self, model: tables.AnyModel, entry: archive.TableEntry
+    ) -> Iterator[list[Any]]:
+        """Yield the rows of a table with the values that they get here."""
         columns = {column.name: column for column in tables.columns(model)}
         at = {name: place for place, name in enumerate(entry["columns"])}
         changes: list[tuple[int, Callable[[Any, list[Any]], Any]]] = []
         for name, place in at.items():
-            change = self._change(model, columns[name], at)
+            change = self._value_change(model, columns[name], at)
             if change is not None:
                 changes.append((place, change))
         for row in self._read(entry):
@@ -194,22 +198,22 @@ class RestoredRows:
                         row[place] = change(before[place], before)
             yield row
 
-    def _change(
+    def _value_change(
         self, model: tables.AnyModel, column: tables.Column, at: Mapping[str, int]
     ) -> Callable[[Any, list[Any]], Any] | None:
-        """What makes of a column's value the one that stands here."""
+        """Return a function from a column's value in the backup to its value here, or None."""
         table = tables.label(model)
-        if column.field.is_relation and column.keys_of in tables.BY_WORDS:
-            find = _by_words(self.models[column.keys_of])
+        if column.field.is_relation and column.keys_of in tables.BY_NATURAL_KEY:
+            find = _natural_key_lookup(self.models[column.keys_of])
             return lambda value, _: find(*value)
         if not self.of_project:
             return None
         if (table, column.name) == (tables.PROJECT, "slug"):
             return lambda _value, _row: self.slug
         if column.name in files.file_fields(model):
-            return lambda value, _: self._moved(value)
-        if (table, column.name) in files.FOLDERS:
-            return lambda value, _: self._moved(value)
+            return lambda value, _: self._move_name(value)
+        if (table, column.name) in files.FOLDER_COLUMNS:
+            return lambda value, _: self._move_name(value)
         if (table, column.name) in tables.KEYS_INSIDE:
             renew = tables.KEYS_INSIDE[table, column.name]
             return lambda value, row: renew(
@@ -225,8 +229,11 @@ class RestoredRows:
         return None
 
 
-def _by_words(model: tables.AnyModel) -> Callable[..., int]:
-    """What finds the key of a row that every installation makes itself, or makes it."""
+def _natural_key_lookup(model: tables.AnyModel) -> Callable[..., int]:
+    """Return a function from a natural key of `model` to the row's key; it creates missing rows.
+
+    These are rows that every installation creates itself.
+    """
 
     @cache
     def find(*words: str) -> int:
@@ -236,7 +243,7 @@ def _by_words(model: tables.AnyModel) -> Callable[..., int]:
             return int(kind.pk)
         codename, *of = words
         kinds: Any = model._meta.get_field("content_type").related_model
-        kind_key = _by_words(kinds)(*of)
+        kind_key = _natural_key_lookup(kinds)(*of)
         right, _ = model._base_manager.get_or_create(
             codename=codename, content_type_id=kind_key, defaults={"name": codename}
         )
@@ -246,52 +253,52 @@ def _by_words(model: tables.AnyModel) -> Callable[..., int]:
 
 
 def _insert(model: tables.AnyModel, names: list[str], rows: Iterator[list[Any]]) -> None:
-    """Put rows into a table, a number of them at once."""
+    """Insert rows into a table in batches."""
     quote = connection.ops.quote_name
     fields = {column.name: column.field for column in tables.columns(model)}
-    turns = [
-        (place, turn)
+    converters = [
+        (place, convert)
         for place, name in enumerate(names)
-        if (turn := values.for_database(fields[name])) is not None
+        if (convert := values.database_converter(fields[name])) is not None
     ]
 
-    def turned() -> Iterator[list[Any]]:
+    def converted() -> Iterator[list[Any]]:
         for row in rows:
-            for place, turn in turns:
-                row[place] = turn(row[place])
+            for place, convert in converters:
+                row[place] = convert(row[place])
             yield row
 
     table, listed = quote(model._meta.db_table), ", ".join(map(quote, names))
     with connection.cursor() as cursor:
         if bulk.on_postgresql():
-            copied = f"COPY {table} ({listed}) FROM STDIN"
-            # Each batch is there before it is sent: while it is, nothing else can be asked.
-            for some in _batches(turned()):
-                with connection.wrap_database_errors, cursor.copy(copied) as copy:
-                    for row in some:
+            copy_statement = f"COPY {table} ({listed}) FROM STDIN"
+            # Each batch is complete before it is sent: during COPY no other query can run.
+            for batch in _batches(converted()):
+                with connection.wrap_database_errors, cursor.copy(copy_statement) as copy:
+                    for row in batch:
                         copy.write_row(row)
             return
         marks = ", ".join(["%s"] * len(names))
         statement = f"INSERT INTO {table} ({listed}) VALUES ({marks})"  # noqa: S608 (our models)
-        for some in _batches(turned()):
-            cursor.executemany(statement, some)
+        for batch in _batches(converted()):
+            cursor.executemany(statement, batch)
 
 
 def _batches(rows: Iterator[list[Any]]) -> Iterator[list[list[Any]]]:
-    waiting: list[list[Any]] = []
-    weight = 0
+    batch_rows: list[list[Any]] = []
+    batch_bytes = 0
     for row in rows:
-        waiting.append(row)
-        weight += sum(len(value) for value in row if isinstance(value, (str, bytes)))
-        if len(waiting) >= _ROWS or weight >= _WEIGHT:
-            yield waiting
-            waiting, weight = [], 0
-    if waiting:
-        yield waiting
+        batch_rows.append(row)
+        batch_bytes += sum(len(value) for value in row if isinstance(value, (str, bytes)))
+        if len(batch_rows) >= _BATCH_ROWS or batch_bytes >= _BATCH_BYTES:
+            yield batch_rows
+            batch_rows, batch_bytes = [], 0
+    if batch_rows:
+        yield batch_rows
 
 
-def _same(name: str, scratch: Any) -> bool:
-    """Whether a file of the storage is the same, byte for byte."""
+def _has_same_content(name: str, scratch: Any) -> bool:
+    """Return whether a file of the storage has the same bytes as `scratch`."""
     with default_storage.open(name, "rb") as stored:
         while True:
             one, other = stored.read(archive.CHUNK), scratch.read(archive.CHUNK)

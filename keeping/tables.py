@@ -1,7 +1,7 @@
-"""Which tables a backup keeps, and which rows of them are of one project.
+"""The tables that a backup keeps, and which of their rows belong to one project.
 
-Nothing is listed here that is kept: a table that a room adds is kept without anybody saying so, and
-tests/keeping/test_every_table.py fails while it can be kept by no rule and is not named below.
+Only excluded tables are listed here; a new table of any app is backed up by default.
+tests/keeping/test_every_table.py fails if a table cannot be backed up and is not listed below.
 """
 
 from __future__ import annotations
@@ -20,30 +20,29 @@ AnyModel = type[models.Model]
 PROJECT = "annotate.project"
 USER = "annotate.user"
 
-# Tables of which a backup holds nothing, and why.
+# Tables that a backup leaves out, and why.
 LEFT_OUT: dict[str, str] = {
-    "contenttypes.contenttype": "every installation makes them itself; rows name them by words",
-    "auth.permission": "every installation makes them itself; rows name them by words",
-    "sessions.session": "a key to the house: people sign in again",
-    "usersessions.usersession": "says who is signed in where, and nobody is",
-    "jobs.heartbeat": "signs of life of the workers that run now",
-    "annotate.revision": "triggers make them anew where rows come back",
+    "contenttypes.contenttype": "every installation creates them; rows refer to them by name",
+    "auth.permission": "every installation creates them; rows refer to them by name",
+    "sessions.session": "they give access to accounts; people sign in again",
+    "usersessions.usersession": "lists who is signed in, and after a restore nobody is",
+    "jobs.heartbeat": "heartbeats of the workers that are running",
+    "annotate.revision": "triggers create them when rows are restored",
     "annotate.unseen": "rows of a load that is being written: a backup waits for its end",
 }
-# Of these, those to which rows point by words.
-BY_WORDS = {"contenttypes.contenttype", "auth.permission"}
-# Tables of which the backup of one project holds nothing: they are of people, or of the
-# installation.
+# Those among them to which rows point by natural key.
+BY_NATURAL_KEY = {"contenttypes.contenttype", "auth.permission"}
+# Tables that the backup of one project leaves out: they belong to people or to the installation.
 NOT_OF_A_PROJECT: dict[str, str] = {
-    USER: "people come along by their names, without their passwords",
-    "annotate.user_groups": "rights in an installation",
-    "annotate.user_user_permissions": "rights in an installation",
-    "auth.group": "rights in an installation",
-    "auth.group_permissions": "rights in an installation",
+    USER: "people are restored by user name, without their passwords",
+    "annotate.user_groups": "permissions in an installation",
+    "annotate.user_user_permissions": "permissions in an installation",
+    "auth.group": "permissions in an installation",
+    "auth.group_permissions": "permissions in an installation",
     "admin.logentry": "what was done to the installation",
-    "annotate.preferences": "a person's own",
-    "annotate.token": "lets programs act as a person, in every project of theirs",
-    "annotate.keptanswer": "answers to programs, for when they ask again",
+    "annotate.preferences": "personal settings",
+    "annotate.token": "lets programs act as a person in all their projects",
+    "annotate.keptanswer": "responses to API requests, stored for retries",
     "account.emailaddress": "how a person signs in",
     "account.emailconfirmation": "how a person signs in",
     "mfa.authenticator": "how a person signs in",
@@ -51,35 +50,35 @@ NOT_OF_A_PROJECT: dict[str, str] = {
     "socialaccount.socialtoken": "how a person signs in",
     "socialaccount.socialapp": "how people sign in to an installation",
 }
-# Of an account, what the backup of one project holds.
-OF_A_PERSON = ("username", "first_name", "last_name", "email", "is_active", "date_joined")
+# The columns of an account that the backup of one project keeps.
+PERSON_COLUMNS = ("username", "first_name", "last_name", "email", "is_active", "date_joined")
 
-# Where a value that is no foreign key holds keys of rows all the same, which get new ones where a
-# project comes into an installation that has others: column -> how to write it anew.
-Renew = Callable[[Any, Mapping[str, int], Mapping[str, Any]], Any]
+# Columns that are not foreign keys but contain keys of rows. Keys change when a project is restored
+# into an installation that has other rows: column -> function that renews the keys in its value.
+RenewKeys = Callable[[Any, Mapping[str, int], Mapping[str, Any]], Any]
 
 
-def _keys_of(table: str) -> Renew:
+def _renew_dict_keys(table: str) -> RenewKeys:
     def renew(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
-        return {str(int(key) + shifts[table]): said for key, said in value.items()}
+        return {str(int(key) + shifts[table]): entry for key, entry in value.items()}
 
     return renew
 
 
-def _items_of(table: str) -> Renew:
+def _renew_list_items(table: str) -> RenewKeys:
     def renew(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
         return [key + shifts[table] for key in value]
 
     return renew
 
 
-def _overtaken(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
-    drops = _items_of("annotate.candidate")
+def _renew_overtaken(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+    drops = _renew_list_items("annotate.candidate")
     return [{**one, "drops": drops(one["drops"], shifts, row)} for one in value]
 
 
-def _through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
-    """The newest rows that a report has seen; 0 where there were none."""
+def _renew_through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+    """Renew the keys of the newest rows that a report covers; 0 means there were none."""
     if not value or not value.get("through"):
         return value
     seen = {
@@ -89,45 +88,46 @@ def _through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> A
     return {**value, "through": seen}
 
 
-def _named(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
-    """A key whose table stands in the column `kind`, by the name it had in the audit log first."""
+def _renew_audit_key(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+    """Renew a key whose table is in the column `kind`, under its first name in the audit log."""
     kind = TABLES_OF_KINDS.get(row["kind"], row["kind"])
     return value if value is None else value + (shifts.get(kind) or shifts.get(row["kind"], 0))
 
 
 TABLES_OF_KINDS = {first: now for now, first in FIRST_NAMES.items()}
-KEYS_INSIDE: dict[tuple[str, str], Renew] = {
-    ("annotate.repeat", "verdicts"): _keys_of("annotate.condition"),
-    ("audit.check", "verdicts"): _keys_of("annotate.condition"),
-    ("annotate.draft", "drops"): _items_of("annotate.candidate"),
-    ("annotate.draft", "overtaken"): _overtaken,
-    ("audit.agreementreport", "figures"): _through,
-    ("annotate.auditevent", "key"): _named,
-    # What the table is called in backups made before.
-    ("annotate.deed", "key"): _named,
+KEYS_INSIDE: dict[tuple[str, str], RenewKeys] = {
+    ("annotate.repeat", "verdicts"): _renew_dict_keys("annotate.condition"),
+    ("audit.check", "verdicts"): _renew_dict_keys("annotate.condition"),
+    ("annotate.draft", "drops"): _renew_list_items("annotate.candidate"),
+    ("annotate.draft", "overtaken"): _renew_overtaken,
+    ("audit.agreementreport", "figures"): _renew_through,
+    ("annotate.auditevent", "key"): _renew_audit_key,
+    # The table's name in older backups.
+    ("annotate.deed", "key"): _renew_audit_key,
 }
 
 
 class Column(NamedTuple):
-    """A column of a table: the field, and the table whose keys it holds ("" where none)."""
+    """A column of a table: the field, and the table whose keys it holds ("" if none)."""
 
     field: Any
     keys_of: str
 
     @property
     def name(self) -> str:
-        """As the database calls it."""
+        """Return the column's name in the database."""
         return str(self.field.column)
 
 
 def label(model: AnyModel) -> str:
-    """What a table is called in a backup."""
+    """Return a table's name in a backup."""
     return str(model._meta.label_lower)
 
 
 def every_table(apps: Apps) -> list[AnyModel]:
-    """All tables of all rooms, those of many-to-many fields as well; what others point to is before
-    them.
+    """Return all tables of all apps, including those of many-to-many fields.
+
+    A table comes after those that it points to.
     """
     found = [
         model
@@ -137,13 +137,13 @@ def every_table(apps: Apps) -> list[AnyModel]:
     by_name = {label(model): model for model in sorted(found, key=label)}
     ordered: dict[str, AnyModel] = {}
 
-    def place(name: str, waiting: frozenset[str]) -> None:
-        if name in ordered or name in waiting:
+    def place(name: str, ancestors: frozenset[str]) -> None:
+        if name in ordered or name in ancestors:
             return
         for column in columns(by_name[name]):
-            # Rows of one table that point to each other come as they are.
+            # A table may point to itself; such rows need no order.
             if column.keys_of and column.keys_of != name:
-                place(column.keys_of, waiting | {name})
+                place(column.keys_of, ancestors | {name})
         ordered[name] = by_name[name]
 
     for name in by_name:
@@ -152,71 +152,75 @@ def every_table(apps: Apps) -> list[AnyModel]:
 
 
 def kept_tables(apps: Apps) -> list[AnyModel]:
-    """The tables of a backup of a whole installation."""
+    """Return the tables in a backup of a whole installation."""
     return [model for model in every_table(apps) if label(model) not in LEFT_OUT]
 
 
 def columns(model: AnyModel) -> list[Column]:
-    """The columns of a table, in the order of the model."""
+    """Return the columns of a table, in the order of the model."""
     return [Column(field, _keys_of_field(field)) for field in model._meta.local_concrete_fields]
 
 
 def _keys_of_field(field: Any) -> str:
-    """The table whose keys a field holds; of a key that is a foreign key, the table it leads to."""
+    """Return the table whose keys a field holds; for a foreign key, the table it points to."""
     if field.is_relation:
         return label(field.related_model)
-    return label(field.model) if field.primary_key and _is_counted(field) else ""
+    return label(field.model) if field.primary_key and _is_automatic(field) else ""
 
 
-def _is_counted(field: Any) -> bool:
+def _is_automatic(field: Any) -> bool:
     return isinstance(field, models.AutoField)
 
 
 # --- one project ----------------------------------------------------------------------------------
 
 
-def paths(apps: Apps) -> dict[str, str]:
-    """For each table whose rows are of a project, how a query gets from such a row to it:
-    "narrative__pair__project"; "pk" for projects themselves.
+def project_paths(apps: Apps) -> dict[str, str]:
+    """Return the lookup path to the project for each table whose rows belong to one.
 
-    The way is the shortest that is never null; where there is none, the shortest. Rows that have
-    no way to a project are of none.
+    Such a path is "narrative__pair__project", or "pk" for projects themselves. It is the shortest
+    one that is never null or, if there is none, the shortest. Tables without a path do not belong
+    to projects.
     """
     pointing: dict[str, list[tuple[str, str, int]]] = {}
     for model in every_table(apps):
         for column in columns(model):
             if column.field.is_relation:
-                way = 1_000 if column.field.null else 1
+                step_cost = 1_000 if column.field.null else 1
                 pointing.setdefault(column.keys_of, []).append(
-                    (label(model), column.field.name, way)
+                    (label(model), column.field.name, step_cost)
                 )
     found: dict[str, str] = {}
-    reached: list[tuple[int, str, str]] = [(0, "", PROJECT)]
-    while reached:
-        far, path, name = heapq.heappop(reached)
+    queue: list[tuple[int, str, str]] = [(0, "", PROJECT)]
+    while queue:
+        distance, path, name = heapq.heappop(queue)
         if name in found:
             continue
         found[name] = path
-        for other, field_name, way in pointing.get(name, ()):
+        for other, field_name, step_cost in pointing.get(name, ()):
             if other not in found:
                 through = f"{field_name}__{path}" if path else field_name
-                heapq.heappush(reached, (far + way, through, other))
+                heapq.heappush(queue, (distance + step_cost, through, other))
     found[PROJECT] = "pk"
-    return {name: path for name, path in found.items() if name not in _elsewhere()}
+    return {name: path for name, path in found.items() if name not in _excluded_tables()}
 
 
-def _elsewhere() -> set[str]:
+def _excluded_tables() -> set[str]:
     return {*LEFT_OUT, *NOT_OF_A_PROJECT}
 
 
 def tables_of_a_project(apps: Apps) -> list[tuple[AnyModel, str]]:
-    """The tables of a backup of one project, each with the way from its rows to the project."""
-    ways = paths(apps)
-    return [(model, ways[label(model)]) for model in every_table(apps) if label(model) in ways]
+    """Return the tables in a backup of one project, each with its path to the project."""
+    paths_by_table = project_paths(apps)
+    return [
+        (model, paths_by_table[label(model)])
+        for model in every_table(apps)
+        if label(model) in paths_by_table
+    ]
 
 
-def people_of(apps: Apps, project: int) -> set[int]:
-    """The keys of all accounts that rows of a project point to."""
+def people_of_project(apps: Apps, project: int) -> set[int]:
+    """Return the keys of all accounts that rows of a project point to."""
     found: set[int] = set()
     for model, path in tables_of_a_project(apps):
         rows = model._base_manager.filter(**{path: project})
@@ -231,8 +235,8 @@ def people_of(apps: Apps, project: int) -> set[int]:
     return found
 
 
-def cut(model: AnyModel, owned: Mapping[str, str]) -> Iterator[Column]:
-    """Columns of a project's table that point out of the project: they come back empty."""
+def columns_out_of_project(model: AnyModel, owned: Mapping[str, str]) -> Iterator[Column]:
+    """Yield columns of a project's table that point out of the project; they are restored empty."""
     for column in columns(model):
-        if column.keys_of and column.keys_of not in {*owned, *BY_WORDS, USER}:
+        if column.keys_of and column.keys_of not in {*owned, *BY_NATURAL_KEY, USER}:
             yield column

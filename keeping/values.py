@@ -1,4 +1,4 @@
-"""One value of a row as a backup holds it, and as each of the two databases takes it."""
+"""Converting the values of a row between a backup and each of the two databases."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from django.db import connection
 
 from base import bulk
 
-Turn = Callable[[Any], Any]
+Converter = Callable[[Any], Any]
 
-# Kinds of fields whose values stand in JSON as they are.
+# Types of fields whose values are JSON already.
 PLAIN = {
     *("AutoField", "BigAutoField", "SmallAutoField"),
     *("IntegerField", "BigIntegerField", "SmallIntegerField", "FloatField", "BooleanField"),
@@ -24,8 +24,8 @@ PLAIN = {
     *("CharField", "TextField", "SlugField", "EmailField", "URLField"),
     *("FileField", "FilePathField", "GenericIPAddressField"),
 }
-# Kinds that are written as text, and read again by what stands here.
-_READ: dict[str, Turn] = {
+# Types of fields whose values are written as text, with the function that parses the text.
+_PARSERS: dict[str, Converter] = {
     "DateTimeField": datetime.fromisoformat,
     "DateField": date.fromisoformat,
     "TimeField": time.fromisoformat,
@@ -33,20 +33,20 @@ _READ: dict[str, Turn] = {
     "UUIDField": UUID,
     "BinaryField": base64.b64decode,
 }
-KINDS = {*PLAIN, *_READ, "JSONField"}
+KINDS = {*PLAIN, *_PARSERS, "JSONField"}
 
 
-def kind_of(field: Any) -> str:
-    """What a field holds; of a foreign key, what the key at its end holds."""
+def field_type(field: Any) -> str:
+    """Return the internal type of a field; of a foreign key, that of the key it points to."""
     while field.is_relation:
         field = field.target_field
     return str(field.get_internal_type())
 
 
-def written(row: Any) -> bytes:
-    """One row, a sequence of values as the models give them, as a line of a backup."""
+def write_row(row: Any) -> bytes:
+    """Return one row, a sequence of values from the models, as a line of a backup."""
     text = json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=_as_text)
-    # Half of a pair may stand in JSON that SQLite keeps; it comes back as it was.
+    # JSON in SQLite may contain a lone surrogate; it is restored unchanged.
     return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
@@ -62,30 +62,30 @@ def _as_text(value: Any) -> str:
     raise TypeError(f"a backup cannot hold {type(value).__name__}")
 
 
-def read(line: bytes) -> list[Any]:
-    """A line of a backup as a list of values, texts where JSON has nothing else."""
+def read_row(line: bytes) -> list[Any]:
+    """Parse a line of a backup into a list of values; types that JSON lacks stay strings."""
     row: list[Any] = json.loads(line.decode("utf-8", "surrogatepass"))
     return row
 
 
-def for_database(field: Any) -> Turn | None:
-    """What makes a value of a line one that this database takes; None where nothing is to do."""
-    kind = kind_of(field)
+def database_converter(field: Any) -> Converter | None:
+    """Return a function from a parsed value to one for this database, or None if not needed."""
+    kind = field_type(field)
     if kind == "JSONField":
         return _json_or_null if field.null else _json
     if kind in PLAIN:
         return None
-    to_python, prepare = _READ[kind], _preparing(kind)
-    if prepare is None:
+    to_python, adapt = _PARSERS[kind], _database_adapter(kind)
+    if adapt is None:
         return lambda value: None if value is None else to_python(value)
-    return lambda value: None if value is None else prepare(to_python(value))
+    return lambda value: None if value is None else adapt(to_python(value))
 
 
-def _preparing(kind: str) -> Turn | None:
+def _database_adapter(kind: str) -> Converter | None:
     if bulk.on_postgresql():
         return None
     operations = connection.ops
-    adapters: dict[str, Turn] = {
+    adapters: dict[str, Converter] = {
         "DateTimeField": operations.adapt_datetimefield_value,
         "DateField": operations.adapt_datefield_value,
         "TimeField": operations.adapt_timefield_value,

@@ -1,5 +1,7 @@
-"""Comparing what people said with its chains: what was changed, removed or put in by other ways
-than the actions, and which link of a chain is not what it was.
+"""Verifying rows against their hash chains.
+
+It finds rows that were changed, removed or inserted other than by the actions, and links of a chain
+that were changed.
 """
 
 from __future__ import annotations
@@ -15,20 +17,18 @@ from typing import Any, NamedTuple
 
 from annotate.pairs.models import Assignment
 from annotate.projects import chain
-from annotate.projects.chain import KINDS, NOTHING, End, Row, digest, linked, stream, uuid_of
+from annotate.projects.chain import KINDS, NOTHING, End, Row, digest, link_hash, stream, uuid_of
 from annotate.projects.models import Link, Project
 
-# So many faults are told one by one.
-SHOWN = 1_000
+# How many faults are reported one by one.
+MAX_FAULTS = 1_000
 
 # A project's short name ("" for the installation) and a chain.
-Place = tuple[str, uuids.UUID]
+ChainPlace = tuple[str, uuids.UUID]
 
 
 class Fault(NamedTuple):
-    """Something that is not as the chain has it. `what`: changed, stands, gone, unlinked, link,
-    shorter.
-    """
+    """A difference from a chain. `what`: changed, stands, gone, unlinked, link, shorter."""
 
     what: str
     sentence: str
@@ -38,7 +38,7 @@ class Fault(NamedTuple):
     number: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As `--json` writes it."""
+        """Return the fault as `--json` prints it."""
         return {
             "what": self.what,
             "sentence": self.sentence,
@@ -50,46 +50,49 @@ class Fault(NamedTuple):
 
 
 @dataclass
-class Verified:
-    """What a look at one project has found; `sum` is one sum of all its chains."""
+class Verification:
+    """The result of verifying one project."""
 
     project: str
     rows: Counter[str] = field(default_factory=Counter)
     links: int = 0
     ends: dict[uuids.UUID, End] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
-    # More than are told.
+    # The number of all faults; `faults` has the first `MAX_FAULTS`.
     wrong: int = 0
 
     @property
     def sum(self) -> str:
-        """One sum of the ends of all chains."""
+        """Return one digest over the ends of all chains."""
         whole = hashlib.sha256()
         for one, end in sorted(self.ends.items()):
             whole.update(f"{one.hex} {end.number} {end.sum.hex()}\n".encode())
         return whole.hexdigest()
 
     def add(self, fault: Fault) -> None:
-        """Count a fault, and keep the first ones."""
+        """Count a fault, and keep it if it is one of the first."""
         self.wrong += 1
-        if len(self.faults) < SHOWN:
+        if len(self.faults) < MAX_FAULTS:
             self.faults.append(fault)
 
 
-def verify(project: Project | None, earlier: Mapping[Place, End] | None = None) -> Verified:
-    """Compare everything that was said in a project (None: of the installation) with its chains,
-    and these with their ends at an earlier time. Reads everything, through cursors, as it stands at
-    one moment if the caller sees to that. Nothing is written.
+def verify(
+    project: Project | None, earlier: Mapping[ChainPlace, End] | None = None
+) -> Verification:
+    """Compare all rows of a project (None: of the installation) with its chains.
+
+    The chains are compared with their ends at an `earlier` time. Everything is read through
+    cursors; the caller opens a snapshot if it is to be consistent. Nothing is written.
     """
-    found = Verified(project.slug if project else "")
+    found = Verification(project.slug if project else "")
     for kind in sorted(KINDS):
-        _compare(kind, project, found)
-    _follow(project, found, earlier or {})
+        _compare_rows(kind, project, found)
+    _check_chains(project, found, earlier or {})
     return found
 
 
-def _compare(kind: str, project: Project | None, found: Verified) -> None:
-    """Walk rows and links side by side, both in the order of their UUIDs."""
+def _compare_rows(kind: str, project: Project | None, found: Verification) -> None:
+    """Compare rows with links, both sorted by UUID, in one pass."""
     label = KINDS[kind].label
     rows = KINDS[kind].read(project)
     links = _links(kind, project)
@@ -98,7 +101,7 @@ def _compare(kind: str, project: Project | None, found: Verified) -> None:
         if link is None or (row is not None and row.name < link.name):
             assert row is not None
             found.rows[kind] += 1
-            sentence = f"{label(row.content)} is in no chain: it was put in by other ways"
+            sentence = f"{label(row.content)} is not in a chain: no action inserted it"
             found.add(Fault("unlinked", sentence, kind, row.name))
             row = next(rows, None)
         elif row is None or link.name < row.name:
@@ -112,51 +115,53 @@ def _compare(kind: str, project: Project | None, found: Verified) -> None:
             row, link = next(rows, None), next(links, None)
 
 
-class _Linked(NamedTuple):
-    """What the chains know of one row: what it said, and since when it no longer stands."""
+class _LinkedDigests(NamedTuple):
+    """The digests that the chains have of one row: of its content, and of how it ended."""
 
     name: uuids.UUID
     said: bytes | None
     stands: bytes | None
 
 
-def _links(kind: str, project: Project | None) -> Iterator[_Linked]:
+def _links(kind: str, project: Project | None) -> Iterator[_LinkedDigests]:
     found = stream(
         f"""
         SELECT name, event, digest FROM annotate_link
-        WHERE {_of(project)} AND kind = %(kind)s ORDER BY name, id
+        WHERE {_project_condition(project)} AND kind = %(kind)s ORDER BY name, id
         """,  # noqa: S608 (a condition of ours)
         {"kind": kind, "project": project.pk if project else None},
     )
     for name, events in groupby(found, key=itemgetter(0)):
-        # The first is what was said; of its ends the last one counts.
+        # The first event has the content's digest; of several ends, the last one counts.
         said = stands = None
         for _name, event, what in events:
             if event == Link.Event.STANDS:
                 stands = bytes(what)
             elif said is None:
                 said = bytes(what)
-        yield _Linked(uuid_of(name), said, stands)
+        yield _LinkedDigests(uuid_of(name), said, stands)
 
 
-def _differences(kind: str, row: Row, link: _Linked, label: str) -> Iterator[Fault]:
+def _differences(kind: str, row: Row, link: _LinkedDigests, label: str) -> Iterator[Fault]:
     if link.said is None:
-        yield Fault("unlinked", f"{label} is in no chain", kind, row.name)
+        yield Fault("unlinked", f"{label} is not in a chain", kind, row.name)
     elif link.said != digest(kind, row.content):
-        yield Fault("changed", f"{label} says something else than was said", kind, row.name)
+        yield Fault("changed", f"{label} was changed after it was recorded", kind, row.name)
     stands = link.stands or digest(kind, None)
     if stands != digest(kind, row.ended):
-        over = "no longer stands" if row.ended else "stands"
-        yield Fault("stands", f"{label} {over}, and by no action", kind, row.name)
+        over = "was ended" if row.ended else "was made current"
+        yield Fault("stands", f"{label} {over}, but not by an action", kind, row.name)
 
 
-def _follow(project: Project | None, found: Verified, earlier: Mapping[Place, End]) -> None:
-    """Make every sum of every chain anew."""
-    names = _Names(project)
+def _check_chains(
+    project: Project | None, found: Verification, earlier: Mapping[ChainPlace, End]
+) -> None:
+    """Recompute every sum of every chain and compare it."""
+    names = _ChainNames(project)
     links = stream(
         f"""
         SELECT chain, number, event, kind, name, digest, sum FROM annotate_link
-        WHERE {_of(project)} ORDER BY chain, number
+        WHERE {_project_condition(project)} ORDER BY chain, number
         """,  # noqa: S608
         {"project": project.pk if project else None},
     )
@@ -175,14 +180,16 @@ def _follow(project: Project | None, found: Verified, earlier: Mapping[Place, En
                 )
                 sentence = f"link {missing} of {names.of(one)} is gone"
                 found.add(Fault("link", sentence, chain=one, number=end.number + 1))
-            elif stored != linked(end.sum, number, event, kind, uuid_of(name).bytes, bytes(what)):
-                sentence = f"link {number:,} of {names.of(one)} is not what it was"
+            elif stored != link_hash(
+                end.sum, number, event, kind, uuid_of(name).bytes, bytes(what)
+            ):
+                sentence = f"link {number:,} of {names.of(one)} was changed"
                 found.add(Fault("link", sentence, kind, uuid_of(name), one, number))
             end = End(number, stored)
             was_there = was_there or end == before
         found.ends[one] = end
         if not was_there:
-            sentence = f"{names.of(one)} no longer has link {before.number:,} as it was then"
+            sentence = f"{names.of(one)} no longer has the link {before.number:,} that it had then"
             found.add(Fault("shorter", sentence, chain=one, number=before.number))
     for (slug, one), before in earlier.items():
         if slug == found.project and one not in found.ends:
@@ -190,44 +197,45 @@ def _follow(project: Project | None, found: Verified, earlier: Mapping[Place, En
             found.add(Fault("shorter", sentence, chain=one, number=before.number))
 
 
-class _Names:
-    """What chains are of, in words; looked up once one has to be named."""
+class _ChainNames:
+    """Names of chains for people; looked up when the first one is needed."""
 
     def __init__(self, project: Project | None) -> None:
         self._project = project
         self._known: dict[uuids.UUID, str] | None = None
 
     def of(self, one: uuids.UUID) -> str:
-        """Name a chain."""
+        """Return the name of a chain."""
         if self._known is None:
             assignments = Assignment.objects.filter(
                 task=Assignment.Task.JUDGE, pair__project=self._project
             )
             self._known = {
-                chain.of_assignment(pair, name): f"the chain of what {name} judged of {pair}"
+                chain.of_assignment(pair, name): f"the chain of {name}'s judgments of {pair}"
                 for pair, name in assignments.values_list("pair__pair_id", "member__name")
             }
         return self._known.get(one, f"the chain {one}")
 
 
-def _of(project: Project | None) -> str:
+def _project_condition(project: Project | None) -> str:
     return "project_id IS NULL" if project is None else "project_id = %(project)s"
 
 
 # --- ends that are kept elsewhere -----------------------------------------------------------------
 
 
-def written(found: Verified) -> Iterator[str]:
-    """The ends of a project's chains as lines: project ("-": the installation), chain, number,
-    sum.
+def write_ends(found: Verification) -> Iterator[str]:
+    """Yield the ends of a project's chains as lines.
+
+    A line has project ("-": the installation), chain, number and sum.
     """
     for one, end in sorted(found.ends.items()):
         yield f"{found.project or '-'} {one} {end.number} {end.sum.hex()}\n"
 
 
-def read(lines: Iterator[str]) -> dict[Place, End]:
-    """Read such lines; ValueError with a sentence for one that is none."""
-    ends: dict[Place, End] = {}
+def read_ends(lines: Iterator[str]) -> dict[ChainPlace, End]:
+    """Parse lines that `write_ends` yielded. Raise ValueError for any other line."""
+    ends: dict[ChainPlace, End] = {}
     for place, line in enumerate(lines, 1):
         try:
             project, one, number, stored = line.split()

@@ -19,7 +19,7 @@ from django.test.utils import _TestState
 from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 
-from base.call_stack import roomy
+from base.call_stack import with_large_stack
 from jobs.models import Job
 from jobs.status import job_models
 
@@ -99,10 +99,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         (kept if wanted else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-    items[:] = dealt(kept, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    items[:] = order_for_processes(kept, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
-def dealt(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
+def order_for_processes(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
     """Order tests so that each process begins with its share of the long ones.
 
     Each process is given one block of the list first. A long test that begins last would keep one
@@ -118,7 +118,7 @@ def dealt(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     """Give tests the stack for deep calls that the web server has."""
-    pyfuncitem.obj = roomy(pyfuncitem.obj)
+    pyfuncitem.obj = with_large_stack(pyfuncitem.obj)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,7 +13,7 @@ from annotate.collection import load_jobs
 from annotate.collection.passages import set_passage_rule
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
-from annotate.guidelines.rejudge_requests import Which
+from annotate.guidelines.rejudge_requests import JudgmentSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Judgment, Pool, Run, Verdict
@@ -33,7 +33,7 @@ from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.taxonomies import Kind
 from annotate.topics import removal as topic_removal
 from audit.checks import actions as checks
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
@@ -43,7 +43,7 @@ from audit.reviews.draws import draw_for_review, end_draw
 from audit.reviews.project_rubric import choose_rubric
 from audit.settling import adjudication, batches, reveals
 from audit.settling import settle_many as settling_many
-from audit.settling.queue_filters import Wanted
+from audit.settling.queue_filters import QueueFilter
 from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
@@ -105,17 +105,17 @@ class Story:
             audit.submit_review(narrative=self.narrative, by=by)
 
     @property
-    def told(self) -> list[str]:
+    def events(self) -> list[str]:
         return list(AuditEvent.objects.order_by("pk").values_list("what", flat=True))
 
-    def does(self, *what: str, times: int = 1) -> Callable[[Callable[[], Any]], Any]:
+    def logs(self, *what: str, times: int = 1) -> Callable[[Callable[[], Any]], Any]:
         """Run a step `times` times, and check that it added exactly these audit events."""
 
         def run(step: Callable[[], Any]) -> Any:
-            before = len(self.told)
+            before = len(self.events)
             for _ in range(times):
                 done = step()
-            assert self.told[before:] == list(what)
+            assert self.events[before:] == list(what)
             return done
 
         return run
@@ -132,23 +132,23 @@ def storage(settings, tmp_path):
     settings.STORAGES = {**settings.STORAGES, "default": default}
 
 
-def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
+def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     carla, project = story.carla, story.project
     first, second, _third = story.candidates
     why: dict[str, Any] = {"cause": "edge", "reason": "Agreed."}
-    assert story.told == ["project.made"]
+    assert story.events == ["project.made"]
 
     # Rules, categories and guidelines.
     grades = [rules.GradeRule(value, f"Grade {value}") for value in (0, 1, 2)]
-    story.does("project.rules", times=2)(
+    story.logs("project.rules", times=2)(
         lambda: rules.change_rules(changes={"overlap_judge": 3}, grades=grades, by=carla)
     )
     made = AuditEvent.objects.latest("pk")
     assert made.changes["overlap_judge"] == [2, 3]
-    story.does("categories.changed", times=2)(
+    story.logs("categories.changed", times=2)(
         lambda: taxonomy.set_categories(kinds=[Kind("C1", "One", "A type.")], by=carla)
     )
-    guideline = story.does("guidelines.written")(
+    guideline = story.logs("guidelines.written")(
         lambda: guidelines.write_guideline(text="Only at sea.", by=carla, based_on=0)
     )
 
@@ -157,97 +157,103 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
         file = SimpleUploadedFile("qrels.txt", b"302 0 Z 1\n")
         return load_jobs.request_load(format_name="trec-qrels", file=file, by=carla)
 
-    preview = story.does("load.asked")(hand_in)
+    preview = story.logs("load.asked")(hand_in)
     preview.report, preview.state = {"refused": 0}, "done"
     preview.finished_at = preview.requested_at
     preview.save()
-    confirmed = story.does("load.confirmed", times=2)(
+    confirmed = story.logs("load.confirmed", times=2)(
         lambda: load_jobs.confirm_load(preview=preview, by=carla)
     )
-    story.does("load.cancelled", times=2)(lambda: load_jobs.cancel_load(load=confirmed, by=carla))
-    left = story.does("load.asked")(hand_in)
+    story.logs("load.cancelled", times=2)(lambda: load_jobs.cancel_load(load=confirmed, by=carla))
+    left = story.logs("load.asked")(hand_in)
     left.report, left.state, left.finished_at = {"refused": 0}, "done", left.requested_at
     left.save()
-    story.does("load.left", times=2)(lambda: load_jobs.leave_load(preview=left, by=carla))
-    story.does("load.done", times=2)(lambda: load(project, "trec-qrels", "302 0 Z 1\n"))
+    story.logs("load.left", times=2)(lambda: load_jobs.discard_preview(preview=left, by=carla))
+    story.logs("load.done", times=2)(lambda: load(project, "trec-qrels", "302 0 Z 1\n"))
     assert AuditEvent.objects.latest("pk").words == "1 new, 0 changed, 0 unchanged"
 
     # Assignments.
     project.refresh_from_db()
     assignment = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
-    story.does("seat.freed")(lambda: assignments.give_back(assignment=assignment, by=carla))
+    story.logs("seat.freed")(lambda: assignments.give_back(assignment=assignment, by=carla))
     own = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
-    story.does()(lambda: assignments.give_back(assignment=own, by=story.dan))
+    story.logs()(lambda: assignments.give_back(assignment=own, by=story.dan))
 
     # Disagreements.
-    story.does("names.revealed", times=2)(
+    story.logs("names.revealed", times=2)(
         lambda: reveals.reveal_names(narrative=story.narrative, candidate=first, by=carla)
     )
-    settled = story.does("judgment.settled", times=2)(
+    settled = story.logs("judgment.settled", times=2)(
         lambda: adjudication.adjudicate(
             narrative=story.narrative, candidate=first, relevance=1, by=carla, **why
         )
     )
-    story.does("judgment.unsettled", times=2)(
+    story.logs("judgment.unsettled", times=2)(
         lambda: adjudication.withdraw_adjudication(adjudication=settled, by=carla)
     )
     said = Judgment.objects.get(candidate=second, annotator=story.ada)
-    adopted = story.does("judgment.settled")(
+    adopted = story.logs("judgment.settled")(
         lambda: adjudication.adopt(judgment=said, cause="edge", by=carla)
     )
     adjudication.withdraw_adjudication(adjudication=adopted, by=carla)
-    settled = story.does("condition.settled", times=2)(
+    settled = story.logs("condition.settled", times=2)(
         lambda: adjudication.settle_condition(
             condition=story.condition, candidate=first, answer="met", by=carla, **why
         )
     )
-    story.does("condition.unsettled", times=2)(
+    story.logs("condition.unsettled", times=2)(
         lambda: adjudication.withdraw_adjudication(adjudication=settled, by=carla)
     )
     verdict = Verdict.objects.get(judgment=said)
-    story.does("condition.settled")(
+    story.logs("condition.settled")(
         lambda: adjudication.adopt_verdict(verdict=verdict, cause="edge", by=carla)
     )
-    how = settling_many.How(settling_many.Rule.GRADE, grade=1)
-    token = settling_many.preview(carla, Wanted(), how).token
-    batch = story.does("judgments.settled")(
-        lambda: settling_many.settle_many(wanted=Wanted(), how=how, token=token, by=carla, **why)
+    how = settling_many.RuleChoice(settling_many.Rule.GRADE, grade=1)
+    token = settling_many.preview(carla, QueueFilter(), how).token
+    batch = story.logs("judgments.settled")(
+        lambda: settling_many.settle_many(
+            filters=QueueFilter(), choice=how, token=token, by=carla, **why
+        )
     )
-    story.does("judgments.unsettled", times=2)(
+    story.logs("judgments.unsettled", times=2)(
         lambda: batches.withdraw_batch(batch=batch, by=carla)
     )
 
     # Rejudge requests.
-    rejudge_request = story.does("look.asked", times=2)(
+    rejudge_request = story.logs("look.asked", times=2)(
         lambda: rejudge_requests.ask(judgment=said, words="Look again.", by=carla)
     )
-    story.does("look.withdrawn", times=2)(
+    story.logs("look.withdrawn", times=2)(
         lambda: rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     )
-    token = rejudge_requests.count_older(guideline, Which()).token
-    story.does("look.asked")(
+    token = rejudge_requests.count_older(guideline, JudgmentSelection()).token
+    story.logs("look.asked")(
         lambda: rejudge_requests.ask_older(
-            guideline=guideline, which=Which(), words="Look again.", token=token, by=carla
+            guideline=guideline,
+            selection=JudgmentSelection(),
+            words="Look again.",
+            token=token,
+            by=carla,
         )
     )
-    story.does("look.withdrawn", times=2)(
+    story.logs("look.withdrawn", times=2)(
         lambda: rejudge_requests.withdraw_older(guideline=guideline, by=carla)
     )
 
     # The second pass.
-    story.does("rubric.chosen", times=2)(
+    story.logs("rubric.chosen", times=2)(
         lambda: choose_rubric(project=project, name=MULTICONIR.name, by=carla)
     )
-    decided = story.does("instruction.decided", times=2)(
+    decided = story.logs("instruction.decided", times=2)(
         lambda: decide(narrative=story.narrative, outcome="revise", reason="Why.", by=carla)
     )
-    story.does("instruction.undecided", times=2)(
+    story.logs("instruction.undecided", times=2)(
         lambda: withdraw_decision(decision=decided, by=carla)
     )
-    sample = story.does("sample.made")(
+    sample = story.logs("sample.made")(
         lambda: draw_sample(
             name="one",
-            asked=Asked("prior"),
+            selection=ClaimSelection("prior"),
             stratify="none",
             per="stratum",
             size=1,
@@ -257,53 +263,53 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     )
     item = sample.items.get()
     for relevance, checker in enumerate((story.ada, story.ben)):
-        story.does()(lambda: checks.check(item=item, relevance=relevance, by=checker))  # noqa: B023
-    story.does("label.settled", times=2)(lambda: checks.settle(item=item, relevance=2, by=carla))
-    story.does("label.unsettled", times=2)(lambda: checks.take_back(item=item, by=carla))
-    story.does()(lambda: checks.settle(item=item, relevance=2, by=story.dan))
-    story.does("agreement.asked", times=2)(
+        story.logs()(lambda: checks.check(item=item, relevance=relevance, by=checker))  # noqa: B023
+    story.logs("label.settled", times=2)(lambda: checks.settle(item=item, relevance=2, by=carla))
+    story.logs("label.unsettled", times=2)(lambda: checks.withdraw_check(item=item, by=carla))
+    story.logs()(lambda: checks.settle(item=item, relevance=2, by=story.dan))
+    story.logs("agreement.asked", times=2)(
         lambda: reports_actions.request_agreement(project=project, by=carla)
     )
 
     # Exports, evaluations and releases.
-    export = story.does("export.asked", times=2)(
+    export = story.logs("export.asked", times=2)(
         lambda: exports.request_export(project=project, format_name="trec", by=carla)
     )
-    story.does("export.cancelled", times=2)(lambda: exports.cancel_export(export=export, by=carla))
+    story.logs("export.cancelled", times=2)(lambda: exports.cancel_export(export=export, by=carla))
     run = Run.objects.create(project=project, name="one.run", sha256="0" * 64)
-    story.does("evaluation.asked", times=2)(
+    story.logs("evaluation.asked", times=2)(
         lambda: request_evaluation(
             project=project, measured=[System("one", {"original": run})], by=carla
         )
     )
-    release = story.does("release.asked")(
+    release = story.logs("release.asked")(
         lambda: releasing.request_release(project=project, name="v1", note="First.", by=carla)
     )
-    story.does("publication.changed", times=2)(
+    story.logs("publication.changed", times=2)(
         lambda: set_publication(project=project, changes={"licence": "MIT"}, by=carla)
     )
-    story.does("release.cancelled", times=2)(
+    story.logs("release.cancelled", times=2)(
         lambda: releasing.cancel_release(release=release, by=carla)
     )
 
     # Pools and passages.
     recipe = pooling.recipe_of(project=project, method="judged", runs=[run.name])
-    pool = story.does("pool.asked")(
+    pool = story.logs("pool.asked")(
         lambda: pooling.request_pool(recipe=recipe, name="first", by=carla)
     )
-    story.does("pool.made")(lambda: do_job(Pool, pool.pk, pooling.make_pool))
-    other = story.does("pool.asked")(
+    story.logs("pool.made")(lambda: do_job(Pool, pool.pk, pooling.make_pool))
+    other = story.logs("pool.asked")(
         lambda: pooling.request_pool(recipe=recipe, name="second", by=carla)
     )
-    story.does("pool.cancelled", times=2)(lambda: pooling.cancel_pool(pool=other, by=carla))
+    story.logs("pool.cancelled", times=2)(lambda: pooling.cancel_pool(pool=other, by=carla))
     these = {"project": project, "candidates": [first.pk, second.pk], "by": carla}
-    story.does("candidates.removed", times=2)(
+    story.logs("candidates.removed", times=2)(
         lambda: removal.remove_candidates(reason="Twice here.", **these)
     )
     assert AuditEvent.objects.latest("pk").about == "2 documents · 301"
-    story.does("candidates.restored", times=2)(lambda: removal.restore_candidates(**these))
+    story.logs("candidates.restored", times=2)(lambda: removal.restore_candidates(**these))
     new = NewDocument("NEW", text="A better text.")
-    replaced = story.does("document.replaced")(
+    replaced = story.logs("document.replaced")(
         lambda: replace_document(
             candidate=first,
             new=new,
@@ -312,56 +318,56 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
             by=carla,
         )
     )
-    story.does("document.replacement_undone", times=2)(
+    story.logs("document.replacement_undone", times=2)(
         lambda: undo_replacement(replacement=replaced, by=carla)
     )
-    story.does("hard_negatives.chosen", times=2)(
+    story.logs("hard_negatives.chosen", times=2)(
         lambda: choose_hard_negatives(project=project, runs=[run.name], depth=5, by=carla)
     )
-    story.does("passages.changed", times=2)(
+    story.logs("passages.changed", times=2)(
         lambda: set_passage_rule(project=project, changes={"words": 300}, by=carla)
     )
     # A draw for review, and its end: the second time there is none to end.
     draw = {"project": project, "by": carla}
-    story.does("review_draw.made")(lambda: draw_for_review(stratify="none", size=1, seed=1, **draw))
-    story.does("review_draw.ended", times=2)(lambda: end_draw(**draw))
+    story.logs("review_draw.made")(lambda: draw_for_review(stratify="none", size=1, seed=1, **draw))
+    story.logs("review_draw.ended", times=2)(lambda: end_draw(**draw))
     # Queries and instructions that are taken out.
     out = {"project": project, "by": carla}
     queries, pairs = [story.query.pk], [story.pair.pk]
-    story.does("queries.removed", times=2)(
+    story.logs("queries.removed", times=2)(
         lambda: topic_removal.remove_queries(queries=queries, reason="Off topic.", **out)
     )
-    story.does("queries.restored", times=2)(
+    story.logs("queries.restored", times=2)(
         lambda: topic_removal.restore_queries(queries=queries, **out)
     )
-    story.does("pairs.removed", times=2)(
+    story.logs("pairs.removed", times=2)(
         lambda: topic_removal.remove_pairs(pairs=pairs, reason="Too vague.", **out)
     )
-    story.does("pairs.restored", times=2)(lambda: topic_removal.restore_pairs(pairs=pairs, **out))
+    story.logs("pairs.restored", times=2)(lambda: topic_removal.restore_pairs(pairs=pairs, **out))
 
     # People named for tasks, pauses and due dates.
     on = {"query": story.query, "people": {"judge": [carla.pk]}}
-    story.does("query.people", times=2)(lambda: name_people(by=carla, **on))
-    story.does("project.paused", times=2)(lambda: schedule.pause(by=carla))
-    story.does("project.resumed", times=2)(lambda: schedule.resume(by=carla))
+    story.logs("query.people", times=2)(lambda: name_people(by=carla, **on))
+    story.logs("project.paused", times=2)(lambda: schedule.pause(by=carla))
+    story.logs("project.resumed", times=2)(lambda: schedule.resume(by=carla))
     due_on = date(2127, 3, 31)
-    story.does("project.due", times=2)(lambda: schedule.set_due_date(due_on=due_on, by=carla))
+    story.logs("project.due", times=2)(lambda: schedule.set_due_date(due_on=due_on, by=carla))
 
     # The project as a whole.
-    story.does("project.kind", "project.rules", times=2)(
+    story.logs("project.kind", "project.rules", times=2)(
         lambda: kind_settings.change_kind(key="followir", by=carla)
     )
-    story.does("project.archived", times=2)(lambda: rules.archive(by=carla))
+    story.logs("project.archived", times=2)(lambda: rules.archive(by=carla))
     carla.refresh_from_db()
-    story.does("project.unarchived", times=2)(lambda: rules.unarchive(by=carla))
+    story.logs("project.unarchived", times=2)(lambda: rules.unarchive(by=carla))
 
-    assert set(story.told) == set(AUDIT_EVENTS) - ELSEWHERE
+    assert set(story.events) == set(AUDIT_EVENTS) - ELSEWHERE
     assert {name for (name,) in AuditEvent.objects.values_list("name")} == {"carla", ""}
     assert AuditEvent.objects.filter(name="").values_list("what", flat=True).get() == "load.done"
     assert verify(project).faults == []
 
 
-def test_what_is_refused_is_not_in_the_audit_log(story):
+def test_refused_actions_are_not_in_the_audit_log(story):
     with pytest.raises(Refused):
         adjudication.adjudicate(
             narrative=story.narrative,
@@ -374,10 +380,10 @@ def test_what_is_refused_is_not_in_the_audit_log(story):
     with pytest.raises(Refused):
         rules.archive(by=story.ada)
 
-    assert story.told == ["project.made"]
+    assert story.events == ["project.made"]
 
 
-def test_what_people_said_is_not_in_the_audit_log(story):
+def test_audit_events_hold_no_grades_or_reasons(story):
     adjudication.adjudicate(
         narrative=story.narrative,
         candidate=story.candidates[0],

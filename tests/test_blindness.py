@@ -59,7 +59,7 @@ from tests.test_permissions import ROUTES, world
 pytestmark = pytest.mark.long
 
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-SPOKEN = AT + timedelta(hours=1)
+ANSWERED_AT = AT + timedelta(hours=1)
 NOW = AT + timedelta(hours=2)
 
 # Parts of a response that always differ, whatever people answered.
@@ -90,7 +90,7 @@ BLIND = ("ada", "dan", "nina", "wim")
 LEAD = ("gina",)
 
 # Routes at which everybody sees others' progress, but never their answers.
-HOW_FAR = {
+PROGRESS_ROUTES = {
     # How many judgments, assignments and labels are done, and of how many.
     *("annotate:project", "annotate:queries", "audit:reviews", "audit:checks"),
     # The same for all projects of the reader; and pages that show a message which one of these
@@ -108,7 +108,7 @@ HOW_FAR = {
     *("audit:api_reviews", "audit:api_story", "audit:api_samples", "audit:api_sample"),
     *("audit:api_label", "audit:api_next_label"),
 }
-HOW_FAR_FOR_LEADS = {
+PROGRESS_ROUTES_OF_LEADS = {
     # How many judgments could be asked for again, and the counts of every pair and category.
     *(
         "annotate:guideline_rejudge_requests",
@@ -137,7 +137,7 @@ Read = dict[str, tuple[int, list[str], bytes]]
 KINDS = ("note", "flag", "machine", "settled", "review", "decided", "check")
 
 
-class Way:
+class AnswerSet:
     """One set of others' answers: every number and every word of theirs."""
 
     def __init__(self, number: int) -> None:
@@ -267,7 +267,7 @@ def _make_stage() -> SimpleNamespace:
     )
 
 
-def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
+def give_answers(stage: SimpleNamespace, given: AnswerSet, *, twice: bool = True) -> None:
     """Create everybody else's answers.
 
     `twice`: also those that leads may see (second checks and times), and labels that came with
@@ -278,29 +278,33 @@ def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
             judging.judge(
                 narrative=stage.narrative,
                 candidate=candidate,
-                relevance=way.grades[name],
-                note=way.words["note"],
+                relevance=given.grades[name],
+                note=given.words["note"],
                 # The second document is a table, in which no passage can be marked.
-                evidence=[way.span] if candidate == stage.first else [],
-                clauses=[way.span],
-                verdicts=dict(zip([one.pk for one in stage.conditions], way.verdicts, strict=True)),
+                evidence=[given.span] if candidate == stage.first else [],
+                clauses=[given.span],
+                verdicts=dict(
+                    zip([one.pk for one in stage.conditions], given.verdicts, strict=True)
+                ),
                 # Leads may see how long people take, even while they are blind.
-                active_ms=way.active_ms if twice else 1_234,
+                active_ms=given.active_ms if twice else 1_234,
                 by=stage.members[name],
-                now=SPOKEN,
+                now=ANSWERED_AT,
             )
     # One of two people flags, in the other set of answers both: whether somebody gave a judgment or
     # a flag is an answer as well, and no count may reveal it.
     for name in ("ben", "ivy"):
         on = {"narrative": stage.narrative, "candidate": stage.second, "by": stage.members[name]}
-        later = SPOKEN + timedelta(minutes=1)
-        if name in way.flags:
-            judging.flag(kind=way.flag, words=way.words["flag"], now=later, **on)
+        later = ANSWERED_AT + timedelta(minutes=1)
+        if name in given.flags:
+            judging.flag(kind=given.flag, words=given.words["flag"], now=later, **on)
         else:
             judging.judge(
-                relevance=way.grades[name],
-                verdicts=dict(zip([one.pk for one in stage.conditions], way.verdicts, strict=True)),
-                note=way.words["note"],
+                relevance=given.grades[name],
+                verdicts=dict(
+                    zip([one.pk for one in stage.conditions], given.verdicts, strict=True)
+                ),
+                note=given.words["note"],
                 now=later,
                 **on,
             )
@@ -308,61 +312,65 @@ def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
         stage.narrative,
         stage.first,
         stage.machine,
-        way.grades["machine"],
-        note=way.words["machine"],
-        at=SPOKEN,
+        given.grades["machine"],
+        note=given.words["machine"],
+        at=ANSWERED_AT,
     )
-    Verdict.objects.create(judgment=machines, condition=stage.conditions[0], answer=way.verdicts[0])
-    if way.differ:
+    Verdict.objects.create(
+        judgment=machines, condition=stage.conditions[0], answer=given.verdicts[0]
+    )
+    if given.differ:
         adjudicate(
             narrative=stage.narrative,
             candidate=stage.first,
             relevance=1,
-            reason=way.words["settled"],
+            reason=given.words["settled"],
             cause="edge",
             by=stage.carla,
-            now=SPOKEN,
+            now=ANSWERED_AT,
         )
     for name in ("ben", "ivy"):
-        level = way.levels[name]
-        answers = dict.fromkeys(levels(), (level, way.words["review"]))
-        save_ratings(narrative=stage.narrative, answers=answers, by=stage.members[name], now=SPOKEN)
-        submit_review(narrative=stage.narrative, by=stage.members[name], now=SPOKEN)
+        level = given.levels[name]
+        answers = dict.fromkeys(levels(), (level, given.words["review"]))
+        save_ratings(
+            narrative=stage.narrative, answers=answers, by=stage.members[name], now=ANSWERED_AT
+        )
+        submit_review(narrative=stage.narrative, by=stage.members[name], now=ANSWERED_AT)
     # Decided while two reviews were required; ben's says poor in one of the sets of answers.
     Project.objects.update(overlap_review=2)
     decide(
         narrative=stage.narrative,
         outcome="accepted",
-        reason=way.words["decided"],
+        reason=given.words["decided"],
         by=project_of(stage.carla),
-        now=SPOKEN,
+        now=ANSWERED_AT,
     )
     Project.objects.update(overlap_review=6)
     checks.check(
         item=stage.once,
-        relevance=way.checks["ben"],
-        words=way.words["check"],
+        relevance=given.checks["ben"],
+        words=given.words["check"],
         by=stage.ben,
-        now=SPOKEN,
+        now=ANSWERED_AT,
     )
     if twice:
         for name in ("ben", "ivy"):
             checks.check(
                 item=stage.twice,
-                relevance=way.checks["ben"],
-                words=way.words["check"],
+                relevance=given.checks["ben"],
+                words=given.words["check"],
                 by=stage.members[name],
-                now=SPOKEN,
+                now=ANSWERED_AT,
             )
-        SampleItem.objects.update(claimed=way.claimed)
-        Candidate.objects.update(prior_relevance=way.prior)
+        SampleItem.objects.update(claimed=given.claimed)
+        Candidate.objects.update(prior_relevance=given.prior)
     stage.finish_jobs()
 
 
-def differ(stage: SimpleNamespace, way: Way) -> None:
+def add_differing_check(stage: SimpleNamespace, given: AnswerSet) -> None:
     """Let a second person check the first label differently, so that a third reads both."""
-    words = way.words["check"]
-    checks.check(item=stage.once, relevance=2, words=words, by=stage.ivy, now=SPOKEN)
+    words = given.words["check"]
+    checks.check(item=stage.once, relevance=2, words=words, by=stage.ivy, now=ANSWERED_AT)
 
 
 def project_of(member: Membership) -> Membership:
@@ -386,7 +394,7 @@ def asking_for_htmx(monkeypatch):
 
 
 @contextmanager
-def undone() -> Iterator[None]:
+def rolled_back() -> Iterator[None]:
     """Roll back everything that is done inside."""
     with transaction.atomic():
         yield
@@ -437,13 +445,15 @@ def signed_in(member: Membership) -> Client:
     return client
 
 
-def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: bool = False) -> Read:
+def crawl(
+    member: Membership, start: Iterable[str], *, follow: bool = True, htmx: bool = False
+) -> Read:
     """Return the responses to this person at these addresses, in their order.
 
-    With `on`, links found on the way are followed too.
+    With `follow`, links found on the way are followed too.
     """
     client = signed_in(member)
-    waiting, read = deque(doors), {}
+    waiting, read = deque(start), {}
     while waiting:
         url = waiting.popleft()
         if url in read or url.startswith(LEFT_OUT):
@@ -452,7 +462,7 @@ def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: boo
         read[url] = answer(response)
         body = read[url][2]
         # Combined filters show nothing that single ones do not.
-        if not on or "?" in url:
+        if not follow or "?" in url:
             continue
         if response.status_code in {301, 302}:
             waiting.append(urljoin(url, response.headers["Location"]))
@@ -472,44 +482,44 @@ def of_every_kind(urls: Iterable[str]) -> list[str]:
     return [url for alike in found.values() for url in dict.fromkeys((alike[0], alike[-1]))]
 
 
-def told_apart(one: Read, other: Read) -> set[str]:
+def find_differences(one: Read, other: Read) -> set[str]:
     """Return the addresses at which two walks got different bytes."""
     return {url for url in one.keys() | other.keys() if one.get(url) != other.get(url)}
 
 
 @pytest.mark.parametrize("names", [BLIND, LEAD], ids=["annotators", "a lead with open assignments"])
-def test_others_change_no_byte_by_what_they_say_and_only_progress_by_speaking(
-    stage, names, asking_for_htmx
-):
+def test_others_answers_change_no_byte_except_progress(stage, names, asking_for_htmx):
     twice = names is BLIND
     known = addresses(stage)
-    with undone():
+    with rolled_back():
         stage.finish_jobs()
-        before = {name: walk(stage.members[name], known, on=False) for name in names}
-    with undone():
-        speak(stage, Way(1), twice=twice)
+        before = {name: crawl(stage.members[name], known, follow=False) for name in names}
+    with rolled_back():
+        give_answers(stage, AnswerSet(1), twice=twice)
         found = [
             url
-            for url, (status, _, _) in walk(stage.carla, known).items()
+            for url, (status, _, _) in crawl(stage.carla, known).items()
             if status in {200, 302} and url not in known
         ]
         # Links that only a lead finds: two rows of a list stand for all, which are refused alike.
-        doors = [*known, *of_every_kind(found)]
-    assert len(doors) > len(ROUTES)
+        start = [*known, *of_every_kind(found)]
+    assert len(start) > len(ROUTES)
     read: dict[int, dict[tuple[str, str], Read]] = {}
     for number in (1, 2):
-        with undone():
-            speak(stage, Way(number), twice=twice)
+        with rolled_back():
+            give_answers(stage, AnswerSet(number), twice=twice)
             read[number] = {}
             for name in names:
-                pages = walk(stage.members[name], doors)
+                pages = crawl(stage.members[name], start)
                 read[number][name, "page"] = pages
                 shown = [url for url, (status, _, _) in pages.items() if status == 200]
                 parts = of_every_kind(url for url in shown if url in asking_for_htmx)
                 assert parts
-                read[number][name, "htmx"] = walk(stage.members[name], parts, on=False, htmx=True)
+                read[number][name, "htmx"] = crawl(
+                    stage.members[name], parts, follow=False, htmx=True
+                )
 
-    assert {who: told_apart(said, read[2][who]) for who, said in read[1].items()} == {
+    assert {who: find_differences(said, read[2][who]) for who, said in read[1].items()} == {
         who: set() for who in read[1]
     }
     for pages in read[1].values():
@@ -517,8 +527,12 @@ def test_others_change_no_byte_by_what_they_say_and_only_progress_by_speaking(
         assert b"zebra" not in b"".join(body for _, _, body in pages.values())
     for name in names:
         after = {url: read[1][name, "page"][url] for url in before[name]}
-        routes = {resolve(urlsplit(url).path).view_name for url in told_apart(before[name], after)}
-        assert routes <= (HOW_FAR if twice else HOW_FAR | HOW_FAR_FOR_LEADS), name
+        routes = {
+            resolve(urlsplit(url).path).view_name for url in find_differences(before[name], after)
+        }
+        assert routes <= (
+            PROGRESS_ROUTES if twice else PROGRESS_ROUTES | PROGRESS_ROUTES_OF_LEADS
+        ), name
         assert "annotate:project" in routes
 
 
@@ -531,35 +545,35 @@ def test_others_change_no_byte_by_what_they_say_and_only_progress_by_speaking(
         "/projects/tides/guidelines/1/rejudge-requests/?among=differing",
     ],
 )
-def test_a_lead_with_open_assignments_is_told_why_figures_are_missing(stage, url):
+def test_the_page_tells_a_blind_lead_why_figures_are_missing(stage, url):
     page = signed_in(stage.gina).get(url).content.decode()
 
     assert "You have judging or reviewing left in this project" in page
 
 
-def test_who_is_not_blind_reads_every_word_so_the_walk_would_find_it(stage):
+def test_a_reader_who_is_not_blind_sees_every_word(stage):
     found = set()
     for number in (1, 2):
-        way = Way(number)
-        with undone():
-            speak(stage, way)
-            differ(stage, way)
-            read = walk(stage.carla, addresses(stage))
+        given = AnswerSet(number)
+        with rolled_back():
+            give_answers(stage, given)
+            add_differing_check(stage, given)
+            read = crawl(stage.carla, addresses(stage))
         bodies = b"".join(body for _, _, body in read.values())
-        found |= {kind for kind, word in way.words.items() if word.encode() in bodies}
+        found |= {kind for kind, word in given.words.items() if word.encode() in bodies}
         if found == set(KINDS):
             break
 
     assert found == set(KINDS)
 
 
-def test_every_route_is_walked_and_answers_somebody(stage):
+def test_every_route_is_read_and_answers_somebody(stage):
     answered: dict[str, set[int]] = {name: set() for name in ROUTES if ":" in name}
-    with undone():
-        speak(stage, Way(1))
+    with rolled_back():
+        give_answers(stage, AnswerSet(1))
         for reader in (stage.ada, stage.dan, stage.carla):
             if reader == stage.carla:
-                differ(stage, Way(1))
+                add_differing_check(stage, AnswerSet(1))
             client = signed_in(reader)
             for name, urls in examples(stage).items():
                 # 405: the route takes only POST.
@@ -581,7 +595,7 @@ def test_every_route_is_walked_and_answers_somebody(stage):
     }
 
 
-def acts(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, Any]]]:
+def first_requests(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, Any]]]:
     """Return the first requests of a blind reader: form or JSON, address, content."""
     url, narrative, first = stage.world.url, stage.narrative.pk, stage.first.pk
     verdicts = {f"verdict-{one.pk}": "met" for one in stage.conditions}
@@ -607,7 +621,7 @@ def acts(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, An
         "user": stage.members[name].user_id,
         "pair": stage.pair.pk,
         "narrative": narrative,
-        "made_at": SPOKEN.isoformat(),
+        "made_at": ANSWERED_AT.isoformat(),
     }
     level = {"kind": "rating", "criterion": "semantic_expansion", "level": "acceptable"}
     reviewed: list[tuple[str, str, dict[str, Any]]] = [
@@ -627,14 +641,14 @@ def acts(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, An
     ("name", "kept"),
     [("ada", (2, 0, 0)), ("dan", (0, 1, 0)), ("nina", (0, 0, 1)), ("gina", (2, 1, 1))],
 )
-def test_the_answer_to_ones_first_word_says_nothing_of_the_others(stage, name, kept):
+def test_the_response_to_a_first_answer_reveals_nothing_of_others(stage, name, kept):
     blind = stage.members[name]
     answers: dict[int, list[Any]] = {1: [], 2: []}
     for number in (1, 2):
-        with undone():
-            speak(stage, Way(number), twice=not blind.leads)
+        with rolled_back():
+            give_answers(stage, AnswerSet(number), twice=not blind.leads)
             client = signed_in(blind)
-            for shape, url, said in acts(stage, name):
+            for shape, url, said in first_requests(stage, name):
                 kind = "application/json" if shape == "json" else MULTIPART_CONTENT
                 response = client.post(url, said, content_type=kind, follow=True)
                 answers[number].append((url, *answer(response)))

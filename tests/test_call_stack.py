@@ -1,4 +1,4 @@
-"""`roomy` gives deep calls enough stack, and otherwise changes nothing about a call."""
+"""`with_large_stack` gives deep calls enough stack, and otherwise changes nothing about a call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from base.call_stack import roomy
+from base.call_stack import with_large_stack
 
 
 def test_arguments_results_and_errors_pass_through():
@@ -15,7 +15,7 @@ def test_arguments_results_and_errors_pass_through():
         """Divide."""
         return number / by
 
-    wrapped = roomy(divide)
+    wrapped = with_large_stack(divide)
 
     assert wrapped(6, by=3) == 2
     assert wrapped.__doc__ == "Divide."
@@ -41,10 +41,10 @@ def test_calls_at_any_depth_map_no_memory():
             deep(levels)
         return resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - before
 
-    # In their own thread, because this test itself already runs inside `roomy`.
+    # In their own thread, because this test itself already runs inside `with_large_stack`.
     with ThreadPoolExecutor(1) as thread:
         without = thread.submit(faults).result()
-        with_room = thread.submit(roomy(faults)).result()
+        with_room = thread.submit(with_large_stack(faults)).result()
 
     # The few faults come from touching the larger stack for the first time.
     assert with_room < 50 < without

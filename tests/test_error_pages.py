@@ -9,7 +9,7 @@ from tests import factories
 
 
 @pytest.mark.django_db
-def test_an_address_that_takes_forms_only_says_so_to_who_opens_it(client):
+def test_opening_an_address_that_only_takes_forms_explains_it(client):
     lead = factories.lead(factories.project())
     client.force_login(lead.user)
 
@@ -22,7 +22,7 @@ def test_an_address_that_takes_forms_only_says_so_to_who_opens_it(client):
 
 
 @pytest.mark.django_db
-def test_a_program_that_uses_a_wrong_verb_is_told_as_a_problem(client):
+def test_a_program_that_uses_a_wrong_verb_gets_a_problem_response(client):
     client.force_login(factories.user("ada"))
 
     answer = client.put("/api/v1/me/")

@@ -16,13 +16,13 @@ import pytest
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.judgments.document_names import neutral_name
-from annotate.judgments.neutral_names import is_made_of, number_of
+from annotate.judgments.neutral_names import number_of, reveals_id
 from annotate.models import Assignment, Document, Project
 from audit.checks import actions as checks
 from audit.models import SampleItem
 from tests import factories
 from tests.programs import Program
-from tests.test_blindness import signed_in, walk
+from tests.test_blindness import crawl, signed_in
 from tests.test_permissions import RIGHTS, ROUTES, Right, world
 
 # Ids, with the titles that collections make of them.
@@ -72,7 +72,7 @@ def stage(db):
     )
 
 
-def doors(stage: SimpleNamespace) -> list[str]:
+def member_addresses(stage: SimpleNamespace) -> list[str]:
     """Return every address for members, for each document, and some that search for ids."""
     found: dict[str, None] = {}
     for candidate in stage.candidates:
@@ -100,20 +100,22 @@ def named_documents(read: Any) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["ada", "dan", "nina", "wim"])
-def test_no_page_address_or_answer_names_a_document_by_its_id_before_the_answer(stage, name):
-    read = walk(getattr(stage, name), doors(stage), on=name == "ada")
+def test_no_response_shows_a_document_id_before_the_answer(stage, name):
+    read = crawl(getattr(stage, name), member_addresses(stage), follow=name == "ada")
 
     assert {status for status, _, _ in read.values()} <= {*(200, 302, 400, 403, 404, 405, 409, 422)}
     assert named_documents(read) == []
 
 
-def test_where_ids_are_told_the_walk_finds_them(stage):
-    read = walk(stage.carla, [url for url in doors(stage) if "/documents/" in url], on=False)
+def test_ids_are_found_where_they_may_be_shown(stage):
+    read = crawl(
+        stage.carla, [url for url in member_addresses(stage) if "/documents/" in url], follow=False
+    )
 
     assert {word for _, word in named_documents(read)} >= set(IDS)
 
 
-def test_who_has_answered_reads_the_id_and_of_what_is_open_the_neutral_name(stage):
+def test_answered_documents_show_their_id_and_open_ones_a_neutral_name(stage):
     first, second, *_ = stage.candidates
     judging.judge(narrative=stage.narrative, candidate=first, relevance=1, by=stage.ada)
     client = signed_in(stage.ada)
@@ -135,7 +137,7 @@ def test_who_has_answered_reads_the_id_and_of_what_is_open_the_neutral_name(stag
         assert "99_1_positive" not in page, url
 
 
-def test_what_is_open_under_another_pair_of_the_query_stays_hidden_under_this_one(stage):
+def test_an_id_stays_hidden_while_another_pair_of_the_query_is_open(stage):
     first = stage.candidates[0]
     judging.judge(narrative=stage.narrative, candidate=first, relevance=1, by=stage.ada)
     other = factories.pair(stage.pair.query, pair_id="301_2")
@@ -150,15 +152,15 @@ def test_what_is_open_under_another_pair_of_the_query_stays_hidden_under_this_on
     assert "q_positive" not in after
 
 
-def test_a_lead_who_judges_reads_no_id_on_the_page_where_they_judge(stage):
+def test_a_lead_who_judges_sees_no_id_on_the_judge_page(stage):
     assignments.take(pair=stage.pair, task=Assignment.Task.JUDGE, by=stage.carla, become_blind=True)
     first = stage.candidates[0]
     urls = [f"/pairs/{stage.pair.pk}/candidates/{first.pk}/", f"/pairs/{stage.pair.pk}/list/"]
 
-    assert named_documents(walk(stage.carla, urls, on=False)) == []
+    assert named_documents(crawl(stage.carla, urls, follow=False)) == []
 
 
-def test_a_checker_reads_the_id_once_the_label_is_checked(stage):
+def test_a_checker_sees_the_id_once_the_label_is_checked(stage):
     url, told_to_programs = f"/labels/{stage.label.pk}/check/", f"labels/{stage.label.pk}/"
     client, program = signed_in(stage.nina), Program("nina")
     before = client.get(url).content.decode(), program.get(told_to_programs).json()
@@ -171,7 +173,7 @@ def test_a_checker_reads_the_id_once_the_label_is_checked(stage):
     assert before[1]["name"] == neutral_name(stage.candidates[0].document_id, stage.project.pk)
 
 
-def test_who_settles_a_label_reads_no_id_before_they_have_settled_it(stage):
+def test_settling_a_label_shows_the_id_only_afterwards(stage):
     checks.check(item=stage.label, relevance=1, by=stage.nina)
     checks.check(item=stage.label, relevance=0, by=stage.dan)
     url = f"/labels/{stage.label.pk}/settlement/"
@@ -207,13 +209,13 @@ def test_advice_on_copied_words_names_documents_neutrally(stage):
     assert "99_1_positive" not in page
 
 
-def test_where_the_lead_says_so_documents_without_a_text_are_named_by_their_ids(stage):
+def test_a_setting_shows_the_ids_of_documents_without_a_text(stage):
     Project.objects.update(show_ids=True)
     urls = [f"/pairs/{stage.pair.pk}/candidates/{candidate.pk}/" for candidate in stage.candidates]
     without_text = stage.candidates[3]
 
     assert without_text.document.length is None
-    assert named_documents(walk(stage.ada, urls, on=False)) == [(urls[3], "2654_document1")]
+    assert named_documents(crawl(stage.ada, urls, follow=False)) == [(urls[3], "2654_document1")]
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -233,8 +235,8 @@ def test_where_the_lead_says_so_documents_without_a_text_are_named_by_their_ids(
         ("q", False),
     ],
 )
-def test_a_title_that_repeats_or_holds_the_id_is_none(title, made):
-    assert is_made_of(title, "q_positive") is made
+def test_a_title_that_contains_the_id_does_not_count(title, made):
+    assert reveals_id(title, "q_positive") is made
 
 
 @pytest.mark.parametrize(
@@ -250,16 +252,16 @@ def test_a_title_that_repeats_or_holds_the_id_is_none(title, made):
         ("A note on hn21", "hn2", False),
     ],
 )
-def test_an_id_of_one_word_makes_a_title_only_where_it_looks_like_an_id(title, doc_id, made):
-    assert is_made_of(title, doc_id) is made
+def test_a_one_word_id_in_a_title_counts_only_if_it_looks_like_an_id(title, doc_id, made):
+    assert reveals_id(title, doc_id) is made
 
 
 def test_ids_without_letters_or_digits_are_titles_only_of_themselves():
-    assert is_made_of("--", "--")
-    assert not is_made_of("++", "--")
+    assert reveals_id("--", "--")
+    assert not reveals_id("++", "--")
 
 
-def test_numbers_are_stable_differ_for_each_document_and_do_not_follow_the_order_of_loading():
+def test_neutral_numbers_are_stable_unique_and_unrelated_to_the_loading_order():
     numbers = [number_of(document, 7) for document in range(1, 2_001)]
 
     assert numbers == [number_of(document, 7) for document in range(1, 2_001)]

@@ -41,11 +41,11 @@ def test_the_help_of_a_page_has_five_lines(name):
         *("people/members", "projects/settings", "projects/audit_log"),
     ],
 )
-def test_the_pages_where_people_work_have_a_help_of_their_own(name):
+def test_pages_where_people_work_have_help(name):
     assert f"{name}.html" in WITH_HELP
 
 
-def test_the_help_leads_to_the_glossary_which_says_what_words_mean(db, client):
+def test_the_help_links_to_the_glossary(db, client):
     client.force_login(factories.member(factories.project(), "ada").user)
 
     home = client.get(reverse("annotate:home")).content.decode()

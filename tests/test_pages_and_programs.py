@@ -169,5 +169,5 @@ def test_every_operation_that_changes_something_has_its_page():
     assert OPERATIONS - {one for same in SAME.values() for one in same} == set()
 
 
-def test_what_is_left_to_pages_is_told():
+def test_the_api_docs_say_what_is_left_to_pages():
     assert "## What is left to the pages" in API_TEXT.read_text()

@@ -417,7 +417,7 @@ RIGHTS = {
 }
 
 # The statuses of a request that is permitted: to a page, and to the API with an empty body.
-LET_IN = {False: {200, 302, 422}, True: {200, 201, 204, 400, 422}}
+PERMITTED = {False: {200, 302, 422}, True: {200, 201, 204, 400, 422}}
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
@@ -596,9 +596,9 @@ def tides(db) -> World:
     return world("tides", "ada", "carla")
 
 
-ROOMS = ("annotate", "audit", "exporters")
+APPS = ("annotate", "audit", "exporters")
 # Fields left out of `rows`: signing in alone changes them.
-UNSEEN = {"annotate.User": {"last_login"}}
+IGNORED_FIELDS = {"annotate.User": {"last_login"}}
 
 
 def rows() -> dict[str, list[Any]]:
@@ -609,11 +609,11 @@ def rows() -> dict[str, list[Any]]:
                 *(
                     field.attname
                     for field in model._meta.concrete_fields
-                    if field.name not in UNSEEN.get(model._meta.label, ())
+                    if field.name not in IGNORED_FIELDS.get(model._meta.label, ())
                 )
             )
         )
-        for room in ROOMS
+        for room in APPS
         for model in apps.get_app_config(room).get_models()
     }
 
@@ -622,9 +622,7 @@ def test_every_route_says_who_may_use_it():
     assert set(ROUTES) == set(RIGHTS)
 
 
-def test_what_belongs_to_another_project_is_not_found_through_ones_own(
-    tides, client, record_property
-):
+def test_rows_of_another_project_are_not_found_under_ones_own(tides, client, record_property):
     other = world("other", "eve", "frank")
     frank = other.project.memberships.get(name="frank")
     newer = write_guideline(text="Read it twice.", by=frank, based_on=1)

@@ -55,7 +55,7 @@ NO_PAGE = {
 }
 
 
-def test_what_is_called_no_page_is_none(db):
+def test_non_page_routes_return_no_html(db):
     tides = world("tides", "ada", "carla")
     client = Client()
     pages = set()

@@ -28,7 +28,7 @@ TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-class Visible(HTMLParser):
+class VisibleText(HTMLParser):
     """Collect what a reader sees or hears of a template whose tags were removed."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ def untranslated(source: str) -> list[str]:
     """Return the words that a template shows outside its translation tags."""
     for pattern in (COMMENT, BLOCK, ATTRIBUTES):
         source = pattern.sub("", source)
-    visible = Visible()
+    visible = VisibleText()
     visible.feed(TAG.sub("", source))
     visible.close()
     return [word for text in visible.found for word in WORD.findall(text) if word not in NAMES]
@@ -73,7 +73,7 @@ def test_words_outside_the_translation_tags_are_found(source, words):
     assert untranslated(source) == words
 
 
-def test_the_tools_can_take_the_words_out_of_every_template():
+def test_the_tools_extract_the_words_of_every_template():
     left, plurals = {}, {}
     for name in TEMPLATES:
         source = COMMENT.sub("", (FOLDER / name).read_text("utf-8"))
@@ -89,7 +89,7 @@ def test_the_tools_can_take_the_words_out_of_every_template():
     assert plurals == {}
 
 
-def test_no_words_stand_alone_here_and_with_a_plural_there():
+def test_no_message_is_used_both_with_and_without_a_plural():
     """One catalogue entry cannot be both, and the tools stop with an error."""
     quoted = r"(u'(?:[^'\\]|\\.)*'|u\"(?:[^\"\\]|\\.)*\")"
     taken = "".join(templatize((FOLDER / name).read_text("utf-8")) for name in TEMPLATES)
@@ -113,7 +113,7 @@ def sentences() -> dict[str, list[ast.Call]]:
     return found
 
 
-def test_what_python_says_can_be_taken_out_as_well():
+def test_the_tools_can_extract_every_message_in_python():
     """The tools find only string literals, not strings that are computed."""
     unreadable = [
         f"{path}:{call.lineno}"
@@ -126,7 +126,7 @@ def test_what_python_says_can_be_taken_out_as_well():
     assert "base/keymap.py" in sentences()
 
 
-def test_what_an_action_or_a_page_says_goes_through_gettext():
+def test_messages_and_errors_go_through_gettext():
     """The sentences of Refused and Stale, of messages, and of form errors."""
     bare = []
     for room in ("base", "annotate", "audit", "exporters"):
@@ -134,14 +134,14 @@ def test_what_an_action_or_a_page_says_goes_through_gettext():
         pages = (path for path in (ROOT / room).rglob("*.py") if "management" not in path.parts)
         for path in sorted(pages):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                said = _said(node) if isinstance(node, ast.Call) else None
+                said = _message_of(node) if isinstance(node, ast.Call) else None
                 if isinstance(said, ast.JoinedStr | ast.Constant):
                     bare.append(f"{path.relative_to(ROOT)}:{said.lineno}")
 
     assert bare == []
 
 
-def _said(call: ast.Call) -> ast.expr | None:
+def _message_of(call: ast.Call) -> ast.expr | None:
     """Return the sentence that a call shows to a person, or None if it shows none."""
     whole = ast.unparse(call.func)
     if whole in {"Refused", "Stale", "ValidationError", "forms.ValidationError", "Todo"}:

@@ -13,15 +13,15 @@ import pytest
 
 from tests import factories
 from tests.test_blindness import (
-    Way,
+    AnswerSet,
+    add_differing_check,
     addresses,
     committed_stage,
-    differ,
-    speak,
+    crawl,
+    find_differences,
+    give_answers,
+    rolled_back,
     stage,
-    told_apart,
-    undone,
-    walk,
 )
 
 __all__ = ["committed_stage", "stage"]
@@ -32,19 +32,19 @@ pytestmark = pytest.mark.sqlite
 
 
 @pytest.mark.parametrize("name", ["carla", "ada", "dan"])
-def test_rows_of_a_load_that_is_not_done_change_no_byte(stage, name):
+def test_rows_of_an_unfinished_load_change_no_byte(stage, name):
     read = []
     for there in (False, True):
-        with undone():
+        with rolled_back():
             if there:
                 factories.unseen_rows(stage.project)
-            speak(stage, Way(1))
-            differ(stage, Way(1))
-            read.append(walk(stage.members[name], addresses(stage)))
+            give_answers(stage, AnswerSet(1))
+            add_differing_check(stage, AnswerSet(1))
+            read.append(crawl(stage.members[name], addresses(stage)))
 
     # A release has the checksum of files with random UUIDs; tests/exports/test_same_bytes.py covers
     # the content of exports.
-    assert {url for url in told_apart(*read) if "/releases/" not in url} == set()
+    assert {url for url in find_differences(*read) if "/releases/" not in url} == set()
     assert len(read[0]) > 250
 
 
@@ -67,7 +67,7 @@ LOADS = re.compile(r"annotate/(?:collection|pairs|judgments|topics)/intake/|/mig
 READS = re.compile(r"\b(?:FROM|JOIN) annotate_(?:query|document|candidate)\b")
 
 
-def test_every_written_query_over_these_tables_asks_or_begins_at_rows_that_are_seen():
+def test_every_sql_query_checks_or_starts_from_visible_rows():
     reading = {
         path.relative_to(ROOT).as_posix(): path.read_text()
         for room in ("base", "annotate", "audit", "exporters", "keeping", "config")
@@ -77,4 +77,6 @@ def test_every_written_query_over_these_tables_asks_or_begins_at_rows_that_are_s
     others = {name: text for name, text in reading.items() if not LOADS.search(name)}
 
     assert len(others) > len(BEGIN_AT_SEEN_ROWS)
-    assert {name for name, text in others.items() if "seen(" not in text} == {*BEGIN_AT_SEEN_ROWS}
+    assert {name for name, text in others.items() if "seen_condition(" not in text} == {
+        *BEGIN_AT_SEEN_ROWS
+    }

@@ -11,20 +11,20 @@ from annotate.projects.models import Membership
 
 def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
     """Return an upload of a project that the user leads, or raise Http404 or PermissionDenied."""
-    who = lead(user, slug)
-    found = (
+    member = lead(user, slug)
+    row = (
         Load.objects.select_related("project", "preview")
-        .filter(pk=pk, project=who.project_id)
+        .filter(pk=pk, project=member.project_id)
         .first()
     )
-    if found is None:
+    if row is None:
         raise Http404("There is no such upload in this project.")
-    return who, found
+    return member, row
 
 
-def query(of: Membership, pk: int) -> Query:
+def query(member: Membership, pk: int) -> Query:
     """Return a query of the member's project, or raise Http404."""
-    found = Query.objects.select_related("project").filter(pk=pk, project=of.project_id).first()
-    if found is None:
+    row = Query.objects.select_related("project").filter(pk=pk, project=member.project_id).first()
+    if row is None:
         raise Http404("There is no such query in this project.")
-    return found
+    return row

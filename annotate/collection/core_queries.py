@@ -23,17 +23,17 @@ _CHUNK = 2_000
 NAMED = 50
 
 
-class Group(NamedTuple):
+class CoreQuery(NamedTuple):
     """A core query: its key and the number of its queries."""
 
     core: str
     size: int
 
 
-def core_of(title: str) -> str:
+def core_key(title: str) -> str:
     """Return the core key of a title; "" for an empty title.
 
-    >>> core_of("What is  Diabetes?")
+    >>> core_key("What is  Diabetes?")
     'what is diabetes?'
     """
     words = " ".join(unicodedata.normalize("NFC", title).casefold().split())
@@ -43,11 +43,11 @@ def core_of(title: str) -> str:
     return f"{words[:_KEPT]} {digest}"
 
 
-def group_by_title(queries: Iterable[tuple[int, str, str]]) -> Iterator[Query]:
+def queries_with_new_core(queries: Iterable[tuple[int, str, str]]) -> Iterator[Query]:
     """Yield queries to update: those of (pk, title, core) whose core does not match their title."""
     for pk, title, core in queries:
-        if (wanted := core_of(title)) != core:
-            yield Query(pk=pk, core=wanted)
+        if (new_core := core_key(title)) != core:
+            yield Query(pk=pk, core=new_core)
 
 
 def set_core_queries(queries: QuerySet[Query]) -> int:
@@ -58,7 +58,7 @@ def set_core_queries(queries: QuerySet[Query]) -> int:
     rows = queries.filter(core_given=False).order_by("pk").values_list("pk", "title", "core")
     changed: list[Query] = []
     count = 0
-    for query in group_by_title(rows.iterator(_CHUNK)):
+    for query in queries_with_new_core(rows.iterator(_CHUNK)):
         changed.append(query)
         count += 1
         if len(changed) == _CHUNK:
@@ -68,18 +68,18 @@ def set_core_queries(queries: QuerySet[Query]) -> int:
     return count
 
 
-def sizes(project: Project, cores: Sequence[str]) -> dict[str, int]:
+def count_queries(project: Project, cores: Sequence[str]) -> dict[str, int]:
     """Return the number of queries of each of these core queries, in one database query."""
-    wanted = {core for core in cores if core}
-    rows = Query.objects.filter(project=project, core__in=wanted).order_by().values_list("core")
+    named = {core for core in cores if core}
+    rows = Query.objects.filter(project=project, core__in=named).order_by().values_list("core")
     return dict(rows.annotate(n=Count("pk")))
 
 
-def groups(project: Project) -> list[Group]:
+def shared_core_queries(project: Project) -> list[CoreQuery]:
     """Return the core queries that have more than one query, ordered by key."""
     rows = Query.objects.filter(project=project).exclude(core="").order_by("core")
     return [
-        Group(core, n)
+        CoreQuery(core, n)
         for core, n in rows.values_list("core").annotate(n=Count("pk")).filter(n__gt=1)
     ]
 
@@ -88,5 +88,5 @@ def siblings(query: Query) -> QuerySet[Query]:
     """Return the other queries of the same core query, in loading order."""
     if not query.core:
         return Query.objects.none()
-    found = Query.objects.filter(project=query.project_id, core=query.core)
-    return found.exclude(pk=query.pk).order_by("pk")
+    same_core = Query.objects.filter(project=query.project_id, core=query.core)
+    return same_core.exclude(pk=query.pk).order_by("pk")

@@ -15,11 +15,19 @@ from threading import Lock
 
 from annotate.collection import marking
 from annotate.collection.models import Document, DocumentText
-from annotate.collection.table_windows import Found, Grid, Rows, ShownCell, Window, grid, searched
+from annotate.collection.table_windows import (
+    Grid,
+    Rows,
+    SearchResult,
+    ShownCell,
+    Window,
+    lay_out,
+    search_pattern,
+)
 from formats.tables import parse_table
 
 # Cells of big tables that a process caches to serve their next window at once: about 25 MB.
-_KEPT_CELLS = 150_000
+_MAX_CACHED_CELLS = 150_000
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ class ShownTable:
     window: Window
     grid: Grid
     # The current match of a search.
-    found: Found | None = None
+    found: SearchResult | None = None
     # Marks of the caption, in the format of `data-marks`.
     caption_marks: str = ""
 
@@ -105,19 +113,23 @@ class DocumentPane:
         return self.document.text_version or 0
 
 
-def show(
-    document: Document, words: marking.Wanted = marking.NOTHING, *, row: int = 1, column: int = 1
+def read_pane(
+    document: Document,
+    words: marking.WordsToMark = marking.NO_WORDS,
+    *,
+    row: int = 1,
+    column: int = 1,
 ) -> DocumentPane:
-    """Read a document's text, in one query, and prepare it for display. See `prepared`."""
+    """Read a document's text, in one query, and prepare it for display. See `build_pane`."""
     versions = DocumentText.objects.filter(document=document.pk, version=document.text_version or 0)
     text = versions.values_list("text", flat=True).first()
-    return prepared(document, text, words, row=row, column=column)
+    return build_pane(document, text, words, row=row, column=column)
 
 
-def prepared(
+def build_pane(
     document: Document,
     text: str | None,
-    words: marking.Wanted = marking.NOTHING,
+    words: marking.WordsToMark = marking.NO_WORDS,
     *,
     row: int = 1,
     column: int = 1,
@@ -126,24 +138,24 @@ def prepared(
 
     A big table is cut to the window that holds `row` and `column` (from 1).
     """
-    title = _data_marks(marking.marks(document.title, words))
+    title = _data_marks(marking.find_marks(document.title, words))
     if text is None:
         return DocumentPane(document, None, None, ShownMarks(title))
     if document.markup != Document.Markup.PLAIN:
-        cells = _grid(text, document.markup, document.digest)
+        cells = _cached_grid(text, document.markup, document.digest)
         # A text without cells is not a table, whatever its markup claims: it is shown as text.
         if cells.table.rows:
-            table = _cut(cells, cells.window(row - 1, column - 1), words)
+            table = _render_window(cells, cells.window(row - 1, column - 1), words)
             return DocumentPane(document, text, table, ShownMarks(title))
     return DocumentPane(
-        document, text, None, ShownMarks(title, _data_marks(marking.marks(text, words)))
+        document, text, None, ShownMarks(title, _data_marks(marking.find_marks(text, words)))
     )
 
 
-def shown_table(
+def build_table(
     text: str,
     markup: str,
-    words: marking.Wanted = marking.NOTHING,
+    words: marking.WordsToMark = marking.NO_WORDS,
     *,
     row: int = 1,
     column: int = 1,
@@ -152,22 +164,22 @@ def shown_table(
 
     The rows at its top that have only header cells become its head.
     """
-    cells = grid(parse_table(text, markup))
-    return _cut(cells, cells.window(row - 1, column - 1), words)
+    cells = lay_out(parse_table(text, markup))
+    return _render_window(cells, cells.window(row - 1, column - 1), words)
 
 
-def found_in(table: ShownTable, find: str, go: str, words: marking.Wanted) -> ShownTable:
+def find_in_table(table: ShownTable, find: str, go: str, words: marking.WordsToMark) -> ShownTable:
     """Return the window with the next match of any word in `find`, seen from the window of `table`.
 
     If nothing matches, return `table`. `go`: see `annotate.collection.table_windows.Grid.find`.
     """
-    pattern = searched(find)
-    if pattern is None or (found := table.grid.find(pattern, table.window, go)) is None:
+    pattern = search_pattern(find)
+    if pattern is None or (match := table.grid.find(pattern, table.window, go)) is None:
         return table
-    shown = replace(_cut(table.grid, found.window, words), found=found)
-    for row in (*shown.head, *shown.body):
+    result = replace(_render_window(table.grid, match.window, words), found=match)
+    for row in (*result.head, *result.body):
         row[:] = [cell._replace(hit=True) if pattern.search(cell.text) else cell for cell in row]
-    return shown
+    return result
 
 
 def text_parts(text: str) -> list[str]:
@@ -214,9 +226,9 @@ _LINE = 8_000
 _BLANK = re.compile(r"[\s。、,.](?=[^\s。、,.]*$)")
 
 
-def _cut(cells: Grid, window: Window, words: marking.Wanted) -> ShownTable:
+def _render_window(cells: Grid, window: Window, words: marking.WordsToMark) -> ShownTable:
     table = cells.table
-    head, body = _marked(cells.cut(window), words)
+    head, body = _mark_cells(cells.cut(window), words)
     return ShownTable(
         table.caption,
         head,
@@ -226,11 +238,11 @@ def _cut(cells: Grid, window: Window, words: marking.Wanted) -> ShownTable:
         table.notes,
         window,
         cells,
-        caption_marks=_data_marks(marking.marks(table.caption, words)),
+        caption_marks=_data_marks(marking.find_marks(table.caption, words)),
     )
 
 
-def _marked(rows: Rows, words: marking.Wanted) -> Rows:
+def _mark_cells(rows: Rows, words: marking.WordsToMark) -> Rows:
     """Mark the words in all cells at once, joined by line ends that no word can cross."""
     cells = [cell for part in rows for row in part for cell in row]
     begins: list[int] = []
@@ -238,26 +250,28 @@ def _marked(rows: Rows, words: marking.Wanted) -> Rows:
     for cell in cells:
         begins.append(at)
         at += len(cell.text) + 1
-    found: dict[int, tuple[list[int], list[int]]] = {}
-    for kind, spans in enumerate(marking.marks("\n".join(cell.text for cell in cells), words)):
+    marks_of_cells: dict[int, tuple[list[int], list[int]]] = {}
+    for kind, spans in enumerate(marking.find_marks("\n".join(cell.text for cell in cells), words)):
         for start, end in spans:
             index = bisect_right(begins, start) - 1
             begin = begins[index]
-            found.setdefault(index, ([], []))[kind].extend((start - begin, end - begin))
-    if not found:
+            marks_of_cells.setdefault(index, ([], []))[kind].extend((start - begin, end - begin))
+    if not marks_of_cells:
         return rows
     numbers = iter(range(len(cells)))
 
-    def again(part: list[list[ShownCell]]) -> list[list[ShownCell]]:
+    def mark_part(part: list[list[ShownCell]]) -> list[list[ShownCell]]:
         return [
             [
-                cell._replace(marks=_json(found[number])) if number in found else cell
+                cell._replace(marks=_json(marks_of_cells[number]))
+                if number in marks_of_cells
+                else cell
                 for cell, number in zip(row, numbers, strict=False)
             ]
             for row in part
         ]
 
-    return Rows(again(rows.head), again(rows.body))
+    return Rows(mark_part(rows.head), mark_part(rows.body))
 
 
 def _data_marks(marks: marking.Marks) -> str:
@@ -271,21 +285,24 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-_kept: OrderedDict[tuple[str, str], Grid] = OrderedDict()
-_keeping = Lock()
+_cache: OrderedDict[tuple[str, str], Grid] = OrderedDict()
+_cache_lock = Lock()
 
 
-def _grid(text: str, markup: str, digest: str) -> Grid:
+def _cached_grid(text: str, markup: str, digest: str) -> Grid:
     """Return a table's cells; big tables are cached by their document's digest, if it has one."""
     key = (digest, markup)
-    with _keeping:
-        if key in _kept:
-            _kept.move_to_end(key)
-            return _kept[key]
-    made = grid(parse_table(text, markup))
-    if digest and made.row_step * made.column_step < made.length * made.width <= _KEPT_CELLS:
-        with _keeping:
-            _kept[key] = made
-            while sum(other.cells for other in _kept.values()) > _KEPT_CELLS:
-                _kept.popitem(last=False)
-    return made
+    with _cache_lock:
+        if key in _cache:
+            _cache.move_to_end(key)
+            return _cache[key]
+    cells = lay_out(parse_table(text, markup))
+    if (
+        digest
+        and cells.row_step * cells.column_step < cells.length * cells.width <= _MAX_CACHED_CELLS
+    ):
+        with _cache_lock:
+            _cache[key] = cells
+            while sum(other.cells for other in _cache.values()) > _MAX_CACHED_CELLS:
+                _cache.popitem(last=False)
+    return cells

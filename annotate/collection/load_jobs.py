@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.collection import intake
-from annotate.collection.intake import Arrived, FileReport, Options
+from annotate.collection.intake import FileReport, InputFile, Options
 from annotate.collection.models import Load, Run
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_audit_event
@@ -29,16 +29,16 @@ from jobs.runner import Cancelled, JobError, LeaseLost, Progress
 
 MAX_FILE_NAME = 255
 # The file of a preview that nobody has confirmed is deleted after this time.
-KEPT = timedelta(days=7)
+KEEP_PREVIEWS = timedelta(days=7)
 # Per project: previewed files that were neither loaded nor discarded.
-MOST_KEPT = 100
+MAX_PREVIEWS = 100
 
 
 def load_file(
     *,
     project: Project,
     format_name: str,
-    arrived: Arrived,
+    file: InputFile,
     no_grade: int | None = None,
     pool: int = 0,
     side: str = "",
@@ -64,7 +64,7 @@ def load_file(
 
     _check_side(kind, side)
 
-    def written(report: FileReport) -> None:
+    def record_and_log(report: FileReport) -> None:
         if record is not None:
             record(report)
         if not (report.new or report.changed):
@@ -72,19 +72,19 @@ def load_file(
         counts = f"{report.new} new, {report.changed} changed, {report.unchanged} unchanged"
         if report.broken:
             counts += f", {report.broken} despite rules of the kind"
-        named = f"{arrived.name} · {kind.name}"
+        described = f"{file.name} · {kind.name}"
         record_audit_event(
-            project=project, what="load.done", about=named, words=counts, by=by, now=now
+            project=project, what="load.done", about=described, words=counts, by=by, now=now
         )
 
     return intake.load(
         project=project,
         kind=kind,
-        arrived=arrived,
+        file=file,
         options=Options(no_grade, pool, side, despite_rules),
         dry_run=dry_run,
         progress=progress,
-        record=written,
+        record=record_and_log,
         now=now,
     )
 
@@ -115,15 +115,15 @@ def known_format(name: str) -> Format:
 
 def check_grades(*, project: Project, grades: Sequence[int]) -> None:
     """Refuse grades that differ from the project's."""
-    has = sorted(project.grades.values_list("value", flat=True))
-    if sorted(grades) != has:
-        named = ", ".join(map(str, has))
+    existing = sorted(project.grades.values_list("value", flat=True))
+    if sorted(grades) != existing:
+        names = ", ".join(map(str, existing))
         raise Refused(
             _(
                 "The project “%(slug)s” already exists, with the grades %(named)s. Change them in "
                 "its settings, or leave --grades out."
             )
-            % {"slug": project.slug, "named": named}
+            % {"slug": project.slug, "named": names}
         )
 
 
@@ -158,12 +158,12 @@ def request_load(
         no_grade=no_grade,
         side=side,
     )
-    _tidy(by.project, load.requested_at - KEPT)
-    kept = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
-    if kept.exclude(file="").count() >= MOST_KEPT:
+    _discard_old_files(by.project, load.requested_at - KEEP_PREVIEWS)
+    waiting = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
+    if waiting.exclude(file="").count() >= MAX_PREVIEWS:
         raise Refused(
             _("%(most)d files are waiting to be loaded. Load or discard some of them first.")
-            % {"most": MOST_KEPT}
+            % {"most": MAX_PREVIEWS}
         )
     # Before the transaction: saving a large file takes time, and should not block others.
     load.file.save(f"{by.project_id}/{name}", file, save=False)
@@ -171,7 +171,7 @@ def request_load(
         with transaction.atomic():
             load.save()
             queue.enqueue(load)
-            _record("load.asked", load, by)
+            _record_event("load.asked", load, by)
     except BaseException:
         load.file.delete(save=False)
         raise
@@ -226,7 +226,7 @@ def confirm_load(
             preview=locked,
         )
         queue.enqueue(load)
-        _record("load.confirmed", load, by)
+        _record_event("load.confirmed", load, by)
     return load
 
 
@@ -234,16 +234,16 @@ def cancel_load(*, load: Load, by: Membership, now: datetime | None = None) -> L
     """Cancel a preview or a load and discard its file. One that is over stays as it is."""
     _check_lead(by, load.project)
     with transaction.atomic():
-        over = load.is_over or load.cancel_requested_at is not None
+        was_over = load.is_over or load.cancel_requested_at is not None
         queue.cancel(load, now=now)
-        if not over:
-            _record("load.cancelled", load, by)
+        if not was_over:
+            _record_event("load.cancelled", load, by)
     if load.state == Job.State.CANCELLED:
         discard_file(load)
     return load
 
 
-def leave_load(*, preview: Load, by: Membership) -> None:
+def discard_preview(*, preview: Load, by: Membership) -> None:
     """Discard the file of a preview. Refused: a preview that was confirmed or is still running."""
     _check_lead(by, preview.project)
     with transaction.atomic():
@@ -253,7 +253,7 @@ def leave_load(*, preview: Load, by: Membership) -> None:
         if not locked.is_over:
             raise Refused(_("The file is still being checked. Cancel that first."))
         if locked.file:
-            _record("load.left", locked, by)
+            _record_event("load.left", locked, by)
     discard_file(locked)
 
 
@@ -284,7 +284,7 @@ def _perform(load: Load, progress: Progress) -> None:
         report = load_file(
             project=load.project,
             format_name=load.format,
-            arrived=intake.handed_in(load.file, load.file_name),
+            file=intake.uploaded_file(load.file, load.file_name),
             no_grade=load.no_grade,
             side=load.side,
             despite_rules=load.despite_rules,
@@ -301,32 +301,32 @@ def _perform(load: Load, progress: Progress) -> None:
         record(report)
 
 
-def _record(what: str, load: Load, by: Membership) -> None:
+def _record_event(what: str, load: Load, by: Membership) -> None:
     named = f"{load.file_name} · {load.format}"
     record_audit_event(project=load.project, what=what, about=load, named=named, by=by)
 
 
-def _tidy(project: Project, before: datetime) -> None:
+def _discard_old_files(project: Project, before: datetime) -> None:
     """Discard the files of old unconfirmed previews, and of old failures that were not retried."""
     unused = Q(dry_run=True, confirmed_as=None) | Q(state=Job.State.FAILED)
-    for forgotten in Load.objects.filter(unused, project=project, finished_at__lt=before).exclude(
+    for load in Load.objects.filter(unused, project=project, finished_at__lt=before).exclude(
         file=""
     ):
-        discard_file(forgotten)
-    _tidy_shelf(project, before)
+        discard_file(load)
+    _delete_stray_files(project, before)
 
 
-def _tidy_shelf(project: Project, before: datetime) -> None:
+def _delete_stray_files(project: Project, before: datetime) -> None:
     """Delete old files that no row names.
 
     Such a file was cut short by a full disk, or the process died before it wrote the row.
     """
-    storage, shelf = default_storage, f"{Load.file.field.upload_to}/{project.pk}"
+    storage, folder = default_storage, f"{Load.file.field.upload_to}/{project.pk}"
     try:
-        _folders, names = storage.listdir(shelf)
+        _folders, names = storage.listdir(folder)
     except FileNotFoundError:
         return
-    paths = {f"{shelf}/{name}" for name in names}
+    paths = {f"{folder}/{name}" for name in names}
     for path in paths.difference(
         Load.objects.filter(project=project).exclude(file="").values_list("file", flat=True)
     ):

@@ -76,7 +76,7 @@ class Words(NamedTuple):
     letters: frozenset[str]
 
 
-class Wanted(NamedTuple):
+class WordsToMark(NamedTuple):
     """Words to mark: the query's, and those added by the change that the query does not have."""
 
     query: Words
@@ -91,31 +91,31 @@ class Marks(NamedTuple):
 
 
 _NONE = Words(frozenset(), frozenset())
-NOTHING = Wanted(_NONE, _NONE)
+NO_WORDS = WordsToMark(_NONE, _NONE)
 _NEITHER, _QUERY, _CHANGE = 0, 1, 2
 
 
 @lru_cache(maxsize=64)
-def wanted(*, query: str, original: str, altered: str) -> Wanted:
+def select_words(*, query: str, original: str, altered: str) -> WordsToMark:
     """Return the words to mark for a query whose `original` narrative was changed to `altered`.
 
     The words of the change are those that only the altered narrative has: a removed word no longer
     asks for anything. If either narrative is empty, there are none.
     """
-    asked = _words(query, _SMALL)
+    query_words = _words(query, _SMALL)
     if not original or not altered:
-        return Wanted(asked, _NONE)
+        return WordsToMark(query_words, _NONE)
     before, after = _words(original, _SMALL | _NARRATIVE), _words(altered, _SMALL | _NARRATIVE)
-    return Wanted(
-        asked,
+    return WordsToMark(
+        query_words,
         Words(
-            after.stems - before.stems - asked.stems,
-            after.letters - before.letters - asked.letters,
+            after.stems - before.stems - query_words.stems,
+            after.letters - before.letters - query_words.letters,
         ),
     )
 
 
-def marks(text: str, of: Wanted) -> Marks:
+def find_marks(text: str, of: WordsToMark) -> Marks:
     """Return the spans of `text` to mark, in Unicode code points.
 
     These are whole words, or runs of letters in scripts without spaces.
@@ -140,7 +140,7 @@ def marks(text: str, of: Wanted) -> Marks:
 class _Kinds(dict[str, int]):
     """The kind of each word, computed at its first lookup."""
 
-    def __init__(self, of: Wanted) -> None:
+    def __init__(self, of: WordsToMark) -> None:
         super().__init__()
         self._of_stem = dict.fromkeys(of.change.stems, _CHANGE) | dict.fromkeys(
             of.query.stems, _QUERY
@@ -158,8 +158,8 @@ _MOST_WORDS = 4_000
 _kinds = lru_cache(maxsize=8)(_Kinds)
 
 
-def _marks_of_all_scripts(text: str, of: Wanted) -> Marks:
-    """Return the same as `marks`, where runs of letters are wanted too."""
+def _marks_of_all_scripts(text: str, of: WordsToMark) -> Marks:
+    """Return the same as `find_marks`, where runs of letters are wanted too."""
     found = Marks([], [])
     kinds = _kinds(of)
     for match in _WORD.finditer(text):
@@ -178,7 +178,7 @@ def _words(text: str, left_out: frozenset[str]) -> Words:
     for match in _WORD.finditer(text):
         word = match.group()
         if match.lastgroup is None:
-            if _plain(word) not in left_out:
+            if _normalized(word) not in left_out:
                 stems.add(_stem(word))
             continue
         size = _UNSPACED[match.lastgroup][0]
@@ -191,7 +191,7 @@ def _words(text: str, left_out: frozenset[str]) -> Words:
     return Words(frozenset(stem for stem in stems if len(stem) > 1), frozenset(letters))
 
 
-def _mark_letters(word: str, start: int, of: Wanted, found: Marks) -> None:
+def _mark_letters(word: str, start: int, of: WordsToMark, found: Marks) -> None:
     """Mark the runs of wanted letters in a stretch without spaces that begins at `start`."""
     kinds = [_NEITHER] * len(word)
     for kind, letters in ((_QUERY, of.query.letters), (_CHANGE, of.change.letters)):
@@ -210,24 +210,24 @@ def _mark_letters(word: str, start: int, of: Wanted, found: Marks) -> None:
         at = end
 
 
-def _plain(word: str) -> str:
+def _normalized(word: str) -> str:
     return word.casefold().replace("\u2019", "'")
 
 
 # Stemmers are not thread-safe. Most words are in the cache, so the lock is rarely taken.
-_one_at_a_time = Lock()
+_stemmer_lock = Lock()
 _ENGLISH, _RUSSIAN = Stemmer.Stemmer("english", 0), Stemmer.Stemmer("russian", 0)
 
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
     """Return the stem by which a word is compared."""
-    plain = _plain(word)
+    plain = _normalized(word)
     first = plain[0]
     # Letters up to U+024F are Latin. A string of more than 60 characters is not a word: it is cut
     # and not stemmed.
     stemmer = _ENGLISH if first < "\u0250" else _RUSSIAN if "\u0400" <= first < "\u0530" else None
     if stemmer is None or len(plain) > 60:
         return plain[:60]
-    with _one_at_a_time:
+    with _stemmer_lock:
         return str(stemmer.stemWord(plain))

@@ -43,9 +43,9 @@ def passages_of_document(
 ) -> list[PassageText]:
     """Return all passages of a document's text. A table is one passage, since it cannot be cut."""
     if markup != Document.Markup.PLAIN:
-        return _texts(doc_id, text, [passages.Passage(1, 0, len(text))])
+        return _with_texts(doc_id, text, [passages.Passage(1, 0, len(text))])
     cut = passages.cut(text, words=rule.words, overlap=rule.overlap, at_sentences=rule.at_sentences)
-    return _texts(doc_id, text, cut)
+    return _with_texts(doc_id, text, cut)
 
 
 def evidence_passages_of_document(
@@ -61,10 +61,10 @@ def evidence_passages_of_document(
     """
     if markup != Document.Markup.PLAIN:
         return []
-    return _texts(doc_id, text, passages.excerpts(text, evidence, share=rule.share))
+    return _with_texts(doc_id, text, passages.excerpts(text, evidence, share=rule.share))
 
 
-def _texts(doc_id: str, text: str, cut: Iterable[passages.Passage]) -> list[PassageText]:
+def _with_texts(doc_id: str, text: str, cut: Iterable[passages.Passage]) -> list[PassageText]:
     return [
         PassageText(
             passages.passage_id(doc_id, one.number), text[one.start : one.end], one.start, one.end
@@ -73,7 +73,7 @@ def _texts(doc_id: str, text: str, cut: Iterable[passages.Passage]) -> list[Pass
     ]
 
 
-def manifest_words(rule: PassageRule) -> str:
+def manifest_sentence(rule: PassageRule) -> str:
     """Describe for a manifest which texts a layout contains; "" for whole documents."""
     if rule.published == PassageRule.Published.DOCUMENTS:
         return ""

@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.models import Membership, Project
-from base.errors import Refused, refuse_strange
-from base.pagination import key
+from base.errors import Refused, refuse_invalid_characters
+from base.pagination import parse_key
 
 MAX_REASON = 500
 # How many rows one action may change.
@@ -25,19 +25,19 @@ MOST = 10_000
 _BATCH = 500
 
 # The fields of a row that is not taken out.
-PRESENT: Mapping[str, Any] = {"removed_at": None, "removed_by": None, "removed_reason": ""}
+NOT_REMOVED: Mapping[str, Any] = {"removed_at": None, "removed_by": None, "removed_reason": ""}
 
 T = TypeVar("T")
 
 
-class Changed(NamedTuple):
+class ChangeCounts(NamedTuple):
     """How many rows were changed, and how many already had the requested state."""
 
     changed: int
     unchanged: int
 
 
-def fields_of_removal(
+def removal_fields(
     reason: str, by: Membership | None, now: datetime | None = None
 ) -> dict[str, Any]:
     """Return the field values of a row that is taken out.
@@ -49,7 +49,7 @@ def fields_of_removal(
         raise Refused(_("Say why these are taken out."))
     if len(reason) > MAX_REASON:
         raise Refused(_("A reason has at most %(most)d characters.") % {"most": MAX_REASON})
-    refuse_strange(reason)
+    refuse_invalid_characters(reason)
     return {"removed_at": now or timezone.now(), "removed_by": by, "removed_reason": reason}
 
 
@@ -67,32 +67,32 @@ def lock_for_removal(
     keys = distinct(wanted)
     if not keys:
         raise Refused(_("Choose one or more first."))
-    if sum(rows.filter(pk__in=part).count() for part in parts(keys)) != len(keys):
-        raise _none_of_this_project()
+    if sum(rows.filter(pk__in=part).count() for part in batches(keys)) != len(keys):
+        raise _not_of_this_project()
     return keys
 
 
-def keys_sent(words: Iterable[str]) -> list[int]:
+def parse_keys(words: Iterable[str]) -> list[int]:
     """Parse the keys of rows that a page sends. Refused: anything that is not a key."""
-    keys = [key(word) for word in words]
-    found = [one for one in keys if one is not None]
-    if len(found) != len(keys):
-        raise _none_of_this_project()
-    return found
+    keys = [parse_key(word) for word in words]
+    valid = [one for one in keys if one is not None]
+    if len(valid) != len(keys):
+        raise _not_of_this_project()
+    return valid
 
 
 def distinct(wanted: Iterable[T]) -> list[T]:
     """Return the distinct values in their order. Refused: more than `MOST`."""
-    found = list(dict.fromkeys(wanted))
-    if len(found) > MOST:
+    values = list(dict.fromkeys(wanted))
+    if len(values) > MOST:
         raise Refused(_("At most %(most)s can be changed at once.") % {"most": f"{MOST:,}"})
-    return found
+    return values
 
 
-def parts(of: Sequence[T]) -> Iterator[Sequence[T]]:
+def batches(of: Sequence[T]) -> Iterator[Sequence[T]]:
     """Cut a sequence into batches that fit into one statement."""
     return (of[start : start + _BATCH] for start in range(0, len(of), _BATCH))
 
 
-def _none_of_this_project() -> Refused:
+def _not_of_this_project() -> Refused:
     return Refused(_("One of these does not belong to this project. Reload the page."))

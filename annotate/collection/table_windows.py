@@ -25,7 +25,7 @@ _NUMBER = re.compile(
 )
 
 
-_NOWHERE = (0, 0)
+_NO_SPAN = (0, 0)
 
 
 def _is_number(text: str) -> bool:
@@ -90,7 +90,7 @@ class Rows(NamedTuple):
     body: list[list[ShownCell]]
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """A window with matches, the number of matches in the windows before it, and the total."""
 
     window: Window
@@ -100,7 +100,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """A table with its cells positioned, ready to be cut into windows. Create it with `grid`."""
+    """A table with its cells positioned, ready to be cut into windows. Create it with `lay_out`."""
 
     table: Table
     # How many rows at the top stay visible.
@@ -149,7 +149,7 @@ class Grid:
         head = [self._row(at, window, 0, self.head) for at in range(self.head)]
         top, end = self.head + window.row, self.head + window.row_end
         body = [self._row(at, window, top, end) for at in range(top, end)]
-        return Rows(_over_numbers(head, body), body)
+        return Rows(_mark_number_headers(head, body), body)
 
     def _row(self, at: int, window: Window, top: int, end: int) -> list[ShownCell]:
         """Return the visible cells of row `at`, one of the rows `top` to `end`.
@@ -160,7 +160,7 @@ class Grid:
         start = max(bisect_right(columns, window.column) - 1, 0)
         spans = self.table.spans[at] if at < len(self.table.spans) else ()
         # A short row was padded with cells that are not in the text.
-        spans += (_NOWHERE,) * (len(cells) - len(spans))
+        spans += (_NO_SPAN,) * (len(cells) - len(spans))
         near = [
             (at, columns[index], cells[index], spans[index])
             for index in range(start, bisect_right(columns, window.column_end - 1))
@@ -176,7 +176,7 @@ class Grid:
     def span(self, row: int, index: int) -> tuple[int, int]:
         """Return the offsets of a cell's content in the document's text; (0, 0) for none."""
         spans = self.table.spans[row] if row < len(self.table.spans) else ()
-        return spans[index] if index < len(spans) else _NOWHERE
+        return spans[index] if index < len(spans) else _NO_SPAN
 
     def _clipped(
         self,
@@ -205,7 +205,7 @@ class Grid:
             end=span[1],
         )
 
-    def find(self, words: re.Pattern[str], near: Window, go: str) -> Found | None:
+    def find(self, words: re.Pattern[str], near: Window, go: str) -> SearchResult | None:
         """Find the window of the next match, or None if nothing in the table matches.
 
         `go` is "here" (this window, or the next with a match), "next" or "previous"; the search
@@ -228,10 +228,10 @@ class Grid:
         else:
             key = min((key for key in counts if key >= here), default=min(counts))
         before = sum(count for other, count in counts.items() if other < key)
-        return Found(self.window(*key), before, sum(counts.values()))
+        return SearchResult(self.window(*key), before, sum(counts.values()))
 
 
-def grid(table: Table, limits: Limits = LIMITS) -> Grid:
+def lay_out(table: Table, limits: Limits = LIMITS) -> Grid:
     """Position a table's cells and choose the size of its windows; a small table is one window."""
     columns: list[Sequence[int]] = []
     # For each column, how many more rows the cell above reaches down.
@@ -253,8 +253,8 @@ def grid(table: Table, limits: Limits = LIMITS) -> Grid:
         reach = [max(left - 1, 0) for left in reach]
         reaching = any(reach)
         columns.append(begins)
-    head = _head_rows(table.rows)
-    row_size, column_size = _sizes(table, limits)
+    head = _count_head_rows(table.rows)
+    row_size, column_size = _window_size(table, limits)
     cells = Grid(
         table,
         head,
@@ -273,7 +273,7 @@ def grid(table: Table, limits: Limits = LIMITS) -> Grid:
     return cells
 
 
-def searched(words: str) -> re.Pattern[str] | None:
+def search_pattern(words: str) -> re.Pattern[str] | None:
     """Return a pattern that matches any of the words, anywhere and in any case; None for no words.
 
     The same rule as in static/js/judge/find.js.
@@ -282,7 +282,7 @@ def searched(words: str) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, terms)), re.IGNORECASE) if terms else None
 
 
-def _over_numbers(
+def _mark_number_headers(
     head: list[list[ShownCell]], body: list[list[ShownCell]]
 ) -> list[list[ShownCell]]:
     """Return the head with those cells marked that have only numbers below them.
@@ -309,7 +309,7 @@ def _over_numbers(
     return marked
 
 
-def _sizes(table: Table, limits: Limits) -> tuple[int, int]:
+def _window_size(table: Table, limits: Limits) -> tuple[int, int]:
     """Return how many rows and columns a window of this table may have."""
     lengths = [len(cell.text) for row in table.rows for cell in row]
     fitting = limits.characters * len(lengths) // max(sum(lengths), 1)
@@ -325,7 +325,7 @@ def _step(count: int, size: int) -> int:
     return max(count, 1) if count <= size * 5 // 4 else size
 
 
-def _head_rows(rows: tuple[tuple[Cell, ...], ...]) -> int:
+def _count_head_rows(rows: tuple[tuple[Cell, ...], ...]) -> int:
     """Return the number of head rows: never all, and none whose cells reach into the body."""
     head = 0
     for row in rows:

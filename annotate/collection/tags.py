@@ -22,13 +22,13 @@ def document_text(text: str) -> SafeString:
     """Render a document's text so that the page's text equals the stored one; see `text_parts`."""
     parts = text_parts(text)
     if len(parts) == 1:
-        return _exact(text)
+        return _escape(text)
     return format_html_join(
-        "", '<div class="document__part">{}</div>', ((_exact(part),) for part in parts)
+        "", '<div class="document__part">{}</div>', ((_escape(part),) for part in parts)
     )
 
 
-def _exact(text: str) -> SafeString:
+def _escape(text: str) -> SafeString:
     """Escape text with its carriage returns as character references.
 
     A browser reads a literal one as a line end, which would shift every offset after it.
@@ -41,7 +41,7 @@ def _exact(text: str) -> SafeString:
 @register.simple_tag
 def table_rows(rows: Iterable[Iterable[ShownCell]]) -> SafeString:
     """Render rows of a parsed table as HTML; the content of cells is escaped text."""
-    return format_html_join("", "<tr>{}</tr>", ((_cells(row),) for row in rows))
+    return format_html_join("", "<tr>{}</tr>", ((_render_cells(row),) for row in rows))
 
 
 @register.filter
@@ -65,14 +65,14 @@ def same_words(caption: str, title: str | None) -> bool:
     return caption.split() == (title or "").split()
 
 
-def _cells(row: Iterable[ShownCell]) -> SafeString:
+def _render_cells(row: Iterable[ShownCell]) -> SafeString:
     return format_html_join(
         "",
         "<{0}{1}>{2}</{0}>",
         (
             (
                 "th" if cell.header else "td",
-                _attributes(cell),
+                _render_attributes(cell),
                 cell.text,
             )
             for cell in row
@@ -80,14 +80,14 @@ def _cells(row: Iterable[ShownCell]) -> SafeString:
     )
 
 
-def _attributes(cell: ShownCell) -> str:
+def _render_attributes(cell: ShownCell) -> str:
     """Render the attributes of a cell; most cells have none."""
     if cell.rowspan == cell.colspan == 1 and not (
         cell.first or cell.again or cell.marks or cell.hit
     ):
         return _NUMBER if cell.number else ""
     names = " ".join(name for name in ("first", "hit", "number") if getattr(cell, name))
-    found = [
+    attributes = [
         (name, value)
         for name, value in (
             ("class", names),
@@ -98,4 +98,4 @@ def _attributes(cell: ShownCell) -> str:
         )
         if value
     ]
-    return format_html_join("", ' {}="{}"', found)
+    return format_html_join("", ' {}="{}"', attributes)

@@ -20,7 +20,7 @@ MAX_TEXT_VERSION = 2**31 - 1
 _BATCH = 500
 
 
-def hold(candidate: int) -> None:
+def lock_text(candidate: int) -> None:
     """Lock a candidate's document against new texts until the end of the transaction."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -31,7 +31,7 @@ def hold(candidate: int) -> None:
             )
 
 
-def hold_of(candidates: Iterable[int]) -> bool:
+def lock_texts(candidates: Iterable[int]) -> bool:
     """Lock these candidates' documents against new texts until the end of the transaction.
 
     Return whether locks were taken: if so, read again whatever was read before, because a load may
@@ -39,11 +39,11 @@ def hold_of(candidates: Iterable[int]) -> bool:
     """
     if connection.vendor != "postgresql":
         return False
-    read_now_of(candidates)
+    lock_newest_versions(candidates)
     return True
 
 
-def no_version(version: int, newest: int | None) -> str:
+def missing_version_message(version: int, newest: int | None) -> str:
     """Return the error message for a text version that a document does not have."""
     if newest is None:
         return _("This document has no text here, so its text has no version %(version)d.") % {
@@ -55,7 +55,7 @@ def no_version(version: int, newest: int | None) -> str:
     ) % {"version": version, "newest": newest}
 
 
-def read_now(document: int, text: int | None = None) -> dict[str, Any]:
+def lock_read_version(document: int, text: int | None = None) -> dict[str, Any]:
     """Return the `ReadsText` fields of an answer given now, and lock the document's text.
 
     `document` is a key; the lock lasts until the end of the transaction. `text` is the version that
@@ -68,7 +68,7 @@ def read_now(document: int, text: int | None = None) -> dict[str, Any]:
         .get(pk=document)
     )
     if text is not None and text > (newest or 0):
-        raise Refused(no_version(text, newest))
+        raise Refused(missing_version_message(text, newest))
     if text is not None and max(text, 1) < (newest or 1):
         raise Stale(
             _("The document got another text while you were reading. Read it, then answer.")
@@ -76,7 +76,7 @@ def read_now(document: int, text: int | None = None) -> dict[str, Any]:
     return {"text_version": newest if text is None else text or None}
 
 
-def read_now_of(candidates: Iterable[int]) -> dict[int, int | None]:
+def lock_newest_versions(candidates: Iterable[int]) -> dict[int, int | None]:
     """Return the newest text version of each candidate's document, and lock these documents.
 
     The locks last until the end of the transaction.

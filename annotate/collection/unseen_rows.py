@@ -55,7 +55,7 @@ class Unseen(models.Model):
         return f"{self.kind} {self.first} to {self.last}"
 
 
-def seen(kind: Unseen.Kind, key: str) -> str:
+def seen_condition(kind: Unseen.Kind, key: str) -> str:
     """Return an SQL condition that a row is visible; `kind` is its table, `key` its key in SQL."""
     if connection.vendor == "postgresql":
         return "1 = 1"
@@ -63,7 +63,7 @@ def seen(kind: Unseen.Kind, key: str) -> str:
 
 
 class IsSeen(models.Func):
-    """The condition of `seen` for the ORM: takes an expression for the key, and `kind`."""
+    """`seen_condition` for the ORM: takes an expression for the key, and `kind`."""
 
     template = _SEEN
     output_field = models.BooleanField()
@@ -72,7 +72,7 @@ class IsSeen(models.Func):
         raise FullResultSet
 
 
-class Seen(models.Manager[Row]):
+class SeenManager(models.Manager[Row]):
     """Manager of visible rows. Only `_base_manager` includes the rows of a load in progress."""
 
     def get_queryset(self) -> models.QuerySet[Row]:
@@ -80,7 +80,7 @@ class Seen(models.Manager[Row]):
         return super().get_queryset().filter(IsSeen(F("pk"), kind=self.model._meta.model_name))
 
 
-class InPool(Seen[Row]):
+class InPoolManager(SeenManager[Row]):
     """Manager of visible candidates that were not taken out of their pools.
 
     Candidates that a lead took out are not judged and in no qrels; `Candidate.with_removed`

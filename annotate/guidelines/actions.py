@@ -50,16 +50,16 @@ def write_guideline(
         raise Refused(_("The guidelines are empty. Write what judges should know."))
     if len(text) > MAX_LENGTH:
         raise Refused(
-            _("The guidelines have %(text)s characters; at most %(max_length)s are kept.")
+            _("The guidelines have %(text)s characters; at most %(max_length)s are allowed.")
             % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
         )
-    wanted = sorted(set(cases))
-    if len(wanted) > MAX_CASES:
+    linked = sorted(set(cases))
+    if len(linked) > MAX_CASES:
         raise Refused(
             _("At most %(most)s cases can lead to one version.") % {"most": f"{MAX_CASES:,}"}
         )
     with transaction.atomic():
-        _refuse_strangers(wanted, by)
+        _refuse_foreign_cases(linked, by)
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         latest = Guideline.objects.latest_of(project)
         version = latest.version if latest else 0
@@ -78,7 +78,7 @@ def write_guideline(
         )
         GuidelineCase.objects.bulk_create(
             GuidelineCase(guideline=made, narrative_id=narrative, candidate_id=candidate)
-            for narrative, candidate in wanted
+            for narrative, candidate in linked
         )
         record(
             project=project,
@@ -115,7 +115,7 @@ def _waiting(project: int) -> Built:
     return found.annotate(n=Count("pk"))
 
 
-def _refuse_strangers(cases: Collection[Case], by: Membership) -> None:
+def _refuse_foreign_cases(cases: Collection[Case], by: Membership) -> None:
     """Refuse a case whose narrative and candidate do not belong to one query of the project."""
     narratives = dict(
         Narrative.objects.filter(

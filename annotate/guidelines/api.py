@@ -11,10 +11,19 @@ from rest_framework.response import Response
 
 from annotate.guidelines import actions, rejudge_requests
 from annotate.guidelines.cases import ShownCase, cases_of
-from annotate.guidelines.forms import WhichForm
+from annotate.guidelines.forms import SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
-from base.api.resource import Asked, KeyField, Resource, Scope, Sent, reads, writes, wrong
+from base.api.resource import (
+    KeyField,
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    form_errors,
+    reads,
+    writes,
+)
 
 AMONG = ["differing", "cases"]
 
@@ -45,14 +54,14 @@ class FullGuidelineSerializer(GuidelineSerializer):
     led_by = CaseSerializer(many=True, allow_null=True, help_text="For leads; else null.")
 
 
-class SentCase(Sent):
+class SentCase(RequestBody):
     """A case that led to the version."""
 
     narrative = KeyField()
     candidate = KeyField()
 
 
-class SentGuideline(Sent):
+class SentGuideline(RequestBody):
     """The next version of the guidelines."""
 
     text = serializers.CharField(max_length=actions.MAX_LENGTH, trim_whitespace=False)
@@ -80,11 +89,11 @@ class Guidelines(Resource):
             newest_first=True,
         )
 
-    @writes(FullGuidelineSerializer, sent=SentGuideline, status=201, scope=Scope.LEAD)
+    @writes(FullGuidelineSerializer, body=SentGuideline, status=201, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Write the next version: 409 if somebody has saved a newer one than `based_on`."""
         by = access.lead(self.person, slug)
-        sent = self.sent()
+        sent = self.body()
         cases = [(case["narrative"], case["candidate"]) for case in sent.pop("cases")]
         saved = actions.write_guideline(**sent, cases=cases, by=by)
         return Response(_full(by, saved), status=201)
@@ -102,7 +111,7 @@ class OneGuideline(Resource):
         return Response(_full(member, access.guideline(member, version)))
 
 
-class AskedWhich(Asked):
+class AskedWhich(QueryParameters):
     """A selection of the judgments that are older than the version."""
 
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
@@ -116,7 +125,7 @@ class AskedWhich(Asked):
     )
 
 
-class SentLooks(Sent):
+class SentLooks(RequestBody):
     """The judgments to ask for again, and the words of the request."""
 
     words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)
@@ -157,25 +166,25 @@ class OlderJudgments(Resource):
 
     tag = "Guidelines"
 
-    @reads(LooksSerializer, asked=AskedWhich)
+    @reads(LooksSerializer, parameters=AskedWhich)
     def get(self, request: Request, slug: str, version: int) -> Response:
         """Count the older judgments that could be asked for again."""
         by = access.lead(self.person, slug)
         guideline = access.guideline(by, version)
-        which = _which(by, self.asked())
-        in_force = Guideline.objects.latest_of(by.project) == guideline
-        older = rejudge_requests.count_older(guideline, which)._asdict() if in_force else None
-        return Response({"older": older, **rejudge_requests.asked_for(guideline)._asdict()})
+        selection = _selection(by, self.parameters())
+        is_newest = Guideline.objects.latest_of(by.project) == guideline
+        older = rejudge_requests.count_older(guideline, selection)._asdict() if is_newest else None
+        return Response({"older": older, **rejudge_requests.count_requests(guideline)._asdict()})
 
-    @writes(HowManySerializer, sent=SentLooks, scope=Scope.LEAD)
+    @writes(HowManySerializer, body=SentLooks, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, version: int) -> Response:
         """Ask for these judgments again."""
         by = access.lead(self.person, slug)
         guideline = access.guideline(by, version)
-        sent = self.sent()
+        sent = self.body()
         asked = rejudge_requests.ask_older(
             guideline=guideline,
-            which=_which(by, sent),
+            selection=_selection(by, sent),
             words=sent["words"],
             token=sent["token"],
             by=by,
@@ -186,16 +195,16 @@ class OlderJudgments(Resource):
     def delete(self, request: Request, slug: str, version: int) -> Response:
         """Withdraw all open rejudge requests for this version."""
         by = access.lead(self.person, slug)
-        back = rejudge_requests.withdraw_older(guideline=access.guideline(by, version), by=by)
-        return Response({"judgments": back})
+        count = rejudge_requests.withdraw_older(guideline=access.guideline(by, version), by=by)
+        return Response({"judgments": count})
 
 
-def _which(by: Membership, asked: dict[str, Any]) -> rejudge_requests.Which:
+def _selection(by: Membership, asked: dict[str, Any]) -> rejudge_requests.JudgmentSelection:
     """Return the selected judgments; raise the 400 for a selection the lead may not make."""
-    form = WhichForm(by, {name: asked.get(name, "") for name in ("query", "grade", "among")})
+    form = SelectionForm(by, {name: asked.get(name, "") for name in ("query", "grade", "among")})
     if not form.is_valid():
-        raise wrong(form)
-    return form.which()
+        raise form_errors(form)
+    return form.selection()
 
 
 def _version(row: Any) -> dict[str, Any]:

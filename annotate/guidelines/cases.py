@@ -14,7 +14,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline, Membership
 
 # The most cases shown beside the editor; the newest come first.
-MOST = 30
+MAX_SHOWN = 30
 
 
 @dataclass
@@ -36,7 +36,7 @@ class ShownCase:
         return f"{self.narrative.pk}-{self.candidate.pk}"
 
 
-def case_of(key: str) -> Case | None:
+def parse_case(key: str) -> Case | None:
     """Parse a case's key, as from `ShownCase.key`; None if it is invalid."""
     numbers = key.split("-")
     if len(numbers) != 2 or not all(
@@ -46,16 +46,16 @@ def case_of(key: str) -> Case | None:
     return int(numbers[0]), int(numbers[1])
 
 
-def beside_the_editor(reader: Membership, chosen: Sequence[Case]) -> tuple[list[ShownCase], int]:
+def cases_for_editor(reader: Membership, chosen: Sequence[Case]) -> tuple[list[ShownCase], int]:
     """Return the cases to tick, `chosen` ones first, and the number of waiting cases not shown."""
     waiting = cases_waiting(reader.project).order_by("-at", "-pk")
     others = [
         case for case in waiting.values_list("narrative__pk", "candidate__pk") if case not in chosen
     ]
-    shown = shown_cases(reader, [*chosen, *others[:MOST]])
-    for one in shown:
-        one.chosen = (one.narrative.pk, one.candidate.pk) in chosen
-    return shown, len(others[MOST:])
+    shown = shown_cases(reader, [*chosen, *others[:MAX_SHOWN]])
+    for case in shown:
+        case.chosen = (case.narrative.pk, case.candidate.pk) in chosen
+    return shown, len(others[MAX_SHOWN:])
 
 
 def cases_of(reader: Membership, guideline: Guideline) -> list[ShownCase]:
@@ -77,26 +77,26 @@ def shown_cases(reader: Membership, cases: Sequence[Case]) -> list[ShownCase]:
     candidates = Candidate.with_removed.select_related("document").in_bulk(
         [candidate for _, candidate in cases]
     )
-    where = {"narrative__in": narratives, "candidate__in": candidates}
-    said: dict[Case, list[Judgment]] = defaultdict(list)
+    same = {"narrative__in": narratives, "candidate__in": candidates}
+    answers: dict[Case, list[Judgment]] = defaultdict(list)
     for judgment in (
-        Judgment.objects.current().of_people().filter(**where).order_by("relevance", "pk")
+        Judgment.objects.current().of_people().filter(**same).order_by("relevance", "pk")
     ):
-        said[judgment.narrative_id, judgment.candidate_id].append(judgment)
+        answers[judgment.narrative_id, judgment.candidate_id].append(judgment)
     decisions = {
         (decision.narrative_id, decision.candidate_id): decision
-        for decision in Adjudication.objects.current().filter(**where)
+        for decision in Adjudication.objects.current().filter(**same)
     }
     # A reader who judges the pair must answer before seeing others' answers.
-    judging = blind_pairs(reader)
+    blind = blind_pairs(reader)
     shown = []
     for case in dict.fromkeys(cases):
         narrative, candidate = narratives.get(case[0]), candidates.get(case[1])
         if narrative is None or candidate is None or candidate.query_id != narrative.pair.query_id:
             continue
-        mine = any(judgment.annotator_id == reader.pk for judgment in said[case])
-        if narrative.pair_id in judging and not mine:
+        has_judged = any(judgment.annotator_id == reader.pk for judgment in answers[case])
+        if narrative.pair_id in blind and not has_judged:
             shown.append(ShownCase(narrative, candidate, hidden=True))
         else:
-            shown.append(ShownCase(narrative, candidate, said[case], decisions.get(case)))
+            shown.append(ShownCase(narrative, candidate, answers[case], decisions.get(case)))
     return shown

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.collection.models import Query
 from annotate.guidelines.actions import MAX_LENGTH
-from annotate.guidelines.rejudge_requests import MAX_WORDS, Which
+from annotate.guidelines.rejudge_requests import MAX_WORDS, JudgmentSelection
 from annotate.judgments.blindness import blind_pairs, must_answer_first
 from annotate.projects.models import Membership
 
@@ -20,7 +20,7 @@ BLIND = _lazy(
 )
 
 
-class WhichForm(forms.Form):
+class SelectionForm(forms.Form):
     """A selection of older judgments; every field is optional."""
 
     query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
@@ -63,25 +63,25 @@ class WhichForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Refuse filters by answer to a lead who is still blind: counts would reveal answers."""
-        given = super().clean() or self.cleaned_data
-        asks = given.get("grade") is not None or given.get("among") == "differing"
-        if asks and must_answer_first(self._member):
-            self.add_error("among" if given.get("among") == "differing" else "grade", BLIND)
-        return given
+        data = super().clean() or self.cleaned_data
+        is_by_answer = data.get("grade") is not None or data.get("among") == "differing"
+        if is_by_answer and must_answer_first(self._member):
+            self.add_error("among" if data.get("among") == "differing" else "grade", BLIND)
+        return data
 
-    def which(self) -> Which:
+    def selection(self) -> JudgmentSelection:
         """Return the selection of a valid form."""
-        given = self.cleaned_data
-        return Which(
-            query=given["query"],
-            grade=given["grade"],
-            differing=given["among"] == "differing",
-            cases=given["among"] == "cases",
+        data = self.cleaned_data
+        return JudgmentSelection(
+            query=data["query"],
+            grade=data["grade"],
+            differing=data["among"] == "differing",
+            cases=data["among"] == "cases",
             without=frozenset(blind_pairs(self._member)),
         )
 
 
-class LooksForm(forms.Form):
+class RejudgeForm(forms.Form):
     """The words of the rejudge requests, and the token of the count that the lead saw."""
 
     words = forms.CharField(

@@ -8,18 +8,18 @@ from datetime import datetime
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotate.judging.judging_session import others_unsettled, read_judging_session
+from annotate.judging.judging_session import others_unsettled_sql, read_judging_session
 from annotate.judgments import assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership, Project
-from base.bulk import moment, run
+from base.bulk import datetime_parameter, run
 from base.errors import Refused
 
 Task = Assignment.Task
 
 
-def assignment_of(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
+def lock_assignment(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
     """Lock and return the author's judge assignment on the pair; assign it if they have none."""
     held = assignments_of(pair, [author.pk]).select_for_update().first()
     if held is not None:
@@ -47,7 +47,7 @@ def assignments_of(pair: InstructionPair, members: Iterable[int]) -> QuerySet[As
     return pair.assignments.filter(task=Task.JUDGE, member__in=members)
 
 
-def hold_assignments(project: Project) -> None:
+def lock_assignments(project: Project) -> None:
     """Lock the judge assignments of a project, so that no answer is saved during a count."""
     held = Assignment.objects.filter(task=Task.JUDGE, pair__project=project).order_by("pk")
     list(held.select_for_update(of=("self",)).values_list("pk", flat=True))
@@ -58,16 +58,16 @@ def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: da
 
     One SQL statement for each judge or, in projects with repeats, for each assignment.
     """
-    in_force = set(narratives_in_force(project).values_list("pk", flat=True))
-    read: dict[int, list[int]] = {}
+    in_force = set(judged_narratives(project).values_list("pk", flat=True))
+    narratives_of: dict[int, list[int]] = {}
     for narrative, member in concerned:
         if narrative in in_force:
-            read.setdefault(member, []).append(narrative)
+            narratives_of.setdefault(member, []).append(narrative)
     if project.repeat_percent:
-        _end_with_repeats(read, now)
+        _end_with_repeats(narratives_of, now)
         return
     # The key 0 excludes no document.
-    left = others_unsettled(project) % {
+    left = others_unsettled_sql(project) % {
         "query": "p.query_id",
         "pair": "p.id",
         "candidate": "0",
@@ -75,7 +75,7 @@ def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: da
         "member": "s.member_id",
         "relevant_from": "%(relevant_from)s",
     }
-    for member, narratives in read.items():
+    for member, narratives in narratives_of.items():
         run(
             f"""
             UPDATE annotate_assignment SET done_at = %(now)s WHERE id IN (
@@ -87,17 +87,21 @@ def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: da
                 AND v.id IN ({", ".join(map(str, narratives))}) AND NOT {left}
             )
             """,  # noqa: S608 (keys, and what `pool` writes)
-            {"now": moment(now), "member": member, "relevant_from": project.relevant_from},
+            {
+                "now": datetime_parameter(now),
+                "member": member,
+                "relevant_from": project.relevant_from,
+            },
         )
 
 
-def _end_with_repeats(read: Mapping[int, list[int]], now: datetime) -> None:
+def _end_with_repeats(narratives_of: Mapping[int, list[int]], now: datetime) -> None:
     """End the assignments that have no work left, repeats included."""
     narratives = Narrative.objects.select_related("pair__project", "pair__query").in_bulk(
-        {one for several in read.values() for one in several}
+        {one for several in narratives_of.values() for one in several}
     )
-    for judge in Membership.objects.select_related("project").filter(pk__in=read):
-        for one in read[judge.pk]:
+    for judge in Membership.objects.select_related("project").filter(pk__in=narratives_of):
+        for one in narratives_of[judge.pk]:
             narrative = narratives[one]
             if read_judging_session(narrative=narrative, by=judge).done:
                 assignments_of(narrative.pair, [judge.pk]).filter(

@@ -19,27 +19,27 @@ from django.utils.translation import gettext as _
 from annotate.guidelines.models import GuidelineCase
 from annotate.guidelines.rejudge_assignments import (
     Task,
-    assignment_of,
     assignments_of,
     end_finished,
-    hold_assignments,
+    lock_assignment,
+    lock_assignments,
 )
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Judgment, RejudgeRequest
 from annotate.pairs.models import Assignment, InstructionPair
-from annotate.pairs.pool import judged_narrative, pool
+from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from annotate.projects import access as projects_access
-from annotate.projects.audit_log import many, record
+from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Guideline, Membership, Project
-from base.bulk import moment
-from base.errors import Refused, Stale, refuse_strange
+from base.bulk import datetime_parameter
+from base.errors import Refused, Stale, refuse_invalid_characters
 
 MAX_WORDS = 2_000
 
 
 @dataclass(frozen=True)
-class Which:
+class JudgmentSelection:
     """A selection of the judgments that are older than a version of the guidelines."""
 
     # A query's key.
@@ -53,7 +53,7 @@ class Which:
     without: frozenset[int] = frozenset()
 
 
-class Older(NamedTuple):
+class OlderCount(NamedTuple):
     """The numbers of judgments that could be asked for again, and of their authors."""
 
     judgments: int
@@ -64,7 +64,7 @@ class Older(NamedTuple):
     token: str
 
 
-class Asked(NamedTuple):
+class RequestCounts(NamedTuple):
     """The numbers of rejudge requests for a version of the guidelines, by status."""
 
     open: int
@@ -72,7 +72,7 @@ class Asked(NamedTuple):
     withdrawn: int
 
     @property
-    def standing(self) -> int:
+    def not_withdrawn(self) -> int:
         """The number of requests that were not withdrawn."""
         return self.open + self.answered
 
@@ -88,9 +88,9 @@ def ask(
     author has answered again since, or the narrative or the text has a newer version.
     """
     now = now or timezone.now()
-    words = _checked(words)
+    words = _clean_words(words)
     with transaction.atomic():
-        pair = _led(judgment, by)
+        pair = _lock_pair_for_lead(judgment, by)
         author = judgment.annotator
         if author.is_machine or author.user_id is None or author.left_at is not None:
             # The message has no name: the lead may not know whose judgment it is.
@@ -98,19 +98,19 @@ def ask(
         in_force = judged_narrative(pair)
         if in_force is None or in_force.pk != judgment.narrative_id:
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
-        if not pool(pair).filter(pk=judgment.candidate_id).exists():
+        if not candidates_to_judge(pair).filter(pk=judgment.candidate_id).exists():
             raise Refused(_("This document is not among those to be judged for this query."))
-        assignment = assignment_of(pair, author, now)
-        now_said = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
-        if now_said.superseded_at is not None:
+        assignment = lock_assignment(pair, author, now)
+        stored = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
+        if stored.superseded_at is not None:
             raise Stale(_("This answer has changed in the meantime. Look at it, then ask."))
-        if now_said.text_replaced_at is not None:
+        if stored.text_replaced_at is not None:
             raise Stale(_("The document got a new text. Its judges will judge it again anyway."))
-        standing = RejudgeRequest.objects.standing().filter(judgment=judgment).first()
-        if standing is not None:
-            if (standing.words, standing.by_id) != (words, by.pk):
+        existing = RejudgeRequest.objects.not_withdrawn().filter(judgment=judgment).first()
+        if existing is not None:
+            if (existing.words, existing.by_id) != (words, by.pk):
                 raise Refused(_("This was asked already. Take that back first, then ask again."))
-            return standing
+            return existing
         made = RejudgeRequest.objects.create(judgment=judgment, words=words, by=by, at=now)
         # They have judged in this assignment, so it must not be given back as untouched.
         assignments.touch(assignment, done=False, now=now)
@@ -127,75 +127,75 @@ def withdraw(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        pair = _led(rejudge_request.judgment, by)
+        pair = _lock_pair_for_lead(rejudge_request.judgment, by)
         author = rejudge_request.judgment.annotator
         # Lock their assignment, to wait for an answer that is being saved.
         list(assignments_of(pair, [author.pk]).select_for_update())
-        standing = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
-        if standing.withdrawn_at is not None:
-            return standing
-        if standing.judgment.superseded_at is not None:
+        stored = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
+        if stored.withdrawn_at is not None:
+            return stored
+        if stored.judgment.superseded_at is not None:
             raise Refused(_("This was already answered."))
-        standing.withdrawn_at, standing.withdrawn_by = now, by
-        standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
-        end_finished(pair.project, [(standing.judgment.narrative_id, author.pk)], now)
-        _record("look.withdrawn", standing, by, now)
-    return standing
+        stored.withdrawn_at, stored.withdrawn_by = now, by
+        stored.save(update_fields=["withdrawn_at", "withdrawn_by"])
+        end_finished(pair.project, [(stored.judgment.narrative_id, author.pk)], now)
+        _record("look.withdrawn", stored, by, now)
+    return stored
 
 
-def older(guideline: Guideline, which: Which) -> QuerySet[Judgment]:
+def older(guideline: Guideline, selection: JudgmentSelection) -> QuerySet[Judgment]:
     """Return the judgments that can be asked for again for a version of the guidelines.
 
     They were made before it, are current under current narratives, have no request yet, and their
     authors can be asked.
     """
-    return _reachable(_older(guideline, which))
+    return _reachable(_older(guideline, selection))
 
 
-def count_older(guideline: Guideline, which: Which) -> Older:
+def count_older(guideline: Guideline, selection: JudgmentSelection) -> OlderCount:
     """Count the judgments that `ask_older` would ask for."""
-    meant = _older(guideline, which)
+    selected = _older(guideline, selection)
     found = (
-        _reachable(meant)
+        _reachable(selected)
         .order_by()
         .aggregate(n=Count("pk"), people=Count("annotator", distinct=True), keys=Sum("pk"))
     )
-    everything = meant.count()
-    return Older(
-        found["n"], found["people"], everything - found["n"], f"{found['n']}-{found['keys'] or 0}"
+    count = selected.count()
+    return OlderCount(
+        found["n"], found["people"], count - found["n"], f"{found['n']}-{found['keys'] or 0}"
     )
 
 
 def ask_older(
     *,
     guideline: Guideline,
-    which: Which,
+    selection: JudgmentSelection,
     words: str,
     token: str,
     by: Membership,
     now: datetime | None = None,
 ) -> int:
-    """Create rejudge requests for all of `older(guideline, which)`, and return their number.
+    """Create rejudge requests for all of `older(guideline, selection)`, and return their number.
 
     `token` is the token of the count that the lead saw. Refused: a member who is not a lead,
     missing words, no judgment to ask for. Stale: the selection has other judgments by now, or the
     guidelines have a newer version.
     """
     now = now or timezone.now()
-    words = _checked(words)
+    words = _clean_words(words)
     with transaction.atomic():
-        project = _led_project(by)
+        project = _lock_project_for_lead(by)
         if Guideline.objects.latest_of(project) != guideline:
             raise Stale(_("The guidelines have a newer version. Ask from there."))
-        hold_assignments(project)
-        found = count_older(guideline, which)
+        lock_assignments(project)
+        found = count_older(guideline, selection)
         if found.token != token:
             raise Stale(
                 _("People have judged in the meantime, so the judgments differ. Look again.")
             )
         if not found.judgments:
             raise Refused(_("There is no judgment to ask for again."))
-        chosen = older(guideline, which)
+        chosen = older(guideline, selection)
         touched = list(
             chosen.order_by().values_list("annotator__pk", "narrative__pair__pk").distinct()
         )
@@ -204,7 +204,7 @@ def ask_older(
             cursor.execute(
                 "INSERT INTO annotate_lookagain (judgment_id, by_id, words, guideline_id, at) "  # noqa: S608 (Django's own query)
                 f"SELECT q.id, %s, %s, %s, %s FROM ({sql}) q",
-                [by.pk, words, guideline.pk, moment(now), *parameters],
+                [by.pk, words, guideline.pk, datetime_parameter(now), *parameters],
             )
         pairs: dict[int, list[int]] = {}
         for annotator, pair in touched:
@@ -219,12 +219,12 @@ def ask_older(
     return found.judgments
 
 
-def asked_for(guideline: Guideline) -> Asked:
+def count_requests(guideline: Guideline) -> RequestCounts:
     """Count the rejudge requests for this version by status."""
     rejudge_requests = RejudgeRequest.objects.filter(guideline=guideline)
-    return Asked(
-        _waiting(guideline).count(),
-        rejudge_requests.standing().filter(judgment__superseded_at__isnull=False).count(),
+    return RequestCounts(
+        _open_requests(guideline).count(),
+        rejudge_requests.not_withdrawn().filter(judgment__superseded_at__isnull=False).count(),
         rejudge_requests.filter(withdrawn_at__isnull=False).count(),
     )
 
@@ -233,19 +233,19 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
     """Withdraw all open rejudge requests for this version; return how many."""
     now = now or timezone.now()
     with transaction.atomic():
-        project = _led_project(by)
-        hold_assignments(project)
-        rejudge_requests = _waiting(guideline)
-        concerned = list(
+        project = _lock_project_for_lead(by)
+        lock_assignments(project)
+        rejudge_requests = _open_requests(guideline)
+        assignments_to_end = list(
             rejudge_requests.order_by()
             .values_list("judgment__narrative", "judgment__annotator")
             .distinct()
         )
-        taken_back = rejudge_requests.update(withdrawn_at=now, withdrawn_by=by)
-        end_finished(project, concerned, now)
-        if taken_back:
-            _record_many("look.withdrawn", guideline, taken_back, by, now)
-    return taken_back
+        withdrawn = rejudge_requests.update(withdrawn_at=now, withdrawn_by=by)
+        end_finished(project, assignments_to_end, now)
+        if withdrawn:
+            _record_many("look.withdrawn", guideline, withdrawn, by, now)
+    return withdrawn
 
 
 def _record(what: str, rejudge_request: RejudgeRequest, by: Membership, now: datetime) -> None:
@@ -259,11 +259,11 @@ def _record(what: str, rejudge_request: RejudgeRequest, by: Membership, now: dat
 def _record_many(
     what: str, guideline: Guideline, count: int, by: Membership, now: datetime
 ) -> None:
-    named = many(count, guideline)
+    named = name_documents(count, guideline)
     record(project=by.project, what=what, about=guideline, named=named, by=by, now=now)
 
 
-def _waiting(guideline: Guideline) -> QuerySet[RejudgeRequest]:
+def _open_requests(guideline: Guideline) -> QuerySet[RejudgeRequest]:
     """Return the requests for a version that can still be answered.
 
     A new narrative version ends a rejudge request.
@@ -273,47 +273,50 @@ def _waiting(guideline: Guideline) -> QuerySet[RejudgeRequest]:
     )
 
 
-def _older(guideline: Guideline, which: Which) -> QuerySet[Judgment]:
-    said = judgments_in_force(guideline.project).filter(at__lt=guideline.created_at)
-    said = said.filter(~Exists(RejudgeRequest.objects.standing().filter(judgment=OuterRef("pk"))))
-    if which.without:
-        said = said.exclude(narrative__pair__in=which.without)
-    if which.query is not None:
-        said = said.filter(narrative__pair__query=which.query)
-    if which.grade is not None:
-        said = said.filter(relevance=which.grade)
+def _older(guideline: Guideline, selection: JudgmentSelection) -> QuerySet[Judgment]:
+    requests = RejudgeRequest.objects.not_withdrawn().filter(judgment=OuterRef("pk"))
+    judgments = judgments_in_force(guideline.project).filter(
+        ~Exists(requests), at__lt=guideline.created_at
+    )
+    if selection.without:
+        judgments = judgments.exclude(narrative__pair__in=selection.without)
+    if selection.query is not None:
+        judgments = judgments.filter(narrative__pair__query=selection.query)
+    if selection.grade is not None:
+        judgments = judgments.filter(relevance=selection.grade)
     same = {"narrative": OuterRef("narrative"), "candidate": OuterRef("candidate")}
-    if which.differing:
+    if selection.differing:
         others = Judgment.objects.current().of_people().filter(**same)
-        said = said.filter(Exists(others.exclude(relevance=OuterRef("relevance"))))
-    if which.cases:
-        said = said.filter(Exists(GuidelineCase.objects.filter(**same, guideline=guideline)))
-    return said
+        judgments = judgments.filter(Exists(others.exclude(relevance=OuterRef("relevance"))))
+    if selection.cases:
+        cases = GuidelineCase.objects.filter(**same, guideline=guideline)
+        judgments = judgments.filter(Exists(cases))
+    return judgments
 
 
-def _reachable(said: QuerySet[Judgment]) -> QuerySet[Judgment]:
+def _reachable(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     assignment = Assignment.objects.filter(
         pair=OuterRef("narrative__pair"), task=Task.JUDGE, member=OuterRef("annotator")
     )
-    return said.filter(
+    return judgments.filter(
         Exists(assignment), annotator__user__isnull=False, annotator__left_at__isnull=True
     )
 
 
-def _checked(words: str) -> str:
+def _clean_words(words: str) -> str:
     words = words.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not words:
         raise Refused(_("Say in a few words what to look at."))
     if len(words) > MAX_WORDS:
         raise Refused(
-            _("These words have %(length)s characters; at most %(most)s are kept.")
+            _("These words have %(length)s characters; at most %(most)s are allowed.")
             % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
         )
-    refuse_strange(words)
+    refuse_invalid_characters(words)
     return words
 
 
-def _led(judgment: Judgment, by: Membership) -> InstructionPair:
+def _lock_pair_for_lead(judgment: Judgment, by: Membership) -> InstructionPair:
     """Lock and return the pair of a judgment, as settling does; refuse members who do not lead."""
     pair = (
         InstructionPair.objects.select_for_update(of=("self",))
@@ -326,7 +329,7 @@ def _led(judgment: Judgment, by: Membership) -> InstructionPair:
     return pair
 
 
-def _led_project(by: Membership) -> Project:
+def _lock_project_for_lead(by: Membership) -> Project:
     """Lock and return the project, to serialize requests by leads; refuse other members."""
     project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     if not by.leads:

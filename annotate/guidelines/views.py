@@ -17,8 +17,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.guidelines import actions, rejudge_requests
-from annotate.guidelines.cases import beside_the_editor, case_of, cases_of
-from annotate.guidelines.forms import GuidelineForm, LooksForm, WhichForm
+from annotate.guidelines.cases import cases_for_editor, cases_of, parse_case
+from annotate.guidelines.forms import GuidelineForm, RejudgeForm, SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
 from base.errors import Refused
@@ -66,7 +66,11 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
             "in_force": in_force,
             "form": form if member.leads else None,
             "editing": editing,
-            **(_beside(member, request) if editing else _version(member, request, in_force)),
+            **(
+                _editor_context(member, request)
+                if editing
+                else _version_context(member, request, in_force)
+            ),
         },
         status=422 if form.errors else 200,
     )
@@ -78,16 +82,16 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
     member = access.lead(request.user, slug)
     guideline = access.guideline(member, version)
     in_force = Guideline.objects.latest_of(member.project) == guideline
-    which = WhichForm(member, request.GET)
-    form = LooksForm(
+    selection = SelectionForm(member, request.GET)
+    form = RejudgeForm(
         request.POST or None,
         initial={"words": _("The guidelines have changed. Judge this once more by the new ones.")},
     )
-    if request.method == "POST" and which.is_valid() and form.is_valid():
+    if request.method == "POST" and selection.is_valid() and form.is_valid():
         try:
             asked = rejudge_requests.ask_older(
                 guideline=guideline,
-                which=which.which(),
+                selection=selection.selection(),
                 words=form.cleaned_data["words"],
                 token=form.cleaned_data["token"],
                 by=member,
@@ -106,8 +110,8 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
             )
             return redirect("annotate:guideline_rejudge_requests", slug, version)
     found = (
-        rejudge_requests.count_older(guideline, which.which())
-        if in_force and which.is_valid()
+        rejudge_requests.count_older(guideline, selection.selection())
+        if in_force and selection.is_valid()
         else None
     )
     return render(
@@ -119,11 +123,11 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
             "section": "guidelines",
             "guideline": guideline,
             "in_force": in_force,
-            "which": which,
+            "selection": selection,
             "form": form,
             "found": found,
             "filtered": bool(request.GET.urlencode()),
-            "asked": rejudge_requests.asked_for(guideline),
+            "asked": rejudge_requests.count_requests(guideline),
             "here": request.get_full_path(),
         },
         status=422 if form.errors else 200,
@@ -136,7 +140,7 @@ def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -
     member = access.lead(request.user, slug)
     guideline = access.guideline(member, version)
     try:
-        back = rejudge_requests.withdraw_older(guideline=guideline, by=member)
+        count = rejudge_requests.withdraw_older(guideline=guideline, by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -145,23 +149,23 @@ def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -
             ngettext(
                 "%(count)s judgment is no longer asked for.",
                 "%(count)s judgments are no longer asked for.",
-                back,
+                count,
             )
-            % {"count": f"{back:,}"},
+            % {"count": f"{count:,}"},
         )
     return redirect("annotate:guideline_rejudge_requests", slug, version)
 
 
 def _cases(request: PageRequest) -> list[actions.Case]:
     """Return the cases that are ticked or named in the URL; invalid ones are ignored."""
-    named = (request.POST if request.method == "POST" else request.GET).getlist("case")
-    found = (case_of(key) for key in named[: actions.MAX_CASES])
-    return list(dict.fromkeys(case for case in found if case is not None))
+    keys = (request.POST if request.method == "POST" else request.GET).getlist("case")
+    cases = (parse_case(key) for key in keys[: actions.MAX_CASES])
+    return list(dict.fromkeys(case for case in cases if case is not None))
 
 
-def _beside(member: Membership, request: PageRequest) -> dict[str, Any]:
+def _editor_context(member: Membership, request: PageRequest) -> dict[str, Any]:
     """Return the context of the cases beside the editor."""
-    shown, more = beside_the_editor(member, _cases(request))
+    shown, more = cases_for_editor(member, _cases(request))
     return {
         "cases": shown,
         "more_cases": more,
@@ -169,13 +173,13 @@ def _beside(member: Membership, request: PageRequest) -> dict[str, Any]:
     }
 
 
-def _version(
+def _version_context(
     member: Membership, request: PageRequest, in_force: Guideline | None
 ) -> dict[str, Any]:
     """Return the context of one version and of the list of versions."""
-    asked = request.GET.get("version", "")
-    older = asked.isdecimal() and len(asked) < 9
-    shown = access.guideline(member, int(asked)) if older else in_force
+    version = request.GET.get("version", "")
+    is_number = version.isdecimal() and len(version) < 9
+    shown = access.guideline(member, int(version)) if is_number else in_force
     versions = list(
         member.project.guidelines.select_related("author")
         .defer("text")
@@ -199,7 +203,7 @@ def _version(
         **context,
         "cases": cases_of(member, shown),
         "waiting": actions.cases_waiting(member.project).count(),
-        "asked": rejudge_requests.asked_for(shown),
+        "asked": rejudge_requests.count_requests(shown),
         "grades": list(member.project.grades.order_by("value")),
         "rejudge_requests_url": reverse(
             "annotate:guideline_rejudge_requests", args=[member.project.slug, shown.version]

@@ -21,18 +21,30 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.collection.spans import Span
-from annotate.judging.answer_rules import Given, checked_answer, checked_words, refuse_unlikely
+from annotate.judging.answer_rules import (
+    JudgmentContent,
+    check_content,
+    clean_text,
+    refuse_implausible,
+)
 from annotate.judging.history import content_of
-from annotate.judging.lookup import Place, look_up, not_here
-from annotate.judging.resend import sent_before, used_before
-from annotate.judging.statement import KEYS, UNSAID, Grading, On, Recorded, Saying
+from annotate.judging.lookup import JudgingState, look_up, not_in_pair_message
+from annotate.judging.resend import find_resent, uuid_conflict_message
+from annotate.judging.statement import (
+    UNKNOWN_PREVIOUS,
+    VALID_KEYS,
+    GradeOptions,
+    Recorded,
+    StatementOptions,
+    Target,
+)
 from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.models import Flag, Judgment, Repeat, Verdict
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narrative
 from annotate.projects import chain
 from annotate.projects.models import Membership
-from base.errors import NotHere, Refused
+from base.errors import ObjectNotFound, Refused
 from base.raw_sql import insert
 
 
@@ -52,14 +64,14 @@ def judge(
     candidate: Candidate,
     relevance: int,
     by: Membership,
-    **how: Unpack[Grading],
+    **how: Unpack[GradeOptions],
 ) -> Judgment:
     """Record the grade that `by` gives a candidate under the narrative version they read.
 
-    Like `say_grade`, for callers that hold model instances; returns the judgment.
+    Like `record_grade`, for callers that hold model instances; returns the judgment.
     """
-    on = On(narrative.pair, narrative.pk, candidate.pk)
-    row = say_grade(on=on, relevance=relevance, by=by, **how).row
+    target = Target(narrative.pair, narrative.pk, candidate.pk)
+    row = record_grade(target=target, relevance=relevance, by=by, **how).row
     assert isinstance(row, Judgment)
     return row
 
@@ -71,21 +83,21 @@ def flag(
     kind: str,
     by: Membership,
     words: str = "",
-    **how: Unpack[Saying],
+    **how: Unpack[StatementOptions],
 ) -> Flag:
     """Put a flag on a candidate instead of a grade.
 
-    Like `say_flag`, for callers that hold model instances; returns the flag.
+    Like `record_flag`, for callers that hold model instances; returns the flag.
     """
-    on = On(narrative.pair, narrative.pk, candidate.pk)
-    row = say_flag(on=on, kind=kind, words=words, by=by, **how).row
+    target = Target(narrative.pair, narrative.pk, candidate.pk)
+    row = record_flag(target=target, kind=kind, words=words, by=by, **how).row
     assert isinstance(row, Flag)
     return row
 
 
-def say_grade(
+def record_grade(
     *,
-    on: On,
+    target: Target,
     relevance: int,
     by: Membership,
     note: str = "",
@@ -96,7 +108,7 @@ def say_grade(
     pressed: str = "",
     made_at: datetime | None = None,
     uuid: uuids.UUID | None = None,
-    instead_of: uuids.UUID | None = UNSAID,
+    instead_of: uuids.UUID | None = UNKNOWN_PREVIOUS,
     late: bool = False,
     now: datetime | None = None,
 ) -> Recorded:
@@ -106,149 +118,151 @@ def say_grade(
     that the project does not have, a span outside the text, missing evidence where the project
     requires it, unanswered conditions, a grade that contradicts the conditions without a note, a
     UUID already used for other content, an assignment that is not theirs, a document that is not
-    to be judged, a text version that the document does not have. Raises NotHere if the document or
-    the narrative does not belong to the pair, and Stale, unless `late`, if the narrative or the
-    text has a newer version.
+    to be judged, a text version that the document does not have. Raises ObjectNotFound if the
+    document or the narrative does not belong to the pair, and Stale, unless `late`, if the
+    narrative or the text has a newer version.
     """
-    given = Given(
+    content = JudgmentContent(
         relevance,
-        checked_words(note, _("The note")),
+        clean_text(note, _("The note")),
         sorted(evidence),
         sorted(clauses),
         dict(verdicts or {}),
     )
-    refuse_unlikely(pressed, active_ms)
+    refuse_implausible(pressed, active_ms)
     uuid = uuid or uuids.uuid4()
-    with _speaking(on, by, uuid, late=late, now=now) as place:
-        if place.sent:
-            return sent_before(on, by, uuid, instead_of, place, given)
-        place.refuse_if_closed(by, late=late)
-        given = checked_answer(given, by.project, place)
+    with _recording(target, by, uuid, late=late, now=now) as state:
+        if state.is_resend:
+            return find_resent(target, by, uuid, instead_of, state, content)
+        state.refuse_if_closed(by, late=late)
+        content = check_content(content, by.project, state)
         columns = {
-            **_about(on, by, uuid, made_at, place),
+            **_common_columns(target, by, uuid, made_at, state),
             "relevance": relevance,
-            "note": given.note,
-            "evidence": [span._asdict() for span in given.evidence],
-            "clauses": [span._asdict() for span in given.clauses],
+            "note": content.note,
+            "evidence": [span._asdict() for span in content.evidence],
+            "clauses": [span._asdict() for span in content.clauses],
             "active_ms": active_ms,
             "pressed": pressed,
         }
-        if on.again:
-            by_key = {str(key): said for key, said in sorted(given.verdicts.items())}
-            repeat = Repeat(**columns, first_id=place.first, verdicts=by_key)
-            return _said_again(repeat, on, by, instead_of, place)
-        row = Judgment(**columns, replaces_id=place.judgment.pk if place.judgment else None)
-        place.end_what_stands()
+        if target.again:
+            by_key = {str(key): answer for key, answer in sorted(content.verdicts.items())}
+            repeat = Repeat(**columns, first_id=state.first, verdicts=by_key)
+            return _record_repeat(repeat, target, by, instead_of, state)
+        row = Judgment(**columns, replaces_id=state.judgment.pk if state.judgment else None)
+        state.supersede_current()
         insert(row)
-        _add_verdicts(row, given)
-        place.link(on, by, said=_summed(row, given, on, by, place))
-        place.settle_assignment(on, by, settled=True)
-    return Recorded(row, place.warning(instead_of, relevance))
+        _add_verdicts(row, content)
+        state.append_to_chain(target, by, event=_chain_event(row, content, target, by, state))
+        state.update_assignment(target, by, settled=True)
+    return Recorded(row, state.warning(instead_of, relevance))
 
 
-def say_flag(
+def record_flag(
     *,
-    on: On,
+    target: Target,
     kind: str,
     by: Membership,
     words: str = "",
     made_at: datetime | None = None,
     uuid: uuids.UUID | None = None,
-    instead_of: uuids.UUID | None = UNSAID,
+    instead_of: uuids.UUID | None = UNKNOWN_PREVIOUS,
     late: bool = False,
     now: datetime | None = None,
 ) -> Recorded:
     """Put a flag (a `Flag.Kind`) on a candidate instead of a grade.
 
     "Cannot judge" and "problem" need words. Supersedes the previous judgment or flag, may be sent
-    twice and is refused as with `say_grade`.
+    twice and is refused as with `record_grade`.
     """
-    words = checked_words(words, _("What you wrote")).strip()
+    words = clean_text(words, _("What you wrote")).strip()
     if kind not in Flag.Kind.values:
         raise Refused(_("“%(kind)s” is not a kind of flag.") % {"kind": kind[:40]})
     if kind != Flag.Kind.LATER and not words:
         raise Refused(_("Say in a few words why, so that the lead can act on it."))
     uuid = uuid or uuids.uuid4()
-    with _speaking(on, by, uuid, late=late, now=now) as place:
-        if place.sent:
-            return sent_before(on, by, uuid, instead_of, place, (kind, words))
-        place.refuse_if_closed(by, late=late)
-        about = _about(on, by, uuid, made_at, place)
-        if on.again:
-            repeat = Repeat(**about, first_id=place.first, flag=kind, note=words)
-            return _said_again(repeat, on, by, instead_of, place)
+    with _recording(target, by, uuid, late=late, now=now) as state:
+        if state.is_resend:
+            return find_resent(target, by, uuid, instead_of, state, (kind, words))
+        state.refuse_if_closed(by, late=late)
+        about = _common_columns(target, by, uuid, made_at, state)
+        if target.again:
+            repeat = Repeat(**about, first_id=state.first, flag=kind, note=words)
+            return _record_repeat(repeat, target, by, instead_of, state)
         row = Flag(**about, kind=kind, words=words)
-        place.end_what_stands()
+        state.supersede_current()
         insert(row)
-        place.link(on, by)
-        place.settle_assignment(on, by, settled=kind != Flag.Kind.LATER)
-    return Recorded(row, place.warning(instead_of, kind))
+        state.append_to_chain(target, by)
+        state.update_assignment(target, by, settled=kind != Flag.Kind.LATER)
+    return Recorded(row, state.warning(instead_of, kind))
 
 
-def _add_verdicts(row: Judgment, given: Given) -> None:
-    if given.verdicts:
+def _add_verdicts(row: Judgment, content: JudgmentContent) -> None:
+    if content.verdicts:
         Verdict.objects.bulk_create(
             Verdict(judgment=row, condition_id=condition, answer=answer)
-            for condition, answer in sorted(given.verdicts.items())
+            for condition, answer in sorted(content.verdicts.items())
         )
 
 
-def _about(
-    on: On, by: Membership, uuid: uuids.UUID, made_at: datetime | None, place: Place
+def _common_columns(
+    target: Target, by: Membership, uuid: uuids.UUID, made_at: datetime | None, state: JudgingState
 ) -> dict[str, Any]:
     """Return the columns that a judgment, a flag and the answer to a repeat have in common."""
     return {
         "uuid": uuid,
-        "narrative_id": on.narrative,
-        "candidate_id": on.candidate,
+        "narrative_id": target.narrative,
+        "candidate_id": target.candidate,
         "annotator": by,
         "made_at": made_at,
-        "at": place.now,
-        **place.text_read(),
+        "at": state.now,
+        **state.text_columns(),
     }
 
 
 @contextmanager
-def _speaking(
-    on: On, by: Membership, uuid: uuids.UUID, *, late: bool, now: datetime | None
-) -> Iterator[Place]:
+def _recording(
+    target: Target, by: Membership, uuid: uuids.UUID, *, late: bool, now: datetime | None
+) -> Iterator[JudgingState]:
     """Open the transaction that records a statement, under a lock on the assignment of `by`.
 
     The lock serializes statements that one person sends from several tabs.
     """
-    if on.narrative not in KEYS or on.candidate not in KEYS:
-        raise NotHere(not_here())
+    if target.narrative not in VALID_KEYS or target.candidate not in VALID_KEYS:
+        raise ObjectNotFound(not_in_pair_message())
     now = now or timezone.now()
     try:
         with transaction.atomic():
-            found = _looked_up_first(on, by, uuid, now)
+            state = _look_up_on_sqlite(target, by, uuid, now)
             task = Assignment.Task.JUDGE
-            if found is not None and (
-                found.begun or assignments.work_in(pair=on.pair, task=task, by=by, now=now)
+            if state is not None and (
+                state.begun or assignments.begin_work(pair=target.pair, task=task, by=by, now=now)
             ):
-                yield found
+                yield state
                 return
-            if not assignments.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now):
+            if not assignments.begin_work(pair=target.pair, task=task, by=by, now=now):
                 if not late:
                     raise Refused(assignments.NOT_YOURS)
                 assignments.take(
-                    pair=on.pair,
-                    task=Assignment.Task.JUDGE,
+                    pair=target.pair,
+                    task=task,
                     by=by,
                     become_blind=True,
                     unrestricted=True,
                     now=now,
                 )
-                assignments.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now)
-            yield look_up(on, by, uuid, now)
+                assignments.begin_work(pair=target.pair, task=task, by=by, now=now)
+            yield look_up(target, by, uuid, now)
     except IntegrityError as error:
         # Somebody else, under another lock, used the same UUID at the same time.
         if any(model.objects.filter(uuid=uuid).exists() for model in (Judgment, Flag, Repeat)):
-            raise Refused(used_before()) from error
+            raise Refused(uuid_conflict_message()) from error
         raise
 
 
-def _looked_up_first(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place | None:
+def _look_up_on_sqlite(
+    target: Target, by: Membership, uuid: uuids.UUID, now: datetime
+) -> JudgingState | None:
     """On SQLite, look everything up before locking: the transaction is already the only writer.
 
     None if the lookup is refused, and on PostgreSQL.
@@ -256,24 +270,26 @@ def _looked_up_first(on: On, by: Membership, uuid: uuids.UUID, now: datetime) ->
     if connection.vendor != "sqlite":
         return None
     try:
-        return look_up(on, by, uuid, now)
+        return look_up(target, by, uuid, now)
     except Refused:
         return None
 
 
-def _summed(row: Judgment, given: Given, on: On, by: Membership, place: Place) -> chain.Event:
+def _chain_event(
+    row: Judgment, content: JudgmentContent, target: Target, by: Membership, state: JudgingState
+) -> chain.Event:
     """Return the judgment's event for the hash chain of its assignment."""
-    numbered = {place.conditions[key]: answer for key, answer in given.verdicts.items()}
-    what = judgment_chain.content(
-        pair_id=on.pair.pair_id,
-        side=place.side,
-        version=place.version,
-        doc_id=place.doc_id,
+    numbered = {state.conditions[key]: answer for key, answer in content.verdicts.items()}
+    hashed = judgment_chain.content(
+        pair_id=target.pair.pair_id,
+        side=state.side,
+        version=state.version,
+        doc_id=state.doc_id,
         annotator=by.name,
         relevance=row.relevance,
         note=row.note,
-        evidence=judgment_chain.spans(given.evidence),
-        clauses=judgment_chain.spans(given.clauses),
+        evidence=judgment_chain.spans(content.evidence),
+        clauses=judgment_chain.spans(content.clauses),
         verdicts=judgment_chain.answers(numbered),
         active_ms=row.active_ms,
         pressed=row.pressed,
@@ -282,16 +298,20 @@ def _summed(row: Judgment, given: Given, on: On, by: Membership, place: Place) -
         made_at=row.made_at,
         text_version=row.text_version,
     )
-    return chain.said(judgment_chain.KIND, row.uuid, what)
+    return chain.content_event(judgment_chain.KIND, row.uuid, hashed)
 
 
 # --- repeats --------------------------------------------------------------------------------------
 
 
-def _said_again(
-    repeat: Repeat, on: On, by: Membership, instead_of: uuids.UUID | None, place: Place
+def _record_repeat(
+    repeat: Repeat,
+    target: Target,
+    by: Membership,
+    instead_of: uuids.UUID | None,
+    state: JudgingState,
 ) -> Recorded:
-    place.end_what_stands()
+    state.supersede_current()
     repeat.save(force_insert=True)
-    place.settle_assignment(on, by, settled=repeat.flag != Flag.Kind.LATER)
-    return Recorded(repeat, place.warning(instead_of, content_of(repeat)))
+    state.update_assignment(target, by, settled=repeat.flag != Flag.Kind.LATER)
+    return Recorded(repeat, state.warning(instead_of, content_of(repeat)))

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from django.utils.translation import gettext as _
 
 from annotate.collection.spans import Span
-from annotate.judging.lookup import Place
-from annotate.judgments.conditions import derived
-from annotate.judgments.evidence import checked, is_wanted, lacking
+from annotate.judging.lookup import JudgingState
+from annotate.judgments.conditions import derive_relevance
+from annotate.judgments.evidence import merge_spans, missing_evidence, needs_evidence
 from annotate.judgments.models import Judgment, Verdict
 from annotate.projects.models import Grade, Membership, Project
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 
 MAX_NOTE = 10_000
 
@@ -25,7 +25,7 @@ MAX_ACTIVE_MS = 86_400_000
 def check_grade(by: Membership, relevance: int) -> None:
     """Refuse a relevance that is not one of the grades of the project of `by`."""
     grades = Grade.objects.filter(project=by.project_id).values_list("value", flat=True)
-    _refuse_unless_among(relevance, sorted(grades))
+    _refuse_unknown_grade(relevance, sorted(grades))
 
 
 def grades_that_need_evidence(
@@ -39,7 +39,7 @@ def grades_that_need_evidence(
     return [
         grade
         for grade in grades
-        if is_wanted(
+        if needs_evidence(
             relevance=grade,
             prior=prior,
             relevant_from=project.relevant_from,
@@ -48,7 +48,7 @@ def grades_that_need_evidence(
     ]
 
 
-class Given(NamedTuple):
+class JudgmentContent(NamedTuple):
     """The content of a judgment; two judgments with equal content are the same."""
 
     relevance: int
@@ -58,58 +58,62 @@ class Given(NamedTuple):
     verdicts: dict[int, str]
 
 
-def checked_answer(given: Given, project: Project, place: Place) -> Given:
+def check_content(
+    content: JudgmentContent, project: Project, state: JudgingState
+) -> JudgmentContent:
     """Return the judgment's content as it will be saved, with its spans in order, or refuse it."""
-    _refuse_unless_among(given.relevance, place.grades)
-    if given.evidence and place.document_length is None:
+    _refuse_unknown_grade(content.relevance, state.grades)
+    if content.evidence and state.document_length is None:
         raise Refused(
             _("The text of this document is not available, so no passage of it can be marked.")
         )
     try:
-        given = given._replace(
-            evidence=checked(given.evidence, place.document_length or 0),
-            clauses=checked(given.clauses, place.narrative_length),
+        content = content._replace(
+            evidence=merge_spans(content.evidence, state.document_length or 0),
+            clauses=merge_spans(content.clauses, state.narrative_length),
         )
     except ValueError as error:
         raise Refused(str(error)) from error
-    _check_conditions(given, project, place)
+    _check_conditions(content, project, state)
     of_document = project.evidence_rule == Project.EvidenceRule.DOCUMENT
-    lacks = lacking(
+    message = missing_evidence(
         rule=project.evidence_rule,
-        wanted=bool(grades_that_need_evidence(project, place.prior, [given.relevance])),
-        passages=len(given.evidence),
-        clauses=len(given.clauses),
-        markable=place.markable if of_document else bool(place.narrative_length),
-        note=given.note,
+        wanted=bool(grades_that_need_evidence(project, state.prior, [content.relevance])),
+        passages=len(content.evidence),
+        clauses=len(content.clauses),
+        markable=state.markable if of_document else bool(state.narrative_length),
+        note=content.note,
     )
-    if lacks:
-        raise Refused(lacks)
-    return given
+    if message:
+        raise Refused(message)
+    return content
 
 
-def _check_conditions(given: Given, project: Project, place: Place) -> None:
-    if not given.verdicts.keys() <= place.conditions.keys():
+def _check_conditions(content: JudgmentContent, project: Project, state: JudgingState) -> None:
+    if not content.verdicts.keys() <= state.conditions.keys():
         raise Refused(
             _("A verdict is on a condition that this narrative does not have. Reload the page.")
         )
-    if not set(Verdict.Answer.values).issuperset(given.verdicts.values()):
+    if not set(Verdict.Answer.values).issuperset(content.verdicts.values()):
         raise Refused(_("The answer to a condition must be met, not met, or can't tell."))
-    if project.condition_rule == Project.ConditionRule.BY_HAND or not place.conditions:
+    if project.condition_rule == Project.ConditionRule.BY_HAND or not state.conditions:
         return
-    if len(given.verdicts) < len(place.conditions):
+    if len(content.verdicts) < len(state.conditions):
         raise Refused(_("Answer all conditions first; they decide the grade."))
-    follows = derived(project.condition_rule, list(given.verdicts.values()), place.grades)
-    if follows not in {None, given.relevance} and not given.note.strip():
+    follows = derive_relevance(
+        project.condition_rule, list(content.verdicts.values()), state.grades
+    )
+    if follows not in {None, content.relevance} and not content.note.strip():
         raise Refused(
             _(
                 "By its conditions this document is a %(follows)s. Say in the note why it is a "
                 "%(given)s nevertheless, then give the grade again."
             )
-            % {"follows": follows, "given": given.relevance}
+            % {"follows": follows, "given": content.relevance}
         )
 
 
-def _refuse_unless_among(relevance: int, grades: Sequence[int]) -> None:
+def _refuse_unknown_grade(relevance: int, grades: Sequence[int]) -> None:
     if relevance not in grades:
         known = ", ".join(map(str, grades))
         shown = str(relevance) if abs(relevance) < 10**9 else _("This number")
@@ -119,19 +123,19 @@ def _refuse_unless_among(relevance: int, grades: Sequence[int]) -> None:
         )
 
 
-def checked_words(text: str, what: str) -> str:
+def clean_text(text: str, what: str) -> str:
     """Return typed text with normalized line ends; refuse text that cannot be stored."""
     if len(text) > MAX_NOTE:
         raise Refused(
-            _("%(what)s has %(length)s characters; at most %(most)s are kept.")
+            _("%(what)s has %(length)s characters; at most %(most)s are allowed.")
             % {"what": what, "length": f"{len(text):,}", "most": f"{MAX_NOTE:,}"}
         )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    refuse_strange(text)
+    refuse_invalid_characters(text)
     return text
 
 
-def refuse_unlikely(pressed: str, active_ms: int | None) -> None:
+def refuse_implausible(pressed: str, active_ms: int | None) -> None:
     """Refuse an unknown value of `pressed`, and more than a day of active time."""
     if pressed and pressed not in Judgment.Pressed.values:
         raise Refused(_("A grade is given with a key or a click."))

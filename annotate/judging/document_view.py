@@ -11,23 +11,23 @@ from uuid import UUID
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.collection.document_rendering import DocumentPane, ShownTable, prepared
+from annotate.collection.document_rendering import DocumentPane, ShownTable, build_pane
 from annotate.collection.models import Candidate, Document, Run, RunLine
 from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
-from annotate.judgments.document_names import Name, name_of, open_to
+from annotate.judgments.document_names import Name, hidden_from, name_of
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
-from annotate.judgments.repeats import Spot, unmasked
+from annotate.judgments.repeats import Spot, unmask
 from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Grade, Membership
 from base.prepared_queries import Built
 from base.prepared_queries import prepared as prepared_query
-from base.raw_sql import columns, every
+from base.raw_sql import all_rows, columns
 
 
 @dataclass(frozen=True)
-class Again:
+class ShownRejudgeRequest:
     """A rejudge request as it is shown to the judge."""
 
     rejudge_request: RejudgeRequest
@@ -41,7 +41,7 @@ class Again:
 class DocumentView:
     """One document on the judge page, with its position and the judge's answer to it."""
 
-    # The document's number on the page: see `annotate.judging.judging_session.numbered`.
+    # The document's number on the page: see `annotate.judging.judging_session.spot_number`.
     number: int
     candidate: Candidate
     # Its position in the judge's order, from 1.
@@ -54,12 +54,12 @@ class DocumentView:
     prior: int | None
     ranks: list[tuple[int, str]]
     # The grades that need a marked passage.
-    wanted: list[int]
+    evidence_grades: list[int]
     given: Judgment | Repeat | None
     flag: Flag | None
-    again: list[Again]
+    again: list[ShownRejudgeRequest]
     # The answer as JSON for the page's script.
-    said: str
+    answer_json: str
 
     @property
     def document(self) -> Document:
@@ -88,10 +88,10 @@ def document_views(
     narrative: Narrative,
     member: Membership,
     order: Sequence[int],
-    wanted: Iterable[int],
+    numbers: Iterable[int],
     grades: Sequence[Grade],
 ) -> list[DocumentView]:
-    """Return the views of the documents `wanted`, in that order, except those not in `order`, the
+    """Return the views of the documents `numbers`, in that order, except those not in `order`, the
     judge's pool. Both hold document numbers as the page uses them.
 
     Two queries, however many documents: one for the texts, one for the documents the judge has
@@ -99,53 +99,59 @@ def document_views(
     requests, one for answers to repeats, one for verdicts and two for whether ids may be shown. If
     ranks are shown, one more.
     """
-    places = {unmasked(number, member.pk): place for place, number in enumerate(order, start=1)}
-    spots = {number: unmasked(number, member.pk) for number in wanted}
-    spots = {number: spot for number, spot in spots.items() if spot in places}
+    positions = {unmask(number, member.pk): at for at, number in enumerate(order, start=1)}
+    spots = {number: unmask(number, member.pk) for number in numbers}
+    spots = {number: spot for number, spot in spots.items() if spot in positions}
     keys = {spot.candidate for spot in spots.values()}
-    found, texts = _with_texts(keys)
-    spoken = _spoken.rows(narrative=narrative.pk, member=member.pk, candidates=list(keys))
-    spoken_of = {candidate for (candidate,) in spoken}
-    said_of, flags = _statements(narrative, member, spoken_of, spots)
-    again = rejudge_requests(narrative, member, list(spoken_of), flags) if spoken_of else {}
-    ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
+    candidates, texts = _read_candidates(keys)
+    rows = _answered.rows(narrative=narrative.pk, member=member.pk, candidates=list(keys))
+    answered = {candidate for (candidate,) in rows}
+    answers, flags = _read_answers(narrative, member, answered, spots)
+    again = read_rejudge_requests(narrative, member, list(answered), flags) if answered else {}
+    ranks = _read_ranks(pair, candidates.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
-    answered = {
-        spots[number].candidate for number, (given, flag) in said_of.items() if _ends(given, flag)
+    final = {
+        spots[number].candidate
+        for number, (given, flag) in answers.items()
+        if _is_final(given, flag)
     }
-    hidden = open_to(member, [found[key] for key in answered], under=narrative)
+    hidden = hidden_from(member, [candidates[key] for key in final], under=narrative)
     # Reversed once: reversing a URL costs as much as reading a document's row.
     url = reverse("annotate:judge", args=[pair.pk, 0])
-    made = []
+    views = []
     for number, spot in spots.items():
-        candidate = found[spot.candidate]
-        given, flag = said_of[number]
-        made.append(
+        candidate = candidates[spot.candidate]
+        given, flag = answers[number]
+        views.append(
             DocumentView(
                 number=number,
                 candidate=candidate,
-                position=places[spot],
+                position=positions[spot],
                 url=f"{url.removesuffix('0/')}{number}/",
-                shown=prepared(candidate.document, texts[candidate.pk], words),
+                shown=build_pane(candidate.document, texts[candidate.pk], words),
                 name=name_of(
                     candidate.document,
                     pair.project,
-                    hidden=not _ends(given, flag) or spot.candidate in hidden,
+                    hidden=not _is_final(given, flag) or spot.candidate in hidden,
                 ),
                 prior=candidate.prior_relevance if pair.project.show_prior else None,
                 ranks=ranks.get(candidate.document_id, []),
-                wanted=grades_that_need_evidence(pair.project, candidate.prior_relevance, values),
+                evidence_grades=grades_that_need_evidence(
+                    pair.project, candidate.prior_relevance, values
+                ),
                 given=given,
                 flag=flag,
                 again=[] if spot.again else again.get(spot.candidate, []),
-                said=json.dumps(said(given, flag), ensure_ascii=False, separators=(",", ":")),
+                answer_json=json.dumps(
+                    answer_data(given, flag), ensure_ascii=False, separators=(",", ":")
+                ),
             )
         )
-    return made
+    return views
 
 
-def _with_texts(keys: Collection[int]) -> tuple[dict[int, Candidate], dict[int, str | None]]:
+def _read_candidates(keys: Collection[int]) -> tuple[dict[int, Candidate], dict[int, str | None]]:
     """Return candidates with their documents, and the documents' newest texts, both by candidate
     key: one query.
     """
@@ -158,15 +164,15 @@ def _with_texts(keys: Collection[int]) -> tuple[dict[int, Candidate], dict[int, 
             ON t.document_id = d.id AND t.version = d.text_version
         WHERE c.id IN ({", ".join(["%s"] * len(keys))})
     """  # noqa: S608 (the columns of our own tables)
-    found: dict[int, Candidate] = {}
+    candidates: dict[int, Candidate] = {}
     texts: dict[int, str | None] = {}
-    for candidate, document, text in every(sql, list(keys), Candidate, Document):
+    for candidate, document, text in all_rows(sql, list(keys), Candidate, Document):
         candidate.document = document
-        found[candidate.pk], texts[candidate.pk] = candidate, text
-    return found, texts
+        candidates[candidate.pk], texts[candidate.pk] = candidate, text
+    return candidates, texts
 
 
-def _statements(
+def _read_answers(
     narrative: Narrative, member: Membership, keys: Collection[int], spots: Mapping[int, Spot]
 ) -> tuple[dict[int, tuple[Judgment | Repeat | None, Flag | None]], dict[int, Flag]]:
     """Return the judge's answer to each document by number, and their flags by candidate.
@@ -186,15 +192,17 @@ def _statements(
         if any(spot.again for spot in spots.values())
         else {}
     )
-    said = {number: _said_of(spot, judgments, flags, repeats) for number, spot in spots.items()}
-    return said, flags
+    answers = {
+        number: _answer_to(spot, judgments, flags, repeats) for number, spot in spots.items()
+    }
+    return answers, flags
 
 
 @prepared_query("narrative", "member", "candidates")
-def _spoken(narrative: int, member: int, candidates: int) -> Built:
+def _answered(narrative: int, member: int, candidates: int) -> Built:
     """Return the candidates that a judge has answered under a narrative, or should rejudge."""
     mine = {"narrative": narrative, "annotator": member, "candidate__in": [candidates]}
-    asked = RejudgeRequest.objects.standing().filter(
+    requested = RejudgeRequest.objects.not_withdrawn().filter(
         **{f"judgment__{name}": value for name, value in mine.items()}
     )
     judged, flagged, repeated = (
@@ -205,10 +213,11 @@ def _spoken(narrative: int, member: int, candidates: int) -> Built:
             Repeat.objects.current(),
         )
     )
-    return judged.union(flagged, repeated, asked.values_list("judgment__candidate_id"), all=True)
+    to_rejudge = requested.values_list("judgment__candidate_id")
+    return judged.union(flagged, repeated, to_rejudge, all=True)
 
 
-def _said_of(
+def _answer_to(
     spot: Spot,
     judgments: Mapping[int, Judgment],
     flags: Mapping[int, Flag],
@@ -216,40 +225,40 @@ def _said_of(
 ) -> tuple[Judgment | Repeat | None, Flag | None]:
     """Return the judge's answer to a document, or to its repeat."""
     if spot.again:
-        return _of_repeat(repeats.get(spot.candidate))
+        return _split_repeat(repeats.get(spot.candidate))
     return judgments.get(spot.candidate), flags.get(spot.candidate)
 
 
-def _ends(given: Judgment | Repeat | None, flag: Flag | None) -> bool:
+def _is_final(given: Judgment | Repeat | None, flag: Flag | None) -> bool:
     """Return whether there is a grade, or a flag other than "later"."""
     return given is not None or (flag is not None and flag.kind != Flag.Kind.LATER)
 
 
-def _of_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
+def _split_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
     """Return the answer to a repeat in the form of a first answer."""
     if repeat is None:
         return None, None
     return (repeat if repeat.relevance is not None else None), repeat.as_flag()
 
 
-def rejudge_requests(
+def read_rejudge_requests(
     narrative: Narrative,
     member: Membership,
-    wanted: Sequence[int],
+    candidates: Sequence[int],
     flags: Mapping[int, Flag],
-) -> dict[int, list[Again]]:
+) -> dict[int, list[ShownRejudgeRequest]]:
     """Return the judge's rejudge requests by candidate: one query.
 
     Answered requests are included, because the answer can be withdrawn. `flags`: the judge's
     current flags.
     """
-    found: dict[int, list[Again]] = {}
+    requests: dict[int, list[ShownRejudgeRequest]] = {}
     for rejudge_request in (
-        RejudgeRequest.objects.standing()
+        RejudgeRequest.objects.not_withdrawn()
         .filter(
             judgment__narrative=narrative,
             judgment__annotator=member,
-            judgment__candidate__in=wanted,
+            judgment__candidate__in=candidates,
             judgment__text_replaced_at=None,
         )
         .select_related("judgment", "by", "guideline")
@@ -257,21 +266,21 @@ def rejudge_requests(
         .order_by("pk")
     ):
         judgment = rejudge_request.judgment
-        off = flags.get(judgment.candidate_id)
-        put_off = (
-            off is not None and off.kind == Flag.Kind.LATER and off.at == judgment.superseded_at
+        flag = flags.get(judgment.candidate_id)
+        is_later = (
+            flag is not None and flag.kind == Flag.Kind.LATER and flag.at == judgment.superseded_at
         )
-        found.setdefault(judgment.candidate_id, []).append(
-            Again(
+        requests.setdefault(judgment.candidate_id, []).append(
+            ShownRejudgeRequest(
                 rejudge_request,
-                off.uuid if off and put_off else judgment.uuid,
-                put_off or judgment.superseded_at is None,
+                flag.uuid if flag and is_later else judgment.uuid,
+                is_later or judgment.superseded_at is None,
             )
         )
-    return found
+    return requests
 
 
-def said(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
+def answer_data(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
     """Return a judge's answer to a document in the form for the page's script; {} for none."""
     if given is not None:
         return {
@@ -288,13 +297,13 @@ def said(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
     return {}
 
 
-def judging_session_of(
+def session_data(
     *,
     member: Membership,
     pair: InstructionPair,
     narrative: Narrative,
     number: int | None,
-    at: JudgingSession,
+    session: JudgingSession,
     grades: Sequence[Grade],
     keys: dict[int, str],
 ) -> dict[str, Any]:
@@ -309,16 +318,22 @@ def judging_session_of(
         "pair": pair.pk,
         "narrative": narrative.pk,
         "candidate": number,
-        "order": at.order,
+        "order": session.order,
         "said": {
-            **{pk: ["flag", kind, str(at.uuids[pk])] for pk, kind in at.flagged.items()},
-            **{pk: ["judgment", value, str(at.uuids[pk])] for pk, value in at.judged.items()},
+            **{
+                document: ["flag", kind, str(session.uuids[document])]
+                for document, kind in session.flagged.items()
+            },
+            **{
+                document: ["judgment", value, str(session.uuids[document])]
+                for document, value in session.judged.items()
+            },
         },
         # The first to be undone comes last.
-        "history": at.history,
-        "noted": sorted(at.noted),
-        "active_ms": at.active_ms,
-        "asked": [str(uuid) for uuid in at.asked],
+        "history": session.history,
+        "noted": sorted(session.noted),
+        "active_ms": session.active_ms,
+        "asked": [str(uuid) for uuid in session.rejudge_uuids],
         "grades": [
             {"value": grade.value, "name": grade.name, "key": keys[grade.value]} for grade in grades
         ],
@@ -339,11 +354,11 @@ def judging_session_of(
     }
 
 
-def _ranks(
+def _read_ranks(
     pair: InstructionPair, candidates: Iterable[Candidate]
 ) -> dict[int, list[tuple[int, str]]]:
     """Return each document's (rank, run) in every run, by document key."""
-    found: dict[int, list[tuple[int, str]]] = {}
+    ranks: dict[int, list[tuple[int, str]]] = {}
     lines = (
         RunLine.objects.filter(
             # A run over instructions ranks documents for its own pair only.
@@ -355,5 +370,5 @@ def _ranks(
         .order_by("rank", "run__name")
     )
     for document, rank, run in lines.values_list("document", "rank", "run__name"):
-        found.setdefault(document, []).append((rank, run))
-    return found
+        ranks.setdefault(document, []).append((rank, run))
+    return ranks

@@ -17,7 +17,7 @@ from annotate.projects.models import Grade
 
 
 @dataclass(frozen=True)
-class Finished:
+class SessionSummary:
     """The summary of a judge's answers to a pair's documents."""
 
     # The number of documents with each grade.
@@ -28,29 +28,31 @@ class Finished:
     seconds: float
 
 
-def finished(pair: InstructionPair, at: JudgingSession, grades: Sequence[Grade]) -> Finished:
+def summarize(
+    pair: InstructionPair, session: JudgingSession, grades: Sequence[Grade]
+) -> SessionSummary:
     """Summarize a judging session; runs no query."""
-    given = Counter(at.judged.get(number) for number in at.order)
+    counts = Counter(session.judged.get(number) for number in session.order)
     url = reverse("annotate:judge", args=[pair.pk, 0]).removesuffix("0/")
 
-    def places(wanted: Collection[int]) -> list[tuple[int, str]]:
+    def links(numbers: Collection[int]) -> list[tuple[int, str]]:
         return [
-            (place, f"{url}{number}/")
-            for place, number in enumerate(at.order, start=1)
-            if number in wanted
+            (position, f"{url}{number}/")
+            for position, number in enumerate(session.order, start=1)
+            if number in numbers
         ]
 
     flagged: dict[str, set[int]] = defaultdict(set)
-    for number, kind in at.flagged.items():
+    for number, kind in session.flagged.items():
         flagged[kind].add(number)
-    return Finished(
-        grades=[(grade, given[grade.value]) for grade in grades],
+    return SessionSummary(
+        grades=[(grade, counts[grade.value]) for grade in grades],
         places=[
-            ("noted", _("With a note"), places(at.noted)),
+            ("noted", _("With a note"), links(session.noted)),
             *(
-                (f"flag {kind.value}", kind.label, places(flagged[kind]))
+                (f"flag {kind.value}", kind.label, links(flagged[kind]))
                 for kind in (Flag.Kind.CANNOT_JUDGE, Flag.Kind.PROBLEM)
             ),
         ],
-        seconds=at.active_ms / 1000,
+        seconds=session.active_ms / 1000,
     )

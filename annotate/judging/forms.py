@@ -13,7 +13,7 @@ from annotate.collection.text_versions import MAX_TEXT_VERSION
 from annotate.judging.answer_rules import MAX_ACTIVE_MS, MAX_NOTE
 from annotate.judgments.models import Flag, Judgment
 
-VERDICT = "verdict-"
+VERDICT_PREFIX = "verdict-"
 
 
 class BackForm(forms.Form):
@@ -32,8 +32,8 @@ class SpansField(forms.Field):
     def to_python(self, value: list[str] | None) -> list[Span]:
         """Parse the spans; raise ValidationError for an invalid one."""
         spans = []
-        for one in filter(None, value or ()):
-            start, _dash, end = one.partition("-")
+        for sent in filter(None, value or ()):
+            start, _dash, end = sent.partition("-")
             if not all(
                 part.isascii() and part.isdecimal() and len(part) < 12 for part in (start, end)
             ):
@@ -77,8 +77,8 @@ def verdicts_in(data: Mapping[str, Any]) -> dict[int, str]:
     """Return a form's verdicts by condition key; raise ValidationError for an invalid key."""
     verdicts = {}
     for name, answer in data.items():
-        key = name.removeprefix(VERDICT)
-        if name.startswith(VERDICT) and answer:
+        key = name.removeprefix(VERDICT_PREFIX)
+        if name.startswith(VERDICT_PREFIX) and answer:
             if not (key.isascii() and key.isdecimal() and len(key) < 19):
                 raise forms.ValidationError(_("A verdict must be on a condition."))
             verdicts[int(key)] = str(answer)

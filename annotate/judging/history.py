@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from annotate.judgments.models import Flag, Judgment, Repeat
 
-ENDED = {Judgment: "superseded_at", Flag: "cleared_at", Repeat: "superseded_at"}
+END_COLUMNS = {Judgment: "superseded_at", Flag: "cleared_at", Repeat: "superseded_at"}
 
 
 def content_of(row: Judgment | Flag | Repeat) -> int | str:
@@ -26,12 +26,12 @@ def ended_at(row: Judgment | Flag | Repeat) -> datetime | None:
     return row.cleared_at if isinstance(row, Flag) else row.superseded_at
 
 
-def end(row: Judgment | Flag | Repeat, at: datetime | None) -> None:
+def end_statement(row: Judgment | Flag | Repeat, at: datetime | None) -> None:
     """End a statement at the given time, or make it current again (None)."""
-    type(row)._default_manager.filter(pk=row.pk).update(**{ENDED[type(row)]: at})
+    type(row)._default_manager.filter(pk=row.pk).update(**{END_COLUMNS[type(row)]: at})
 
 
-def said_of_same(row: Judgment | Flag | Repeat) -> Q:
+def same_target(row: Judgment | Flag | Repeat) -> Q:
     """Return a filter for statements by the same person about the same document, under the same
     narrative version and text version.
     """
@@ -43,20 +43,21 @@ def said_of_same(row: Judgment | Flag | Repeat) -> Q:
     )
 
 
-def given_way_to(row: Judgment | Flag | Repeat) -> Judgment | Flag | Repeat | None:
+def find_superseded(row: Judgment | Flag | Repeat) -> Judgment | Flag | Repeat | None:
     """Return the statement that this one superseded, if any."""
-    found: list[Judgment | Flag | Repeat]
+    superseded: list[Judgment | Flag | Repeat]
     if isinstance(row, Repeat):
-        found = list(Repeat.objects.filter(said_of_same(row), withdrawn_at=None, at__lt=row.at))
+        superseded = list(Repeat.objects.filter(same_target(row), withdrawn_at=None, at__lt=row.at))
     else:
-        judged = Q(superseded_at=row.at)
+        ended = Q(superseded_at=row.at)
         if isinstance(row, Judgment) and row.replaces_id is not None:
-            judged |= Q(pk=row.replaces_id)
-        found = [
-            *Judgment.objects.filter(judged, said_of_same(row), withdrawn_at=None),
-            *Flag.objects.filter(said_of_same(row), cleared_at=row.at),
+            ended |= Q(pk=row.replaces_id)
+        superseded = [
+            *Judgment.objects.filter(ended, same_target(row), withdrawn_at=None),
+            *Flag.objects.filter(same_target(row), cleared_at=row.at),
         ]
-    return max((one for one in found if one != row), key=lambda one: one.at, default=None)
+    others = (other for other in superseded if other != row)
+    return max(others, key=lambda other: other.at, default=None)
 
 
 def was_withdrawn(row: Judgment | Flag | Repeat) -> bool:
@@ -66,17 +67,17 @@ def was_withdrawn(row: Judgment | Flag | Repeat) -> bool:
     """
     if not isinstance(row, Flag):
         return row.withdrawn_at is not None
-    of_it = said_of_same(row) & Q(at=row.cleared_at)
+    made_then = same_target(row) & Q(at=row.cleared_at)
     return row.cleared_at is not None and not any(
-        model.objects.filter(of_it).exists() for model in (Judgment, Flag)
+        model.objects.filter(made_then).exists() for model in (Judgment, Flag)
     )
 
 
-def stands(row: Judgment | Flag | Repeat) -> bool:
+def has_current(row: Judgment | Flag | Repeat) -> bool:
     """Return whether there is a current statement by the same person about the same document."""
     if isinstance(row, Repeat):
-        return Repeat.objects.filter(said_of_same(row), superseded_at=None).exists()
+        return Repeat.objects.filter(same_target(row), superseded_at=None).exists()
     return (
-        Judgment.objects.filter(said_of_same(row), superseded_at=None).exists()
-        or Flag.objects.filter(said_of_same(row), cleared_at=None).exists()
+        Judgment.objects.filter(same_target(row), superseded_at=None).exists()
+        or Flag.objects.filter(same_target(row), cleared_at=None).exists()
     )

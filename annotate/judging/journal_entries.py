@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Origin:
+class EntryOrigin:
     """The narrative that an entry is about, and its time by the browser's clock."""
 
     uuid: UUID
@@ -46,7 +46,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Place(Origin):
+class DocumentEntry(EntryOrigin):
     """An entry about one document."""
 
     candidate: int
@@ -54,7 +54,7 @@ class Place(Origin):
     text_version: int | None
 
 
-class Taken(NamedTuple):
+class SavedEntry(NamedTuple):
     """The result of saving an entry: the time, and a warning, if any."""
 
     at: datetime
@@ -62,16 +62,16 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Further(Origin, ABC):
+class RegisteredEntry(EntryOrigin, ABC):
     """An entry of a kind that another app registers, which saves itself."""
 
     @abstractmethod
-    def say(self, *, by: Membership, pair: InstructionPair) -> Taken:
+    def save(self, *, by: Membership, pair: InstructionPair) -> SavedEntry:
         """Save the entry, or raise Refused or Http404. Idempotent."""
 
 
 @dataclass(frozen=True)
-class SaidGrade(Place):
+class GradeEntry(DocumentEntry):
     """A grade with its note, evidence, clauses and verdicts."""
 
     relevance: int
@@ -85,7 +85,7 @@ class SaidGrade(Place):
 
 
 @dataclass(frozen=True)
-class SaidFlag(Place):
+class FlagEntry(DocumentEntry):
     """A flag instead of a grade."""
 
     flag: str
@@ -94,23 +94,23 @@ class SaidFlag(Place):
 
 
 @dataclass(frozen=True)
-class SaidUndo(Place):
+class UndoEntry(DocumentEntry):
     """The withdrawal of an earlier statement."""
 
     undoes: UUID
 
 
-Entry = SaidGrade | SaidFlag | SaidUndo | Further
+Entry = GradeEntry | FlagEntry | UndoEntry | RegisteredEntry
 
 
 class Unreadable(Exception):
     """The request is not a list of entries; the message is a sentence to show."""
 
 
-def entries_of(body: bytes) -> list[Any]:
+def parse_entries(body: bytes) -> list[Any]:
     """Return the unparsed entries of a request's body, or raise Unreadable."""
     try:
-        sent = json.loads(body, parse_constant=_no_number)
+        sent = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise Unreadable("This is not JSON.") from error
     entries = sent.get("entries") if isinstance(sent, dict) else None
@@ -133,13 +133,13 @@ def user_of(entry: Any) -> int | None:
     return user if isinstance(user, int) and not isinstance(user, bool) else None
 
 
-def read(entry: Any) -> Entry:
+def parse_entry(entry: Any) -> Entry:
     """Parse an entry; raise Refused, naming the field, if one is invalid."""
     if not isinstance(entry, dict):
         raise Refused(_("An entry must be an object with fields."))
-    kind = text_of(entry, "kind")
-    if kind not in _KINDS and kind not in _further:
-        known = ", ".join([*_KINDS, *_further])
+    kind = text_field(entry, "kind")
+    if kind not in _KINDS and kind not in _registered:
+        known = ", ".join([*_KINDS, *_registered])
         raise Refused(_("The field “kind” must be one of %(kinds)s.") % {"kinds": known})
     _key(entry, "user")
     origin = {
@@ -148,57 +148,57 @@ def read(entry: Any) -> Entry:
         "narrative": _key(entry, "narrative"),
         "made_at": _moment(entry, "made_at"),
     }
-    if kind in _further:
-        return _further[kind](entry, origin)
-    place = {
+    if kind in _registered:
+        return _registered[kind](entry, origin)
+    document = {
         "candidate": _key(entry, "candidate"),
-        "text_version": _or_none(entry, "text_version", _text_version),
+        "text_version": _optional(entry, "text_version", _text_version),
     }
-    return _KINDS[kind](entry, {**origin, **place})
+    return _KINDS[kind](entry, {**origin, **document})
 
 
-Reader = Callable[[Mapping[str, Any], dict[str, Any]], Further]
-_further: dict[str, Reader] = {}
+Reader = Callable[[Mapping[str, Any], dict[str, Any]], RegisteredEntry]
+_registered: dict[str, Reader] = {}
 
 
 def register(kind: str, reader: Reader) -> None:
     """Register a reader for entries of this kind; called once, when an app starts.
 
-    `reader` receives an entry and the fields of its Origin; it raises Refused for a wrong field.
+    `reader` receives an entry and its `EntryOrigin` fields; it raises Refused for a wrong field.
     """
-    _further[kind] = reader
+    _registered[kind] = reader
 
 
-def text_of(entry: Mapping[str, Any], name: str, default: str | None = None) -> str:
+def text_field(entry: Mapping[str, Any], name: str, default: str | None = None) -> str:
     """Return a text field, or the default if it is missing; raise Refused if it is not a text."""
     return _field(entry, name, str, "a text", default)
 
 
-def _grade(entry: Mapping[str, Any], place: dict[str, Any]) -> Entry:
-    return SaidGrade(
-        **place,
+def _grade(entry: Mapping[str, Any], common: dict[str, Any]) -> Entry:
+    return GradeEntry(
+        **common,
         relevance=_field(entry, "relevance", int, "a whole number"),
         note=_field(entry, "note", str, "a text", ""),
         evidence=_spans(entry, "evidence"),
         clauses=_spans(entry, "clauses"),
         verdicts=_verdicts(entry, "verdicts"),
-        active_ms=_or_none(entry, "active_ms", _milliseconds),
+        active_ms=_optional(entry, "active_ms", _milliseconds),
         pressed=_field(entry, "pressed", str, "a word", ""),
-        instead_of=_or_none(entry, "instead_of", _uuid),
+        instead_of=_optional(entry, "instead_of", _uuid),
     )
 
 
-def _flag(entry: Mapping[str, Any], place: dict[str, Any]) -> Entry:
-    return SaidFlag(
-        **place,
+def _flag(entry: Mapping[str, Any], common: dict[str, Any]) -> Entry:
+    return FlagEntry(
+        **common,
         flag=_field(entry, "flag", str, "a word"),
         words=_field(entry, "words", str, "a text", ""),
-        instead_of=_or_none(entry, "instead_of", _uuid),
+        instead_of=_optional(entry, "instead_of", _uuid),
     )
 
 
-def _undo(entry: Mapping[str, Any], place: dict[str, Any]) -> Entry:
-    return SaidUndo(**place, undoes=_uuid(entry, "undoes"))
+def _undo(entry: Mapping[str, Any], common: dict[str, Any]) -> Entry:
+    return UndoEntry(**common, undoes=_uuid(entry, "undoes"))
 
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], dict[str, Any]], Entry]] = {
@@ -218,10 +218,10 @@ def _field(
     return value
 
 
-def _or_none(
-    entry: Mapping[str, Any], name: str, read_it: Callable[[Mapping[str, Any], str], T]
+def _optional(
+    entry: Mapping[str, Any], name: str, parse: Callable[[Mapping[str, Any], str], T]
 ) -> T | None:
-    return None if entry.get(name) is None else read_it(entry, name)
+    return None if entry.get(name) is None else parse(entry, name)
 
 
 def _key(entry: Mapping[str, Any], name: str) -> int:
@@ -295,5 +295,5 @@ def _verdicts(entry: Mapping[str, Any], name: str) -> dict[int, str]:
     return {int(condition): answer for condition, answer in verdicts.items()}
 
 
-def _no_number(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(name)

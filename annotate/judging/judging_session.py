@@ -10,12 +10,12 @@ from uuid import UUID
 from django.db.models.functions import Length
 
 from annotate.collection.models import Candidate
-from annotate.collection.unseen_rows import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judgments import repeats
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope, pool_sql, repeat_words
+from annotate.pairs.pool import in_scope, pool_sql, repeat_seed
 from annotate.projects.models import Membership, Project
 from base.prepared_queries import Built, prepared
 
@@ -25,7 +25,7 @@ class JudgingSession:
     """One judge's session on one narrative: the documents in order and the answer to each.
 
     Documents are identified by number: the candidate's key or, if the project has repeats, the
-    number from `numbered`, which does not reveal repeats.
+    number from `spot_number`, which does not reveal repeats.
     """
 
     order: list[int]
@@ -39,7 +39,7 @@ class JudgingSession:
     again: frozenset[int] = frozenset()
     # The UUIDs of the statements that rejudge requests are shown with: also of superseded
     # judgments (they may become current again), and of "later" flags on such documents.
-    asked: list[UUID] = field(default_factory=list)
+    rejudge_uuids: list[UUID] = field(default_factory=list)
     # The documents whose judgment has a note.
     noted: frozenset[int] = frozenset()
     # The active time of all current judgments, in milliseconds.
@@ -70,19 +70,19 @@ class JudgingSession:
         start = self.order.index(after) + 1 if after in self.order else 0
         onward = self.order[start:] + self.order[:start]
         again = (c for c in onward if c in self.again)
-        fresh = (c for c in onward if c not in self.judged and c not in self.flagged)
+        unanswered = (c for c in onward if c not in self.judged and c not in self.flagged)
         later = (c for c in onward if self.flagged.get(c) == Flag.Kind.LATER)
-        return next(again, None) or next(fresh, None) or next(later, None)
+        return next(again, None) or next(unanswered, None) or next(later, None)
 
     def before(self, candidate: int) -> int | None:
         """Return the previous document in order, judged or not."""
-        place = self.order.index(candidate)
-        return self.order[place - 1] if place else None
+        position = self.order.index(candidate)
+        return self.order[position - 1] if position else None
 
-    def behind(self, candidate: int) -> int | None:
+    def following(self, candidate: int) -> int | None:
         """Return the following document in order, judged or not."""
-        place = self.order.index(candidate)
-        return self.order[place + 1] if place + 1 < len(self.order) else None
+        position = self.order.index(candidate)
+        return self.order[position + 1] if position + 1 < len(self.order) else None
 
     def _is_settled(self, candidate: int) -> bool:
         if candidate in self.judged:
@@ -97,116 +97,118 @@ def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSess
     mine = {"narrative": narrative, "annotator": by}
     judged = Judgment.objects.current().filter(**mine)
     flagged = Flag.objects.current().filter(**mine)
-    given = list(
+    judgments = list(
         judged.values_list(
             "candidate", "relevance", "uuid", "at", "source", "active_ms", Length("note")
         )
     )
-    put = list(flagged.values_list("candidate", "kind", "uuid", "at"))
-    rejudge_requests = RejudgeRequest.objects.standing().filter(
+    flags = list(flagged.values_list("candidate", "kind", "uuid", "at"))
+    rejudge_requests = RejudgeRequest.objects.not_withdrawn().filter(
         judgment__narrative=narrative, judgment__annotator=by, judgment__text_replaced_at=None
     )
-    asked = list(
+    requests = list(
         rejudge_requests.order_by("pk").values_list(
             "judgment__candidate", "judgment__uuid", "judgment__superseded_at"
         )
     )
-    off = {(candidate, at): uuid for candidate, kind, uuid, at in put if kind == Flag.Kind.LATER}
-    spoken = [(at, candidate) for candidate, *_, at in put]
-    spoken += [
+    later = {
+        (candidate, at): uuid for candidate, kind, uuid, at in flags if kind == Flag.Kind.LATER
+    }
+    answered = [(at, candidate) for candidate, *_, at in flags]
+    answered += [
         (at, candidate)
-        for candidate, _, _, at, source, *_ in given
+        for candidate, _, _, at, source, *_ in judgments
         if source == Judgment.Source.PAGE
     ]
-    ordered = _ordered(narrative.pair, by)
-    at = JudgingSession(
+    ordered = _ordered_pool(narrative.pair, by)
+    session = JudgingSession(
         order=[candidate for candidate, _ in ordered],
-        judged={candidate: relevance for candidate, relevance, *_ in given},
-        flagged={candidate: kind for candidate, kind, *_ in put},
-        uuids={candidate: uuid for candidate, _, uuid, *_ in put}
-        | {candidate: uuid for candidate, _, uuid, *_ in given},
-        history=[candidate for _, candidate in sorted(spoken)],
-        again=frozenset(candidate for candidate, _, ended in asked if ended is None),
-        asked=[uuid for _, uuid, _ in asked]
+        judged={candidate: relevance for candidate, relevance, *_ in judgments},
+        flagged={candidate: kind for candidate, kind, *_ in flags},
+        uuids={candidate: uuid for candidate, _, uuid, *_ in flags}
+        | {candidate: uuid for candidate, _, uuid, *_ in judgments},
+        history=[candidate for _, candidate in sorted(answered)],
+        again=frozenset(candidate for candidate, _, ended in requests if ended is None),
+        rejudge_uuids=[uuid for _, uuid, _ in requests]
         + [
-            off[candidate, ended]
-            for candidate, _, ended in asked
-            if ended is not None and (candidate, ended) in off
+            later[candidate, ended]
+            for candidate, _, ended in requests
+            if ended is not None and (candidate, ended) in later
         ],
-        noted=frozenset(candidate for candidate, *_, note in given if note),
-        active_ms=sum(active_ms or 0 for *_, active_ms, _ in given),
+        noted=frozenset(candidate for candidate, *_, note in judgments if note),
+        active_ms=sum(active_ms or 0 for *_, active_ms, _ in judgments),
     )
     if not by.project.repeat_percent:
-        return at
-    return _with_repeats(at, ordered, spoken, narrative, by)
+        return session
+    return _add_repeats(session, ordered, answered, narrative, by)
 
 
-def numbered(spot: Spot, by: Membership) -> int:
+def spot_number(spot: Spot, by: Membership) -> int:
     """Return the number that identifies a document, or its repeat, on the pages of `by`."""
     if by.project.repeat_percent:
-        return repeats.masked(spot, by.pk)
+        return repeats.mask(spot, by.pk)
     return spot.candidate
 
 
-def _with_repeats(
-    at: JudgingSession,
+def _add_repeats(
+    session: JudgingSession,
     ordered: list[tuple[int, str]],
-    spoken: list[tuple[datetime, int]],
+    answered: list[tuple[datetime, int]],
     narrative: Narrative,
     by: Membership,
 ) -> JudgingSession:
     """Return the judging session with repeats added and every document under its number."""
     rows = Repeat.objects.current().filter(narrative=narrative, annotator=by)
-    said = list(rows.values_list("candidate", "relevance", "flag", "uuid", "at"))
+    repeated = list(rows.values_list("candidate", "relevance", "flag", "uuid", "at"))
     again = {
-        candidate: repeats.masked(Spot(candidate, again=True), by.pk) for candidate, *_ in said
+        candidate: repeats.mask(Spot(candidate, again=True), by.pk) for candidate, *_ in repeated
     }
     first = {
-        candidate: repeats.masked(Spot(candidate), by.pk)
-        for candidate in {*at.order, *at.uuids, *at.history}
+        candidate: repeats.mask(Spot(candidate), by.pk)
+        for candidate in {*session.order, *session.uuids, *session.history}
     }
-    planned = repeats.planned(
+    planned = repeats.plan_repeats(
         ordered,
         percent=by.project.repeat_percent,
-        words=repeat_words(narrative.pair, narrative.side, narrative.version, by),
+        words=repeat_seed(narrative.pair, narrative.side, narrative.version, by),
         answered=again,
     )
-    said_when = [(moment, first[candidate]) for moment, candidate in spoken]
-    said_when += [(moment, again[candidate]) for candidate, *_, moment in said]
+    numbers = [(at, first[candidate]) for at, candidate in answered]
+    numbers += [(at, again[candidate]) for candidate, *_, at in repeated]
     return replace(
-        at,
-        order=[repeats.masked(spot, by.pk) for spot in planned],
-        judged={first[candidate]: relevance for candidate, relevance in at.judged.items()}
-        | {again[candidate]: grade for candidate, grade, *_ in said if grade is not None},
-        flagged={first[candidate]: kind for candidate, kind in at.flagged.items()}
-        | {again[candidate]: flag for candidate, _, flag, *_ in said if flag},
-        uuids={first[candidate]: uuid for candidate, uuid in at.uuids.items()}
-        | {again[candidate]: uuid for candidate, _, _, uuid, _ in said},
-        history=[number for _, number in sorted(said_when)],
-        again=frozenset(first[candidate] for candidate in at.again),
-        noted=frozenset(first[candidate] for candidate in at.noted if candidate in first),
+        session,
+        order=[repeats.mask(spot, by.pk) for spot in planned],
+        judged={first[candidate]: relevance for candidate, relevance in session.judged.items()}
+        | {again[candidate]: grade for candidate, grade, *_ in repeated if grade is not None},
+        flagged={first[candidate]: kind for candidate, kind in session.flagged.items()}
+        | {again[candidate]: flag for candidate, _, flag, *_ in repeated if flag},
+        uuids={first[candidate]: uuid for candidate, uuid in session.uuids.items()}
+        | {again[candidate]: uuid for candidate, _, _, uuid, _ in repeated},
+        history=[number for _, number in sorted(numbers)],
+        again=frozenset(first[candidate] for candidate in session.again),
+        noted=frozenset(first[candidate] for candidate in session.noted if candidate in first),
     )
 
 
-def without_repeats(at: JudgingSession, by: Membership) -> JudgingSession:
+def without_repeats(session: JudgingSession, by: Membership) -> JudgingSession:
     """Return the judging session without repeats, for a list, which would expose them."""
     if not by.project.repeat_percent:
-        return at
+        return session
 
     def is_first(number: int) -> bool:
-        return not repeats.unmasked(number, by.pk).again
+        return not repeats.unmask(number, by.pk).again
 
     return replace(
-        at,
-        order=list(filter(is_first, at.order)),
-        judged={number: value for number, value in at.judged.items() if is_first(number)},
-        flagged={number: kind for number, kind in at.flagged.items() if is_first(number)},
-        uuids={number: uuid for number, uuid in at.uuids.items() if is_first(number)},
-        history=list(filter(is_first, at.history)),
+        session,
+        order=list(filter(is_first, session.order)),
+        judged={number: value for number, value in session.judged.items() if is_first(number)},
+        flagged={number: kind for number, kind in session.flagged.items() if is_first(number)},
+        uuids={number: uuid for number, uuid in session.uuids.items() if is_first(number)},
+        history=list(filter(is_first, session.history)),
     )
 
 
-def order(*, pair: InstructionPair, by: Membership) -> list[int]:
+def judging_order(*, pair: InstructionPair, by: Membership) -> list[int]:
     """Return the candidates of a pair in the order in which `by` judges them: one query.
 
     Shuffled: each person has their own fixed order, which anybody can reproduce: ascending by the
@@ -216,23 +218,23 @@ def order(*, pair: InstructionPair, by: Membership) -> list[int]:
     others follow, shuffled with an empty member name. Sorting by hidden ids would reveal them:
     "9_positive" comes after "9_hn1".
     """
-    return [pk for pk, _ in _ordered(pair, by)]
+    return [pk for pk, _ in _ordered_pool(pair, by)]
 
 
-def _ordered(pair: InstructionPair, by: Membership) -> list[tuple[int, str]]:
+def _ordered_pool(pair: InstructionPair, by: Membership) -> list[tuple[int, str]]:
     """Return the candidates of a pair with their document ids, in the judging order of `by`."""
     project = pair.project
-    alike = project.judge_order == Project.Order.DOC_ID
-    before = f"{project.order_seed}:{'' if alike else by.name}:{pair.query.query_id}:"
+    is_shared = project.judge_order == Project.Order.DOC_ID
+    prefix = f"{project.order_seed}:{'' if is_shared else by.name}:{pair.query.query_id}:"
 
-    def place(one: tuple[int, str, int | None]) -> tuple[bool, bytes, int]:
-        key, doc_id, length = one
-        shown = alike and project.show_ids and length is None
-        return (not shown, doc_id.encode() if shown else _place(before + doc_id), key)
+    def sort_key(row: tuple[int, str, int | None]) -> tuple[bool, bytes, int]:
+        key, doc_id, length = row
+        is_shown = is_shared and project.show_ids and length is None
+        return (not is_shown, doc_id.encode() if is_shown else _digest(prefix + doc_id), key)
 
     scope = project.judge_scope
     rows = _pool.rows(scope, query=pair.query_id, relevant_from=project.relevant_from, pair=pair.pk)
-    return [(key, doc_id) for key, doc_id, _length in sorted(rows, key=place)]
+    return [(key, doc_id) for key, doc_id, _length in sorted(rows, key=sort_key)]
 
 
 @prepared("query", "relevant_from", "pair")
@@ -243,7 +245,7 @@ def _pool(scope: str, query: int, relevant_from: int, pair: int) -> Built:
     return candidates.values_list("pk", "document__doc_id", "document__length")
 
 
-def others_unsettled(project: Project, *, again: bool = False) -> str:
+def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
     """Return SQL that is true if a judge has an unsettled document other than one candidate.
 
     Repeats are not counted. It equals what a `JudgingSession` would show, without reading one.
@@ -257,12 +259,12 @@ def others_unsettled(project: Project, *, again: bool = False) -> str:
         EXISTS (
             SELECT 1 FROM annotate_candidate o
             WHERE o.query_id = %(query)s AND o.removed_at IS NULL
-            {others} {scope} AND {seen(Unseen.Kind.CANDIDATE, "o.id")}
+            {others} {scope} AND {seen_condition(Unseen.Kind.CANDIDATE, "o.id")}
             AND NOT EXISTS (
                 SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
                 AND p.candidate_id = o.id AND p.annotator_id = %(member)s
                 AND p.superseded_at IS NULL AND p.text_replaced_at IS NULL
-                AND NOT {asked_again("p")}
+                AND NOT {rejudge_request_sql("p")}
             )
             AND NOT EXISTS (
                 SELECT 1 FROM annotate_flag q WHERE q.narrative_id = %(narrative)s
@@ -274,11 +276,11 @@ def others_unsettled(project: Project, *, again: bool = False) -> str:
     """  # noqa: S608 (constants)
 
 
-def pool_and_repeats(project: Project, *, again: bool = False) -> str:
+def pool_and_repeats_sql(project: Project, *, again: bool = False) -> str:
     """Return SQL for two columns: the size of a judge's pool, and the number of settled repeats.
 
     `again`: the candidate's own repeat is not counted. Both are 0 if the project has no repeats.
-    Parameters as for `others_unsettled`.
+    Parameters as for `others_unsettled_sql`.
     """
     if not project.repeat_percent:
         return "0, 0"
@@ -288,7 +290,7 @@ def pool_and_repeats(project: Project, *, again: bool = False) -> str:
         (
             SELECT COUNT(*) FROM annotate_candidate o
             WHERE o.query_id = %(query)s AND o.removed_at IS NULL {scope}
-            AND {seen(Unseen.Kind.CANDIDATE, "o.id")}
+            AND {seen_condition(Unseen.Kind.CANDIDATE, "o.id")}
         ),
         (
             SELECT COUNT(*) FROM annotate_repeat p
@@ -300,7 +302,7 @@ def pool_and_repeats(project: Project, *, again: bool = False) -> str:
     """  # noqa: S608 (constants)
 
 
-def asked_again(judgment: str) -> str:
+def rejudge_request_sql(judgment: str) -> str:
     """Return SQL that is true if the judgment with this table alias has a rejudge request."""
     return f"""
         EXISTS (
@@ -310,5 +312,5 @@ def asked_again(judgment: str) -> str:
     """  # noqa: S608 (our own alias)
 
 
-def _place(words: str) -> bytes:
+def _digest(words: str) -> bytes:
     return hashlib.blake2b(words.encode(), digest_size=16).digest()

@@ -13,32 +13,36 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.collection.models import Document
-from annotate.collection.unseen_rows import Unseen, seen
-from annotate.judging.judging_session import asked_again, others_unsettled, pool_and_repeats
-from annotate.judging.statement import INSTANT, UNSAID, On
+from annotate.collection.unseen_rows import Unseen, seen_condition
+from annotate.judging.judging_session import (
+    others_unsettled_sql,
+    pool_and_repeats_sql,
+    rejudge_request_sql,
+)
+from annotate.judging.statement import INSTANT, UNKNOWN_PREVIOUS, Target
 from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.models import Repeat
-from annotate.judgments.repeats import chance, number
+from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment
-from annotate.pairs.pool import is_put_before_judges, repeat_words
+from annotate.pairs.pool import is_shown_to_judges, repeat_seed
 from annotate.projects import access as projects_access
 from annotate.projects import chain
 from annotate.projects.models import Membership, Project
-from base.errors import NotHere, Refused, Stale
-from base.raw_sql import moment, repeating_cursor, values_of
+from base.errors import ObjectNotFound, Refused, Stale
+from base.raw_sql import aware_datetime, first_values, repeating_cursor
 
 
-class Standing(NamedTuple):
-    """A current judgment or flag; `says` is its grade or kind."""
+class CurrentStatement(NamedTuple):
+    """A current judgment or flag; `content` is its grade or kind."""
 
     pk: int
     uuid: uuids.UUID
     at: datetime
-    says: int | str
+    content: int | str
 
 
 @dataclass
-class Place:
+class JudgingState:
     """The stored state of one document, narrative version and annotator.
 
     It is read under the lock on the annotator's assignment.
@@ -50,7 +54,7 @@ class Place:
     version: int
     narrative_length: int
     stale: bool
-    to_judge: bool
+    is_to_judge: bool
     prior: int | None
     doc_id: str
     # The text version that was read (None if there was no text), and when a newer one replaced it.
@@ -63,14 +67,14 @@ class Place:
     # The narrative's conditions: numbers by key.
     conditions: dict[int, int]
     # The current judgment and flag; for a repeat, the current answer to the repeat.
-    judgment: Standing | None
-    flag: Standing | None
+    judgment: CurrentStatement | None
+    flag: CurrentStatement | None
     # For a repeat: the key of the annotator's current judgment of the same document.
     first: int | None
     # Whether the current judgment has a rejudge request.
-    asked: bool
+    has_rejudge_request: bool
     # Whether the UUID was used before.
-    sent: bool
+    is_resend: bool
     # Whether the annotator's assignment is done, and whether it is begun.
     done: bool
     begun: bool
@@ -92,10 +96,10 @@ class Place:
             raise Stale(
                 _("The document got another text while you were reading. Read it, then judge.")
             )
-        if not self.to_judge:
+        if not self.is_to_judge:
             raise Refused(_("This document is not among those to be judged for this query."))
 
-    def text_read(self) -> dict[str, Any]:
+    def text_columns(self) -> dict[str, Any]:
         """Return the values of the `ReadsText` fields for a new row."""
         return {"text_version": self.text_version, "text_replaced_at": self.text_replaced_at}
 
@@ -104,39 +108,41 @@ class Place:
         """Whether the narrative or the text that was read has a newer version."""
         return self.stale or self.text_replaced_at is not None
 
-    def end_what_stands(self) -> None:
+    def supersede_current(self) -> None:
         """Supersede the current judgment or flag, or the current answer to the repeat."""
         if self.again:
-            ended = [standing.pk for standing in (self.judgment, self.flag) if standing]
+            ended = [statement.pk for statement in (self.judgment, self.flag) if statement]
             if ended:
                 Repeat.objects.filter(pk__in=ended).update(superseded_at=self.now)
             return
         if self.judgment:
-            self._end("annotate_judgment", "superseded_at", self.judgment)
+            self._end_row("annotate_judgment", "superseded_at", self.judgment)
         if self.flag:
-            self._end("annotate_flag", "cleared_at", self.flag)
+            self._end_row("annotate_flag", "cleared_at", self.flag)
 
-    def _end(self, table: str, column: str, standing: Standing) -> None:
+    def _end_row(self, table: str, column: str, statement: CurrentStatement) -> None:
         now = connection.ops.adapt_datetimefield_value(self.now)
         with repeating_cursor() as cursor:
             cursor.execute(
                 f"UPDATE {table} SET {column} = %s WHERE id = %s",  # noqa: S608 (our own names)
-                [now, standing.pk],
+                [now, statement.pk],
             )
 
-    def link(self, on: On, by: Membership, *, said: chain.Event | None = None) -> None:
+    def append_to_chain(
+        self, target: Target, by: Membership, *, event: chain.Event | None = None
+    ) -> None:
         """Append a new judgment, and the end of the one it supersedes, to the assignment's chain.
 
         One SQL statement. Answers to repeats are not judgments and are not in the chain.
         """
-        events = [said] if said else []
+        events = [event] if event else []
         if self.judgment and not self.again:
             events.append(judgment_chain.event_of_end(self.judgment.uuid, self.now))
         if events:
-            of = chain.of_assignment(on.pair.pair_id, by.name)
-            chain.append(by.project_id, of, events, after=self.end)
+            links = chain.of_assignment(target.pair.pair_id, by.name)
+            chain.append(by.project_id, links, events, after=self.end)
 
-    def settle_assignment(self, on: On, by: Membership, *, settled: bool) -> None:
+    def update_assignment(self, target: Target, by: Membership, *, settled: bool) -> None:
         """Record whether the assignment is done.
 
         A statement under an older narrative or text version does not change that.
@@ -144,40 +150,40 @@ class Place:
         done = settled and not self.others_left
         if not self.is_history and done != self.done:
             assignments.end(
-                pair=on.pair, task=Assignment.Task.JUDGE, by=by, at=self.now if done else None
+                pair=target.pair, task=Assignment.Task.JUDGE, by=by, at=self.now if done else None
             )
 
-    def warning(self, instead_of: uuids.UUID | None, says: int | str) -> str:
+    def warning(self, instead_of: uuids.UUID | None, content: int | str) -> str:
         """Return the warnings to show although the statement was recorded; "" for none."""
-        return warning_of(self, self.judgment or self.flag, instead_of, says)
+        return warning_of(self, self.judgment or self.flag, instead_of, content)
 
 
 def warning_of(
-    place: Place,
-    before: Standing | None,
+    state: JudgingState,
+    before: CurrentStatement | None,
     instead_of: uuids.UUID | None,
-    says: int | str,
+    content: int | str,
 ) -> str:
     """Return the warnings for a recorded statement; `before`: the one it superseded."""
     sentences = []
-    if place.stale:
+    if state.stale:
         sentences.append(
             _(
                 "The narrative has changed since. Your answer is saved under version "
                 "%(version)d, which you read; read the new version and judge again."
             )
-            % {"version": place.version}
+            % {"version": state.version}
         )
-    if place.text_replaced_at is not None:
+    if state.text_replaced_at is not None:
         sentences.append(
             _(
                 "The document has a new text since. Your answer is saved under version "
                 "%(version)d of the text, which you read; read the new version and judge again."
             )
-            % {"version": place.text_version or 1}
+            % {"version": state.text_version or 1}
         )
-    known = instead_of == UNSAID or before is None or before.uuid == instead_of
-    if before is not None and not known and before.says != says:
+    was_seen = instead_of == UNKNOWN_PREVIOUS or before is None or before.uuid == instead_of
+    if before is not None and not was_seen and before.content != content:
         sentences.append(
             _(
                 "You had given this document another answer in another tab or on another device. "
@@ -187,14 +193,14 @@ def warning_of(
     return " ".join(sentences)
 
 
-def _query(on: On, project: Project) -> str:
+def _lookup_sql(target: Target, project: Project) -> str:
     """Return the one query of `look_up`."""
     listed = "string_agg(%s::text, ',')" if _is_postgresql() else "group_concat(%s)"
     # Answers to repeats, grades and flags alike, are in one table; the first judgment is joined.
-    says, flags, cleared, first, asked = (
+    judgments, flags, ended, first, request = (
         ("repeat", "repeat", "superseded_at", "o.id", "0")
-        if on.again
-        else ("judgment", "flag", "cleared_at", "NULL", asked_again("j"))
+        if target.again
+        else ("judgment", "flag", "cleared_at", "NULL", rejudge_request_sql("j"))
     )
     # Everything interpolated is a constant of this module or of `judging_session`.
     return f"""
@@ -217,8 +223,8 @@ def _query(on: On, project: Project) -> str:
                 SELECT {listed % "(k.id || ':' || k.number)"} FROM annotate_condition k
                 WHERE k.narrative_id = v.id
             ),
-            j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at, f.{"flag" if on.again else "kind"},
-            {asked}, {first},
+            j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at,
+            f.{"flag" if target.again else "kind"}, {request}, {first},
             EXISTS (SELECT 1 FROM annotate_judgment u WHERE u.uuid = %(uuid)s)
                 OR EXISTS (SELECT 1 FROM annotate_flag u WHERE u.uuid = %(uuid)s)
                 OR EXISTS (SELECT 1 FROM annotate_repeat u WHERE u.uuid = %(uuid)s),
@@ -231,84 +237,86 @@ def _query(on: On, project: Project) -> str:
                 WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
                     AND s.touched_at IS NOT NULL
             ),
-            {others_unsettled(project, again=on.again)},
-            {pool_and_repeats(project, again=on.again)},
+            {others_unsettled_sql(project, again=target.again)},
+            {pool_and_repeats_sql(project, again=target.again)},
             {_LAST_LINK % "number"}, {_LAST_LINK % "sum"}
         FROM annotate_narrative v
         JOIN annotate_candidate c ON c.id = %(candidate)s AND c.query_id = %(query)s
         JOIN annotate_document d ON d.id = c.document_id
         LEFT JOIN annotate_documenttext t ON t.document_id = d.id AND t.version = {_TEXT_READ}
             AND t.version <= d.text_version
-        LEFT JOIN annotate_{says} j ON j.narrative_id = v.id AND j.candidate_id = c.id
-            AND j.annotator_id = %(member)s AND j.superseded_at IS NULL AND {_same_text("j")}
-            {"AND j.flag = ''" if on.again else ""}
+        LEFT JOIN annotate_{judgments} j ON j.narrative_id = v.id AND j.candidate_id = c.id
+            AND j.annotator_id = %(member)s AND j.superseded_at IS NULL AND {_same_text_sql("j")}
+            {"AND j.flag = ''" if target.again else ""}
         LEFT JOIN annotate_{flags} f ON f.narrative_id = v.id AND f.candidate_id = c.id
-            AND f.annotator_id = %(member)s AND f.{cleared} IS NULL AND {_same_text("f")}
-            {"AND f.flag <> ''" if on.again else ""}
-        {_FIRST if on.again else ""}
+            AND f.annotator_id = %(member)s AND f.{ended} IS NULL AND {_same_text_sql("f")}
+            {"AND f.flag <> ''" if target.again else ""}
+        {_FIRST if target.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
-            AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
+            AND {seen_condition(Unseen.Kind.CANDIDATE, "c.id")}
         {text_versions.SHARE_LOCK if _is_postgresql() else ""}
     """  # noqa: S608
 
 
-def look_up(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> Place:
+def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> JudgingState:
     """Look up everything that decides whether a statement may be recorded.
 
     One query, because every key press waits for it.
     """
     project = by.project
-    links = chain.of_assignment(on.pair.pair_id, by.name)
-    row = values_of(
-        _query(on, project),
+    links = chain.of_assignment(target.pair.pair_id, by.name)
+    row = first_values(
+        _lookup_sql(target, project),
         {
             "project": project.pk,
             "relevant_from": project.relevant_from,
-            "query": on.pair.query_id,
-            "pair": on.pair.pk,
-            "narrative": on.narrative,
-            "candidate": on.candidate,
-            "text": on.text,
+            "query": target.pair.query_id,
+            "pair": target.pair.pk,
+            "narrative": target.narrative,
+            "candidate": target.candidate,
+            "text": target.text,
             "member": by.pk,
             "uuid": uuid if _is_postgresql() else uuid.hex,
             "chain": links if _is_postgresql() else links.hex,
         },
     )
     if row is None:
-        raise NotHere(not_here())
+        raise ObjectNotFound(not_in_pair_message())
     side, version, length, stale, prior, made_for, doc_id, newest, *rest = row
     text, document_length, markup, replaced_at, grades, conditions, *rest = rest
-    if on.text and text is None:
-        raise Refused(text_versions.no_version(on.text, newest))
-    judgment, flagged = _standing(rest[0:4]), _standing(rest[4:8])
-    for standing in (judgment, flagged):
-        if standing:
+    if target.text and text is None:
+        raise Refused(text_versions.missing_version_message(target.text, newest))
+    judgment, flagged = _read_statement(rest[0:4]), _read_statement(rest[4:8])
+    for statement in (judgment, flagged):
+        if statement:
             # A new statement is always later than the current one, whatever the clock says.
-            now = max(now, standing.at + INSTANT)
-    return Place(
+            now = max(now, statement.at + INSTANT)
+    return JudgingState(
         now=now,
-        again=on.again,
+        again=target.again,
         side=side,
         version=version,
         narrative_length=length,
         stale=bool(stale),
-        to_judge=is_put_before_judges(project, prior=prior, made_for=made_for, pair=on.pair.pk),
+        is_to_judge=is_shown_to_judges(
+            project, prior=prior, made_for=made_for, pair=target.pair.pk
+        ),
         prior=prior,
         doc_id=doc_id,
         text_version=text,
-        text_replaced_at=moment(replaced_at),
+        text_replaced_at=aware_datetime(replaced_at),
         document_length=document_length,
         markable=markup == Document.Markup.PLAIN and bool(document_length),
         grades=sorted(map(int, (grades or "").split(",") if grades else ())),
-        conditions=dict(_numbers(conditions)),
+        conditions=dict(_parse_numbers(conditions)),
         judgment=judgment,
         flag=flagged,
-        asked=bool(rest[8]),
+        has_rejudge_request=bool(rest[8]),
         first=rest[9],
-        sent=bool(rest[10]),
+        is_resend=bool(rest[10]),
         done=bool(rest[11]),
         begun=bool(rest[12]),
-        others_left=bool(rest[13]) or _repeats_left(on, by, side, version, rest[14], rest[15]),
+        others_left=bool(rest[13]) or _repeats_left(target, by, side, version, rest[14], rest[15]),
         end=chain.End(rest[16], bytes(rest[17])) if rest[16] else chain.End(),
     )
 
@@ -335,7 +343,7 @@ _TEXT_READ = "COALESCE(%(text)s, d.text_version, 0)"
 _NEXT_TEXT = f"CASE WHEN {_TEXT_READ} < 1 THEN 2 ELSE {_TEXT_READ} + 1 END"
 
 
-def _same_text(row: str) -> str:
+def _same_text_sql(row: str) -> str:
     """Return SQL that is true if a row's statement is about the text version that was read."""
     return (
         f"(COALESCE({row}.text_version, 1) = CASE WHEN {_TEXT_READ} < 1 THEN 1 "
@@ -343,34 +351,36 @@ def _same_text(row: str) -> str:
     )
 
 
-def _repeats_left(on: On, by: Membership, side: str, version: int, size: int, settled: int) -> bool:
+def _repeats_left(
+    target: Target, by: Membership, side: str, version: int, size: int, settled: int
+) -> bool:
     """Return whether repeats are left, apart from the one being answered, if any."""
     percent = by.project.repeat_percent
     if not percent:
         return False
-    wanted = number(size, percent, chance(repeat_words(on.pair, side, version, by)))
-    return settled + on.again < wanted
+    planned = count_repeats(size, percent, chance(repeat_seed(target.pair, side, version, by)))
+    return settled + target.again < planned
 
 
-def _numbers(conditions: str | None) -> Iterator[tuple[int, int]]:
+def _parse_numbers(conditions: str | None) -> Iterator[tuple[int, int]]:
     """Parse "17:1,18:2" into (condition key, number) pairs."""
-    for one in conditions.split(",") if conditions else ():
-        key, _colon, number = one.partition(":")
-        yield int(key), int(number)
+    for part in conditions.split(",") if conditions else ():
+        key, _colon, position = part.partition(":")
+        yield int(key), int(position)
 
 
-def _standing(columns: Sequence[Any]) -> Standing | None:
-    pk, uuid, at, says = columns
+def _read_statement(columns: Sequence[Any]) -> CurrentStatement | None:
+    pk, uuid, at, content = columns
     if pk is None:
         return None
     # SQLite stores a UUID as hexadecimal digits.
     uuid = uuid if isinstance(uuid, uuids.UUID) else uuids.UUID(uuid)
-    stands_since = moment(at)
-    assert stands_since is not None
-    return Standing(pk, uuid, stands_since, says)
+    made_at = aware_datetime(at)
+    assert made_at is not None
+    return CurrentStatement(pk, uuid, made_at, content)
 
 
-def not_here() -> str:
+def not_in_pair_message() -> str:
     """Return the message for a document or a narrative that does not belong to the pair."""
     return _(
         "This document is not among those to be judged for this query, or the narrative does not "

@@ -7,62 +7,64 @@ import uuid as uuids
 from django.utils.translation import gettext as _
 
 from annotate.collection.spans import Span
-from annotate.judging.answer_rules import Given
-from annotate.judging.history import content_of, given_way_to
-from annotate.judging.lookup import Place, Standing, warning_of
-from annotate.judging.statement import KEYS, On, Recorded
-from annotate.judgments.evidence import checked
+from annotate.judging.answer_rules import JudgmentContent
+from annotate.judging.history import content_of, find_superseded
+from annotate.judging.lookup import CurrentStatement, JudgingState, warning_of
+from annotate.judging.statement import VALID_KEYS, Recorded, Target
+from annotate.judgments.evidence import merge_spans
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.projects.models import Membership
 from base.errors import Refused
 
 
-def sent_before(
-    on: On,
+def find_resent(
+    target: Target,
     by: Membership,
     uuid: uuids.UUID,
     instead_of: uuids.UUID | None,
-    place: Place,
-    content: Given | tuple[str, str],
+    state: JudgingState,
+    content: JudgmentContent | tuple[str, str],
 ) -> Recorded:
     """Return the statement already recorded under this UUID; refuse if its content or its target
     differs.
     """
-    where = {
+    same_target = {
         "uuid": uuid,
-        "narrative": on.narrative,
-        "candidate": on.candidate,
+        "narrative": target.narrative,
+        "candidate": target.candidate,
         "annotator": by,
     }
     row: Judgment | Flag | Repeat | None
-    if on.again:
-        row = Repeat.objects.filter(**where).first()
-        kept = _with_checked_spans(content) if isinstance(content, Given) else content
-        same = row is not None and _all_content(row) == kept
-    elif isinstance(content, Given):
-        row = Judgment.objects.filter(**where).first()
-        same = row is not None and _all_content(row) == _with_checked_spans(content)
+    if target.again:
+        row = Repeat.objects.filter(**same_target).first()
+        expected = _with_merged_spans(content) if isinstance(content, JudgmentContent) else content
+        is_same = row is not None and _stored_content(row) == expected
+    elif isinstance(content, JudgmentContent):
+        row = Judgment.objects.filter(**same_target).first()
+        is_same = row is not None and _stored_content(row) == _with_merged_spans(content)
     else:
-        row = Flag.objects.filter(**where).first()
-        same = row is not None and (row.kind, row.words) == content
-    if row is None or not same:
-        raise Refused(used_before())
-    before = given_way_to(row)
+        row = Flag.objects.filter(**same_target).first()
+        is_same = row is not None and (row.kind, row.words) == content
+    if row is None or not is_same:
+        raise Refused(uuid_conflict_message())
+    before = find_superseded(row)
     return Recorded(
         row,
         warning_of(
-            place,
-            Standing(before.pk, before.uuid, before.at, content_of(before)) if before else None,
+            state,
+            CurrentStatement(before.pk, before.uuid, before.at, content_of(before))
+            if before
+            else None,
             instead_of,
             content[0],
         ),
     )
 
 
-def _all_content(row: Judgment | Repeat) -> Given | tuple[str, str]:
+def _stored_content(row: Judgment | Repeat) -> JudgmentContent | tuple[str, str]:
     if row.relevance is None:
         return (row.flag, row.note)
-    return Given(
+    return JudgmentContent(
         row.relevance,
         row.note,
         [Span(span["start"], span["end"]) for span in row.evidence],
@@ -71,16 +73,17 @@ def _all_content(row: Judgment | Repeat) -> Given | tuple[str, str]:
     )
 
 
-def _with_checked_spans(given: Given) -> Given:
+def _with_merged_spans(content: JudgmentContent) -> JudgmentContent:
     """Normalize a judgment's spans as saving does; leave them as they are if they are invalid."""
     try:
-        return given._replace(
-            evidence=checked(given.evidence, KEYS.stop), clauses=checked(given.clauses, KEYS.stop)
+        return content._replace(
+            evidence=merge_spans(content.evidence, VALID_KEYS.stop),
+            clauses=merge_spans(content.clauses, VALID_KEYS.stop),
         )
     except ValueError:
-        return given
+        return content
 
 
-def used_before() -> str:
+def uuid_conflict_message() -> str:
     """Return the message for a UUID that was already used for other content."""
     return _("This was already sent with other content. Reload the page and judge again.")

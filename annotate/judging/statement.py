@@ -9,25 +9,25 @@ from typing import NamedTuple, TypedDict
 
 from annotate.collection.spans import Span
 from annotate.judgments.models import Flag, Judgment, Repeat
-from annotate.judgments.repeats import unmasked
+from annotate.judgments.repeats import unmask
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
 
 # As `instead_of`: the sender does not say which statement they saw as current, so none is compared.
-UNSAID = uuids.UUID(int=0)
+UNKNOWN_PREVIOUS = uuids.UUID(int=0)
 
 
 # As `On.text`: the document had no text when the annotator read it.
 NO_TEXT = 0
 
 
-KEYS = range(1, 2**63)
+VALID_KEYS = range(1, 2**63)
 
 
 INSTANT = timedelta(microseconds=1)
 
 
-class On(NamedTuple):
+class Target(NamedTuple):
     """The target of a statement: a candidate of a pair's pool and a narrative version, by key."""
 
     pair: InstructionPair
@@ -39,14 +39,14 @@ class On(NamedTuple):
     text: int | None = None
 
 
-def on_number(
+def target_by_number(
     pair: InstructionPair, narrative: int, number: int, by: Membership, text: int | None = None
-) -> On:
+) -> Target:
     """Return the target for a document number as shown to `by` (see `annotate.judgments.repeats`)
     and the text version that was on the screen.
     """
-    spot = unmasked(number, by.pk)
-    return On(pair, narrative, spot.candidate, spot.again, text)
+    spot = unmask(number, by.pk)
+    return Target(pair, narrative, spot.candidate, spot.again, text)
 
 
 class Recorded(NamedTuple):
@@ -56,7 +56,7 @@ class Recorded(NamedTuple):
     warning: str = ""
 
 
-class Saying(TypedDict, total=False):
+class StatementOptions(TypedDict, total=False):
     """Options of a grade or a flag.
 
     `made_at`: when the key was pressed, by the sender's clock. `instead_of`: the UUID of the
@@ -72,7 +72,7 @@ class Saying(TypedDict, total=False):
     now: datetime | None
 
 
-class Grading(Saying, total=False):
+class GradeOptions(StatementOptions, total=False):
     """Options of a grade.
 
     `evidence` and `clauses`: spans of the document's text and of the narrative. `verdicts`: a

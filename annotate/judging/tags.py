@@ -14,10 +14,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from annotate.collection.spans import Span
-from annotate.judging.forms import VERDICT
+from annotate.judging.forms import VERDICT_PREFIX
 from annotate.judgments.models import Judgment, Repeat
-from annotate.pairs.clauses import Part, clauses, parts, touched
-from base.word_diff import Op, Piece, is_anew
+from annotate.pairs.clauses import DiffPart, clauses, overlapping_clauses, split_diff
+from base.word_diff import Op, Piece, is_rewritten
 
 register = template.Library()
 
@@ -46,13 +46,13 @@ def chose(given: Judgment | Repeat | None, clause: Clause) -> bool:
     """Return whether a judgment marks this clause as decisive."""
     marked = given.clauses if given is not None else ()
     span = Span(clause.start, clause.end)
-    return bool(touched([span], [Span(one["start"], one["end"]) for one in marked]))
+    return bool(overlapping_clauses([span], [Span(one["start"], one["end"]) for one in marked]))
 
 
 @register.filter
 def written_anew(pieces: Sequence[Piece] | None) -> bool:
     """Return whether too little of the original is left to mark the change word by word."""
-    return bool(pieces) and is_anew(pieces or ())
+    return bool(pieces) and is_rewritten(pieces or ())
 
 
 @register.simple_tag
@@ -66,19 +66,19 @@ def narrative_clauses(
     removed text before the narrative, which then has no marks.
     """
     spans = clauses(text)
-    before = _joined(())
-    if pieces and is_anew(pieces):
+    before = _join(())
+    if pieces and is_rewritten(pieces):
         before = format_html("<del>{}</del>", original)
         pieces = None
-    cut = parts(pieces or [Piece(Op.KEPT, text)], spans)
+    cut = split_diff(pieces or [Piece(Op.KEPT, text)], spans)
     drawn = [
-        _clause(number, spans[number], inner) if number is not None else inner
-        for number, inner in _runs(cut)
+        _render_clause(number, spans[number], inner) if number is not None else inner
+        for number, inner in _render_runs(cut)
     ]
     if len(text) <= LONG:
         return before + format_html_join("", "{}", ((piece,) for piece in drawn))
     return before + format_html_join(
-        "", '<span class="narrative__block">{}</span>', ((block,) for block in _blocks(drawn))
+        "", '<span class="narrative__block">{}</span>', ((block,) for block in _split_blocks(drawn))
     )
 
 
@@ -88,14 +88,14 @@ def answer_to(context: RequestContext, condition: int) -> str:
 
     The answer in a form that was just refused takes precedence over the saved one.
     """
-    sent = context["request"].POST.get(f"{VERDICT}{condition}")
+    sent = context["request"].POST.get(f"{VERDICT_PREFIX}{condition}")
     if sent is not None:
         return str(sent)
     given: Judgment | Repeat | None = context.get("given")
     return given.answers().get(condition, "") if given is not None else ""
 
 
-def _clause(number: int, span: tuple[int, int], inner: SafeString) -> SafeString:
+def _render_clause(number: int, span: tuple[int, int], inner: SafeString) -> SafeString:
     return format_html(
         '<span class="clause" data-clause="{}" data-start="{}" data-end="{}">{}</span>',
         number + 1,
@@ -104,23 +104,23 @@ def _clause(number: int, span: tuple[int, int], inner: SafeString) -> SafeString
     )
 
 
-def _runs(cut: Iterable[Part]) -> Iterable[tuple[int | None, SafeString]]:
+def _render_runs(cut: Iterable[DiffPart]) -> Iterable[tuple[int | None, SafeString]]:
     """Yield, in order, each clause's number and rendered parts; None for text between clauses."""
     number: int | None = None
     inner: list[SafeString] = []
     before: Op | None = None
     for part in cut:
         if inner and part.clause != number:
-            yield number, _joined(inner)
+            yield number, _join(inner)
             inner = []
         number = part.clause
-        inner.append(_marked(part, before))
+        inner.append(_render_part(part, before))
         before = part.op
     if inner:
-        yield number, _joined(inner)
+        yield number, _join(inner)
 
 
-def _marked(part: Part, before: Op | None) -> SafeString:
+def _render_part(part: DiffPart, before: Op | None) -> SafeString:
     if part.op == Op.REMOVED:
         return format_html("<del>{}</del>", part.text)
     if part.op == Op.ADDED:
@@ -130,11 +130,11 @@ def _marked(part: Part, before: Op | None) -> SafeString:
     return format_html("{}", part.text)
 
 
-def _joined(pieces: Iterable[SafeString]) -> SafeString:
+def _join(pieces: Iterable[SafeString]) -> SafeString:
     return format_html_join("", "{}", ((piece,) for piece in pieces))
 
 
-def _blocks(drawn: Iterable[SafeString]) -> Iterable[SafeString]:
+def _split_blocks(drawn: Iterable[SafeString]) -> Iterable[SafeString]:
     """Yield blocks of about BLOCK characters that end with a line, or of twice that anywhere."""
     block: list[SafeString] = []
     size = 0
@@ -142,7 +142,7 @@ def _blocks(drawn: Iterable[SafeString]) -> Iterable[SafeString]:
         block.append(piece)
         size += len(piece)
         if (size > BLOCK and "\n" in piece) or size > 2 * BLOCK:
-            yield _joined(block)
+            yield _join(block)
             block, size = [], 0
     if block:
-        yield _joined(block)
+        yield _join(block)

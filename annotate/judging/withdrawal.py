@@ -12,9 +12,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
-from annotate.judging.history import ENDED, end, ended_at, given_way_to, stands, was_withdrawn
+from annotate.judging.history import (
+    END_COLUMNS,
+    end_statement,
+    ended_at,
+    find_superseded,
+    has_current,
+    was_withdrawn,
+)
 from annotate.judging.lookup import look_up
-from annotate.judging.statement import INSTANT, NO_TEXT, On, Recorded
+from annotate.judging.statement import INSTANT, NO_TEXT, Recorded, Target
 from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -34,7 +41,7 @@ def withdraw(
     """
     projects_access.refuse_if_archived(by.project)
     with transaction.atomic():
-        assignments.hold(pair=pair, task=Assignment.Task.JUDGE, by=by)
+        assignments.lock(pair=pair, task=Assignment.Task.JUDGE, by=by)
         mine = {"uuid": uuid, "annotator": by, "narrative__pair": pair}
         row: Judgment | Flag | Repeat | None = (
             Judgment.objects.filter(**mine).first()
@@ -43,7 +50,7 @@ def withdraw(
         )
         if row is None:
             raise Refused(_("The answer to take back was not found: it was not saved."))
-        text_versions.hold(row.candidate_id)
+        text_versions.lock_text(row.candidate_id)
         return _withdraw(row, pair, by, now or timezone.now())
 
 
@@ -57,23 +64,23 @@ def undo(
     """
     projects_access.refuse_if_archived(by.project)
     with transaction.atomic():
-        assignments.hold(pair=narrative.pair, task=Assignment.Task.JUDGE, by=by)
+        assignments.lock(pair=narrative.pair, task=Assignment.Task.JUDGE, by=by)
         mine = {"narrative": narrative, "annotator": by}
         judgments = Judgment.objects.current().filter(**mine, source=Judgment.Source.PAGE)
-        standing = [
+        current = [
             judgments.order_by("-at", "-pk").first(),
             Flag.objects.current().filter(**mine).order_by("-at", "-pk").first(),
             Repeat.objects.current().filter(**mine).order_by("-at", "-pk").first(),
         ]
-        last = max((row for row in standing if row), key=lambda row: row.at, default=None)
+        last = max((row for row in current if row), key=lambda row: row.at, default=None)
         if last is None:
             raise Refused(_("There is nothing to take back here."))
-        text_versions.hold(last.candidate_id)
+        text_versions.lock_text(last.candidate_id)
         _withdraw(last, narrative.pair, by, now or timezone.now())
     return last
 
 
-def _newer_stands() -> str:
+def _newer_answer_message() -> str:
     return _("You have given a newer answer to this document. The newer answer counts.")
 
 
@@ -85,9 +92,9 @@ def _withdraw(
         return Recorded(row)
     if isinstance(row, Judgment) and row.source != Judgment.Source.PAGE:
         raise Refused(_("This came from a file and cannot be taken back here."))
-    ended, before = ended_at(row), given_way_to(row)
+    ended, before = ended_at(row), find_superseded(row)
     moment = max(now, row.at + INSTANT, *([ended + INSTANT] if ended else []))
-    changed: dict[str, Any] = {ENDED[type(row)]: moment}
+    changed: dict[str, Any] = {END_COLUMNS[type(row)]: moment}
     if not isinstance(row, Flag):
         changed["withdrawn_at"] = moment
     if isinstance(row, Judgment):
@@ -98,13 +105,13 @@ def _withdraw(
         Judgment.objects.filter(replaces=row.pk).update(replaces=row.replaces_id)
     if ended is not None:
         if before is not None and not isinstance(before, Repeat):
-            end(before, ended)
+            end_statement(before, ended)
         _link_ends([row, before], pair, by)
-        return Recorded(row, _newer_stands())
-    if before is not None and not stands(row):
-        end(before, None)
+        return Recorded(row, _newer_answer_message())
+    if before is not None and not has_current(row):
+        end_statement(before, None)
     _link_ends([row, before], pair, by)
-    _settle(row, pair, by, moment)
+    _update_assignment(row, pair, by, moment)
     return Recorded(row)
 
 
@@ -121,18 +128,18 @@ def _link_ends(
     found = list(judgment_chain.rows(f"j.id IN ({among})", changed, order="j.id", texts=True))
     links = chain.of_assignment(pair.pair_id, by.name)
     # The lock on the assignment guards its chain too.
-    end = chain.end_of(by.project_id, links)
-    chain.append(by.project_id, links, judgment_chain.events_of_ended(found), after=end)
+    last = chain.end_of(by.project_id, links)
+    chain.append(by.project_id, links, judgment_chain.events_of_ended(found), after=last)
 
 
-def _settle(
+def _update_assignment(
     row: Judgment | Flag | Repeat, pair: InstructionPair, by: Membership, now: datetime
 ) -> None:
     """Update whether the assignment is done, after a statement was withdrawn."""
     text = NO_TEXT if row.text_version is None else row.text_version
-    on = On(pair, row.narrative_id, row.candidate_id, isinstance(row, Repeat), text)
-    place = look_up(on, by, row.uuid, now)
-    settled = (place.judgment is not None and not place.asked) or (
-        place.flag is not None and place.flag.says != Flag.Kind.LATER
+    target = Target(pair, row.narrative_id, row.candidate_id, isinstance(row, Repeat), text)
+    state = look_up(target, by, row.uuid, now)
+    settled = (state.judgment is not None and not state.has_rejudge_request) or (
+        state.flag is not None and state.flag.content != Flag.Kind.LATER
     )
-    place.settle_assignment(on, by, settled=settled)
+    state.update_assignment(target, by, settled=settled)

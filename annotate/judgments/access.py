@@ -15,7 +15,7 @@ from annotate.projects.models import Membership
 BLIND = gettext_lazy("You are still judging here. Finish or release the task, then come back.")
 
 
-def lead_of(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
+def pair_for_lead(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
     """Return a lead's membership and the pair; raise PermissionDenied while they judge it.
 
     Raises Http404 if there is no such pair.

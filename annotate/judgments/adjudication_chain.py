@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from annotate.judgments.judgment_chain import of_text
 from annotate.judgments.models import Adjudication, ConditionAdjudication
 from annotate.projects import chain
-from annotate.projects.chain import Content, Kind, Row, moment
+from annotate.projects.chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import Project
 
 KIND, CONDITION = "adjudication", "condition settled"
@@ -26,11 +26,11 @@ def adjudications(project: int, *, texts: bool = False, **among: Any) -> Iterato
     `texts`: include the text version that was read.
     """
     rows = Adjudication.objects.filter(by__project=project, **among).order_by("pk")
-    return chain.told_apart(
+    return chain.with_uuids(
         (
             key,
-            (*where, by, moment(at)),
-            (*where, by, *what, moment(at), *of_text(text)),
+            (*where, by, hashed_time(at)),
+            (*where, by, *what, hashed_time(at), *of_text(text)),
             _ended(over, by_whom),
         )
         for key, *where, by, relevance, reason, cause, at, over, by_whom, text in rows.values_list(
@@ -47,11 +47,11 @@ def adjudications(project: int, *, texts: bool = False, **among: Any) -> Iterato
 def conditions(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
     """Return a project's decisions on conditions, in the same form as `adjudications`."""
     rows = ConditionAdjudication.objects.filter(by__project=project, **among).order_by("pk")
-    return chain.told_apart(
+    return chain.with_uuids(
         (
             key,
-            (*where, by, moment(at)),
-            (*where, by, *what, moment(at), *of_text(text)),
+            (*where, by, hashed_time(at)),
+            (*where, by, *what, hashed_time(at), *of_text(text)),
             _ended(over, by_whom),
         )
         for key, *where, by, answer, reason, cause, at, over, by_whom, text in rows.values_list(
@@ -74,7 +74,9 @@ def follow(
     **among: Any,
 ) -> None:
     """Append decisions on documents to their chain."""
-    chain.follow(KIND, project, adjudications(project, texts=texts, **among), new=new, ended=ended)
+    chain.append_changes(
+        KIND, project, adjudications(project, texts=texts, **among), new=new, ended=ended
+    )
 
 
 def follow_conditions(
@@ -86,7 +88,7 @@ def follow_conditions(
     **among: Any,
 ) -> None:
     """Append decisions on conditions to their chain."""
-    chain.follow(
+    chain.append_changes(
         CONDITION, project, conditions(project, texts=texts, **among), new=new, ended=ended
     )
 
@@ -97,15 +99,15 @@ def _of(narrative: str) -> tuple[str, ...]:
 
 
 def _ended(at: Any, by: str | None) -> Content | None:
-    return None if at is None else (moment(at), by)
+    return None if at is None else (hashed_time(at), by)
 
 
 def _read_adjudications(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(adjudications(project.pk, texts=True) if project else ())
+    return chain.sorted_by_uuid(adjudications(project.pk, texts=True) if project else ())
 
 
 def _read_conditions(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(conditions(project.pk, texts=True) if project else ())
+    return chain.sorted_by_uuid(conditions(project.pk, texts=True) if project else ())
 
 
 def _label(what: Content) -> str:

@@ -8,17 +8,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.judgments.access import lead_of
+from annotate.judgments.access import pair_for_lead
 from annotate.judgments.attributes import (
     DocumentAttributes,
     attributes_of,
-    conditions_in_force,
+    current_conditions,
     set_negated,
 )
 from annotate.judgments.models import Verdict
 from annotate.pairs.models import Condition
 from annotate.pairs.pool import in_pool_of
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
 class AttributeSerializer(serializers.Serializer[Any]):
@@ -49,7 +49,7 @@ class DocumentAttributesSerializer(serializers.Serializer[Any]):
     is_verified = serializers.BooleanField(help_text="Whether people answered every attribute.")
 
 
-class SentNegated(Sent):
+class SentNegated(RequestBody):
     """The attributes that the reversed query negates."""
 
     negated = serializers.ListField(
@@ -70,14 +70,14 @@ class Attributes(Resource):
 
         403 for a lead who still judges the pair.
         """
-        _member, found = lead_of(self.person, pair)
-        return Response(_attributes(conditions_in_force(found)))
+        _member, found = pair_for_lead(self.person, pair)
+        return Response(_attributes(current_conditions(found)))
 
-    @writes(AttributeSerializer, sent=SentNegated, scope=Scope.LEAD, many=True)
+    @writes(AttributeSerializer, body=SentNegated, scope=Scope.LEAD, many=True)
     def put(self, request: Request, pair: int) -> Response:
         """Set which attributes the reversed query negates: at least one."""
-        member, found = lead_of(self.person, pair)
-        numbers = self.sent()["negated"]
+        member, found = pair_for_lead(self.person, pair)
+        numbers = self.body()["negated"]
         return Response(_attributes(set_negated(pair=found, numbers=numbers, by=member)))
 
 
@@ -89,8 +89,8 @@ class DocumentsWithAttributes(Resource):
     @reads(DocumentAttributesSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, pair: int) -> Response:
         """List the attributes that each document satisfies and violates, claimed and verified."""
-        member, found = lead_of(self.person, pair)
-        conditions = conditions_in_force(found)
+        member, found = pair_for_lead(self.person, pair)
+        conditions = current_conditions(found)
         pool = found.query.candidates.filter(in_pool_of(found.pk)).select_related("document")
         return self.page(
             pool,
@@ -107,8 +107,8 @@ def _attributes(conditions: list[Condition]) -> list[dict[str, Any]]:
 def _document(one: DocumentAttributes) -> dict[str, Any]:
     def known(whose: str) -> dict[str, list[str]]:
         return {
-            "satisfied": one.named(whose, Verdict.Answer.MET),
-            "violated": one.named(whose, Verdict.Answer.NOT_MET),
+            "satisfied": one.names_with(whose, Verdict.Answer.MET),
+            "violated": one.names_with(whose, Verdict.Answer.NOT_MET),
         }
 
     told = {

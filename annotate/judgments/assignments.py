@@ -65,10 +65,10 @@ def take_next(
                 open_pairs(task=task, by=by).exclude(pk__in=tried), skip_locked
             ):
                 tried.append(pair.pk)
-                place = _lowest_free(pair, task, project.overlap(task))
-                if place is not None:
+                seat = _lowest_free_seat(pair, task, project.overlap(task))
+                if seat is not None:
                     return Assignment.objects.create(
-                        pair=pair, task=task, seat=place, member=by, taken_at=now
+                        pair=pair, task=task, seat=seat, member=by, taken_at=now
                     )
     return None
 
@@ -104,12 +104,10 @@ def take(
         ):
             raise Refused(_("Every task on this one is taken, or there is nothing to do here now."))
         _refuse_unconfirmed(task, by, become_blind)
-        place = _lowest_free(locked, task, by.project.overlap(task))
-        if place is None:
+        seat = _lowest_free_seat(locked, task, by.project.overlap(task))
+        if seat is None:
             raise Refused(_("Every task on this one is taken. Take another from your list."))
-        return Assignment.objects.create(
-            pair=locked, task=task, seat=place, member=by, taken_at=now
-        )
+        return Assignment.objects.create(pair=locked, task=task, seat=seat, member=by, taken_at=now)
 
 
 def holds(*, pair: InstructionPair, task: str, by: Membership) -> bool:
@@ -124,7 +122,7 @@ def _held(task: str, pair: int, member: int) -> Built:
     return assignments.values_list("pk")[:1]
 
 
-def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
+def lock(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
     """Return the assignment of `by`, locked for this transaction; refuse if they have none."""
     assignment = (
         Assignment.objects.select_for_update().filter(pair=pair, task=task, member=by).first()
@@ -134,7 +132,7 @@ def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
     return assignment
 
 
-def work_in(*, pair: InstructionPair, task: str, by: Membership, now: datetime) -> bool:
+def begin_work(*, pair: InstructionPair, task: str, by: Membership, now: datetime) -> bool:
     """Lock the assignment of `by` for this transaction and mark it as begun, in one SQL statement.
 
     Returns False if they hold none.
@@ -269,7 +267,7 @@ def _first_locked(pairs: QuerySet[InstructionPair], skip_locked: bool) -> Instru
     return pairs.select_for_update(skip_locked=skip_locked, of=("self",)).first()
 
 
-def _lowest_free(pair: InstructionPair, task: str, overlap: int) -> int | None:
+def _lowest_free_seat(pair: InstructionPair, task: str, overlap: int) -> int | None:
     """Return the lowest free seat, read again under the pair's lock; None if all are taken."""
     taken = set(pair.assignments.filter(task=task).values_list("seat", flat=True))
-    return next((place for place in range(1, overlap + 1) if place not in taken), None)
+    return next((seat for seat in range(1, overlap + 1) if seat not in taken), None)

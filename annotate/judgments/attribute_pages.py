@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.judgments import access
-from annotate.judgments.attributes import attributes_of, conditions_in_force, set_negated
+from annotate.judgments.attributes import attributes_of, current_conditions, set_negated
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key, page_by_key
+from base.pagination import page_by_key, parse_key
 
 
 @require_http_methods(["GET", "POST"])
@@ -23,9 +23,9 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
 
     A POST sets which attributes the reversed query negates.
     """
-    member, pair = access.lead_of(request.user, pk)
+    member, pair = access.pair_for_lead(request.user, pk)
     if request.method == "POST":
-        numbers = [key(word) for word in request.POST.getlist("negated")]
+        numbers = [parse_key(word) for word in request.POST.getlist("negated")]
         try:
             set_negated(pair=pair, numbers=[one or 0 for one in numbers], by=member)
         except Refused as refused:
@@ -33,7 +33,7 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
         return redirect("annotate:attributes", pair.pk)
-    conditions = conditions_in_force(pair)
+    conditions = current_conditions(pair)
     pool = pair.query.candidates.filter(in_pool_of(pair.pk)).select_related("document")
     page = page_by_key(pool, request.GET)
     return render(

@@ -28,7 +28,7 @@ from base.errors import Refused
 ANSWERS = list(Verdict.Answer.values)
 
 
-class Claimed(NamedTuple):
+class AttributeAnswers(NamedTuple):
     """The answers on one attribute of a document: None if nobody answered, or answers differ."""
 
     condition: Condition
@@ -45,9 +45,9 @@ class DocumentAttributes(NamedTuple):
     """A document with its attributes, in the order of the instruction."""
 
     candidate: Candidate
-    attributes: list[Claimed]
+    attributes: list[AttributeAnswers]
 
-    def named(self, whose: str, answer: str) -> list[str]:
+    def names_with(self, whose: str, answer: str) -> list[str]:
         """Return the names (or texts) of the attributes that are `claimed` or `verified` so."""
         return [
             one.condition.name or one.condition.text
@@ -61,7 +61,7 @@ class DocumentAttributes(NamedTuple):
         return all(one.verified is not None for one in self.attributes)
 
 
-def conditions_in_force(pair: InstructionPair) -> list[Condition]:
+def current_conditions(pair: InstructionPair) -> list[Condition]:
     """Return the attributes of the current instruction, in order."""
     altered = pair.current(Narrative.Side.ALTERED)
     return list(altered.conditions.order_by("number")) if altered else []
@@ -97,7 +97,7 @@ def attributes_of(
         DocumentAttributes(
             candidate,
             [
-                Claimed(
+                AttributeAnswers(
                     one,
                     answer_of(candidate.pk, one.pk, machines=True),
                     answer_of(candidate.pk, one.pk, machines=False),
@@ -129,7 +129,7 @@ def set_negated(
         refuse_if_archived(project)
         if pair.current(Narrative.Side.REVERSED) is None:
             raise Refused(_("This instruction has no reversed query."))
-        found = conditions_in_force(pair)
+        found = current_conditions(pair)
         if unknown := sorted(set(numbers) - {one.number for one in found}):
             raise Refused(_("There is no attribute %(number)d.") % {"number": unknown[0]})
         if not numbers:

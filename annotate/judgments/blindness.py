@@ -61,7 +61,7 @@ def may_see(reader: Membership, pair: InstructionPair) -> bool:
     )
 
 
-def judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> bool:
+def must_judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> bool:
     """Return whether `who` has an open judge assignment and has yet to judge this candidate."""
     held = list(who.assignments.filter(pair=narrative.pair_id, task=Task.JUDGE))
     said = Judgment.objects.current().filter(
@@ -72,7 +72,7 @@ def judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> 
     return any(left.is_open for left in work_left.left_in(who.project, held).values())
 
 
-def not_before_judging(
+def exclude_unjudged(
     rows: QuerySet[Any, Any], to_judge: Sequence[int], pair: str, mine: QuerySet[Any, Any]
 ) -> QuerySet[Any, Any]:
     """Leave out rows of the pairs `to_judge` that the reader has not answered yet.
@@ -84,7 +84,9 @@ def not_before_judging(
     return rows.filter(~Q(**{f"{pair}__in": to_judge}) | Exists(mine))
 
 
-def review_first(who: Membership, narrative: Narrative, own_reviews: QuerySet[Any, Any]) -> bool:
+def must_review_first(
+    who: Membership, narrative: Narrative, own_reviews: QuerySet[Any, Any]
+) -> bool:
     """Return whether `who` has a review assignment of this version and has not submitted a review.
 
     `own_reviews`: the reviews of this version that they submitted. The author of a version cannot

@@ -27,7 +27,6 @@ from typing import Any, NamedTuple
 from annotate.judgments import revisions
 from annotate.judgments.completion_queries import (
     answers_of_people,
-    ask_by_rules,
     count_alive,
     count_to_rewrite,
     documents_by_answers,
@@ -36,6 +35,7 @@ from annotate.judgments.completion_queries import (
     pairs_ready_of,
     pairs_reviewed,
     pairs_to_review,
+    run_by_rules,
 )
 from annotate.pairs.models import Assignment
 from annotate.pairs.pool import PoolRules, common_rules
@@ -45,7 +45,7 @@ Task = Assignment.Task
 
 
 @dataclass(frozen=True)
-class PairJudging:
+class PairProgress:
     """The progress of judging one pair."""
 
     query: int
@@ -73,7 +73,7 @@ class PairJudging:
         return min(self.overlap, *self.answers)
 
 
-class Judging(NamedTuple):
+class JudgingProgress(NamedTuple):
     """The progress of judging several pairs."""
 
     wanted: int
@@ -90,7 +90,7 @@ class Judging(NamedTuple):
 
 def judging_by_pair(
     project: Project, queries: Iterable[int] | None = None
-) -> dict[int, PairJudging]:
+) -> dict[int, PairProgress]:
     """Return the progress of each pair that can be judged now, by pair key: four queries.
 
     `queries`: only the pairs of these queries (by key).
@@ -98,7 +98,7 @@ def judging_by_pair(
     return _judging_by_pair([project], queries)[project.pk]
 
 
-def judging_of(projects: Sequence[Project]) -> dict[int, Judging]:
+def judging_of(projects: Sequence[Project]) -> dict[int, JudgingProgress]:
     """Return the progress of judging in each project, by project key: four queries."""
     found = _judging_by_pair(projects)
     return {project: total(pairs.values()) for project, pairs in found.items()}
@@ -106,15 +106,15 @@ def judging_of(projects: Sequence[Project]) -> dict[int, Judging]:
 
 def _judging_by_pair(
     projects: Sequence[Project], queries: Iterable[int] | None = None
-) -> dict[int, dict[int, PairJudging]]:
+) -> dict[int, dict[int, PairProgress]]:
     """Return the progress of each pair by project key and pair key."""
-    judging: dict[int, dict[int, PairJudging]] = {project.pk: {} for project in projects}
+    judging: dict[int, dict[int, PairProgress]] = {project.pk: {} for project in projects}
     if not projects:
         return judging
     if queries is None:
-        ready = ask_by_rules(pairs_ready, projects)
+        ready = run_by_rules(pairs_ready, projects)
     else:
-        ready = ask_by_rules(pairs_ready_of, projects, queries=list(queries))
+        ready = run_by_rules(pairs_ready_of, projects, queries=list(queries))
     if not ready:
         return judging
     sizes = pool_sizes(projects, {pair: (query, project) for pair, query, project in ready})
@@ -124,7 +124,7 @@ def _judging_by_pair(
     answers = {state.pair: counts.get(state.narrative) for state in states}
     overlaps = {project.pk: project.overlap_judge for project in projects}
     for pair, query, project in ready:
-        judging[project][pair] = PairJudging(
+        judging[project][pair] = PairProgress(
             query, sizes[pair], overlaps[project], answers.get(pair) or Counter()
         )
     return judging
@@ -153,7 +153,7 @@ def _count_answers(rules: PoolRules, narratives: list[int]) -> dict[int, Counter
 
 
 def _count_pools(rules: PoolRules, queries: list[int]) -> dict[int, list[tuple[int | None, int]]]:
-    """Count the documents of each query, those of one pair alone apart."""
+    """Count the documents to judge by query: pairs of the only pair or None, and the number."""
     found: dict[int, list[tuple[int | None, int]]] = defaultdict(list)
     for query, made_for, documents in documents_of_queries.rows(
         rules.scope, relevant_from=rules.relevant_from, queries=queries
@@ -162,12 +162,12 @@ def _count_pools(rules: PoolRules, queries: list[int]) -> dict[int, list[tuple[i
     return found
 
 
-_pool_sizes = revisions.Counts(_count_pools)
-_documents_by_answers = revisions.Counts(_count_documents)
-_answers_of_people = revisions.Counts(_count_answers)
+_pool_sizes = revisions.CachedCounts(_count_pools)
+_documents_by_answers = revisions.CachedCounts(_count_documents)
+_answers_of_people = revisions.CachedCounts(_count_answers)
 
 
-def total(pairs: Iterable[PairJudging]) -> Judging:
+def total(pairs: Iterable[PairProgress]) -> JudgingProgress:
     """Add up the progress of several pairs."""
     wanted = answered = assignments = done = 0
     for one in pairs:
@@ -175,15 +175,15 @@ def total(pairs: Iterable[PairJudging]) -> Judging:
         answered += one.answered
         assignments += one.overlap
         done += one.done
-    return Judging(wanted, answered, assignments, done)
+    return JudgingProgress(wanted, answered, assignments, done)
 
 
-def judging(project: Project) -> Judging:
+def judging(project: Project) -> JudgingProgress:
     """Return the progress of judging in a project: four queries."""
     return total(judging_by_pair(project).values())
 
 
-def has_judging_begun(project: Project, found: Judging) -> bool:
+def has_judging_begun(project: Project, found: JudgingProgress) -> bool:
     """Return whether anybody has judged in a project, or has taken a judge assignment."""
     return (
         found.answered > 0
@@ -191,20 +191,20 @@ def has_judging_begun(project: Project, found: Judging) -> bool:
     )
 
 
-def reviewed(project: Project) -> Judging:
+def review_progress(project: Project) -> JudgingProgress:
     """Return the progress of reviewing in a project, counted in reviews: two queries."""
     overlap = project.overlap_review
     to_review = {pair for (pair,) in pairs_to_review.rows(project=project.pk)}
     counts = Counter(pair for (pair,) in pairs_reviewed.rows(project=project.pk))
     done = sum(min(counts[pair], overlap) for pair in to_review)
-    return Judging(len(to_review) * overlap, done, len(to_review) * overlap, done)
+    return JudgingProgress(len(to_review) * overlap, done, len(to_review) * overlap, done)
 
 
-def rewritten(project: Project) -> Judging:
+def rewriting_progress(project: Project) -> JudgingProgress:
     """Return the progress of rewriting in a project, counted in pairs: two queries."""
     pairs = count_alive.value(project=project.pk)
     done = pairs - count_to_rewrite.value(project=project.pk)
-    return Judging(pairs, done, pairs, done)
+    return JudgingProgress(pairs, done, pairs, done)
 
 
 def answers_by_pair(

@@ -18,23 +18,23 @@ from annotate.pairs.models import InstructionPair
 from annotate.pairs.pool import (
     PoolRules,
     common_rules,
-    in_scope_of_some,
-    narratives_in_force,
+    in_scope_of_any,
+    judged_narratives,
     pairs_with_pool,
 )
 from annotate.projects.models import Project
-from base.prepared_queries import Built, Prepared, counted, prepared
+from base.prepared_queries import Built, Prepared, count_of, prepared
 
 # Returns a query of submitted reviews, whose rows have `of_pair` and `of_member`: those of the
 # current altered narratives of projects (by key), or for None of any narrative. Reviews belong to
 # an app above this one, which registers the function.
-Reviews = Callable[[Sequence[int] | None], QuerySet[Any]]
+ReviewSource = Callable[[Sequence[int] | None], QuerySet[Any]]
 
 
-_reviews: list[Reviews] = []
+_reviews: list[ReviewSource] = []
 
 
-def register_reviews(provider: Reviews) -> None:
+def register_reviews(provider: ReviewSource) -> None:
     """Register the source of reviews; called once, when the app that has them starts."""
     if provider not in _reviews:
         _reviews.append(provider)
@@ -50,7 +50,7 @@ def submitted_reviews() -> QuerySet[Any]:
     return _reviews[0](None)
 
 
-def ask_by_rules(
+def run_by_rules(
     query: Prepared, projects: Sequence[Project], **values: Any
 ) -> list[tuple[Any, ...]]:
     """Run a query with the common rules of one or more projects (`common_rules`)."""
@@ -60,12 +60,12 @@ def ask_by_rules(
     return query.rows(rules.scope, project=[one.pk for one in projects], **values)
 
 
-def _under(scope: str, project: int, relevant_from: int) -> Project:
+def _project_stub(scope: str, project: int, relevant_from: int) -> Project:
     """Return an unsaved project, or several, with only the rules set."""
     return PoolRules(scope, relevant_from).stub(project)
 
 
-def _statements(judgments: QuerySet[Judgment], flags: QuerySet[Flag]) -> tuple[str, list[Any]]:
+def _answers_cte(judgments: QuerySet[Judgment], flags: QuerySet[Flag]) -> tuple[str, list[Any]]:
     """Return the SQL of `WITH said (narrative, candidate, annotator)` and its parameters.
 
     A person with both a judgment and a flag on a document is one row.
@@ -87,14 +87,16 @@ def _statements(judgments: QuerySet[Judgment], flags: QuerySet[Flag]) -> tuple[s
 @prepared("project", "relevant_from")
 def pairs_ready(scope: str, project: int, relevant_from: int) -> Built:
     """Return the pairs that can be judged: pair, query, project."""
-    ready = pairs_with_pool(_under(scope, project, relevant_from))
+    ready = pairs_with_pool(_project_stub(scope, project, relevant_from))
     return ready.order_by("pk").values_list("pk", "query_id", "project_id")
 
 
 @prepared("project", "relevant_from", "queries")
 def pairs_ready_of(scope: str, project: int, relevant_from: int, queries: int) -> Built:
     """Return the pairs of these queries that can be judged: pair, query, project."""
-    ready = pairs_with_pool(_under(scope, project, relevant_from)).filter(query__in=[queries])
+    ready = pairs_with_pool(_project_stub(scope, project, relevant_from)).filter(
+        query__in=[queries]
+    )
     return ready.order_by("pk").values_list("pk", "query_id", "project_id")
 
 
@@ -102,7 +104,7 @@ def pairs_ready_of(scope: str, project: int, relevant_from: int, queries: int) -
 def documents_of_queries(scope: str, relevant_from: int, queries: int) -> Built:
     """Count the documents to judge: query, the pair they were made for or None, documents."""
     candidates = Candidate.objects.filter(query__in=[queries])
-    found = in_scope_of_some(PoolRules(scope, relevant_from).stub(0), candidates)
+    found = in_scope_of_any(PoolRules(scope, relevant_from).stub(0), candidates)
     return found.order_by().values_list("query_id", "made_for_id").annotate(n=Count("pk"))
 
 
@@ -132,7 +134,7 @@ def answers_of_people(scope: str, relevant_from: int, narratives: int) -> Built:
 
 def _statements_under(scope: str, relevant_from: int, narratives: int) -> tuple[str, list[Any]]:
     rules, under = PoolRules(scope, relevant_from), {"narrative__in": [narratives]}
-    return _statements(
+    return _answers_cte(
         judgments_that_count(rules).filter(**under), flags_that_count(rules).filter(**under)
     )
 
@@ -140,13 +142,13 @@ def _statements_under(scope: str, relevant_from: int, narratives: int) -> tuple[
 @prepared("project")
 def count_alive(project: int) -> Built:
     """Count the pairs that are not removed."""
-    return counted(InstructionPair.objects.filter(project=project).alive())
+    return count_of(InstructionPair.objects.filter(project=project).alive())
 
 
 @prepared("project")
 def count_to_rewrite(project: int) -> Built:
     """Count the pairs that need rewriting."""
-    return counted(InstructionPair.objects.filter(project=project).to_rewrite())
+    return count_of(InstructionPair.objects.filter(project=project).to_rewrite())
 
 
 @prepared("pairs")
@@ -157,20 +159,22 @@ def pairs_to_rewrite_of(pairs: int) -> Built:
 
 @prepared("project", "relevant_from", "pairs")
 def narratives_of_pairs(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
-    """Return the current narratives of these pairs: pair, then the fields of `InForce`."""
-    found = narratives_in_force(_under(scope, project, relevant_from)).filter(pair__in=[pairs])
+    """Return the current narratives of these pairs: pair, then the fields of `JudgedNarrative`."""
+    found = judged_narratives(_project_stub(scope, project, relevant_from)).filter(pair__in=[pairs])
     return found.values_list(
         "pair_id", "pk", "side", "version", "pair__query_id", "pair__project_id"
     )
 
 
 @prepared("project", "relevant_from", "pairs", "people")
-def asked_again(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
+def count_rejudge_requests(
+    scope: str, project: int, relevant_from: int, pairs: int, people: int
+) -> Built:
     """Count the documents that these people are asked to rejudge: pair, person, documents."""
     # A judgment has at most one request that is not withdrawn. Requests are few: filter by them
     # first.
-    said = judgments_in_force(_under(scope, project, relevant_from)).filter(
-        pk__in=RejudgeRequest.objects.standing().values("judgment"),
+    said = judgments_in_force(_project_stub(scope, project, relevant_from)).filter(
+        pk__in=RejudgeRequest.objects.not_withdrawn().values("judgment"),
         narrative__pair__in=[pairs],
         annotator__in=[people],
     )

@@ -9,7 +9,7 @@ MET, NOT_MET, CANT_TELL = "met", "not_met", "cant_tell"
 BY_HAND, ALL_MET, COUNT_MET = "by_hand", "all_met", "count_met"
 
 
-def derived(rule: str, answers: Sequence[str | None], grades: Sequence[int]) -> int | None:
+def derive_relevance(rule: str, answers: Sequence[str | None], grades: Sequence[int]) -> int | None:
     """Return the relevance that follows from one answer per condition (None: not answered yet),
     or None if no relevance follows.
 

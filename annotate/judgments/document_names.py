@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate, Document, Query
 from annotate.judgments.models import Flag, Judgment
-from annotate.judgments.neutral_names import is_made_of, number_of
+from annotate.judgments.neutral_names import number_of, reveals_id
 from annotate.pairs.models import Assignment, Narrative
-from annotate.pairs.pool import is_in_scope, narratives_in_force
+from annotate.pairs.pool import is_in_scope, judged_narratives
 from annotate.projects.models import Membership, Project
 from base.prepared_queries import Built, prepared
 
@@ -38,7 +38,7 @@ def name_of(document: Document, project: Project, *, hidden: bool) -> Name:
     """
     if not hidden or (project.show_ids and document.length is None):
         return Name(document.label, document.title, document.doc_id)
-    if document.title.strip() and not is_made_of(document.title, document.doc_id):
+    if document.title.strip() and not reveals_id(document.title, document.doc_id):
         return Name(document.title, document.title, None)
     return Name(neutral_name(document.pk, document.project_id), "", None)
 
@@ -58,7 +58,7 @@ def neutral_order(query: Query, project: Project) -> list[int]:
     return [pk for pk, document in sorted(rows, key=lambda row: number_of(row[1], project.pk))]
 
 
-def open_to(
+def hidden_from(
     reader: Membership, candidates: Collection[Candidate], *, under: Narrative | None = None
 ) -> set[int]:
     """Return the candidates (by key) whose ids are still hidden from the reader.
@@ -112,7 +112,7 @@ def _in_force(scope: str, project: int, member: int, queries: int) -> Built:
     assignment = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=member
     )
-    found = narratives_in_force(Project(pk=project, judge_scope=scope))
+    found = judged_narratives(Project(pk=project, judge_scope=scope))
     return found.filter(pair__query__in=[queries]).values_list(
         "pair__query", "pair", "pk", Exists(assignment)
     )
@@ -128,11 +128,11 @@ def _answered(member: int, candidates: int) -> Built:
     return judged.values_list(*pairs).union(flagged.values_list(*pairs), all=True)
 
 
-def names_to(
+def names_for(
     reader: Membership, candidates: Collection[Candidate], *, under: Narrative | None = None
 ) -> dict[int, Name]:
     """Return the names of these candidates' documents for the reader, by the candidate's key."""
-    hidden = open_to(reader, candidates, under=under)
+    hidden = hidden_from(reader, candidates, under=under)
     return {
         candidate.pk: name_of(candidate.document, reader.project, hidden=candidate.pk in hidden)
         for candidate in candidates

@@ -13,7 +13,7 @@ MAX_SPANS = 50
 NONE, DOCUMENT, NARRATIVE = "none", "document", "narrative"
 
 
-def checked(spans: Iterable[Span], length: int) -> list[Span]:
+def merge_spans(spans: Iterable[Span], length: int) -> list[Span]:
     """Return the spans in order, merging those that touch or overlap.
 
     Raises ValueError, with a message for the annotator, for a span that is empty or outside a text
@@ -32,12 +32,14 @@ def checked(spans: Iterable[Span], length: int) -> list[Span]:
             merged.append(Span(start, end))
     if len(merged) > MAX_SPANS:
         raise ValueError(
-            f"{len(merged)} passages are marked; at most {MAX_SPANS} are kept. Remove some."
+            f"{len(merged)} passages are marked; at most {MAX_SPANS} are allowed. Remove some."
         )
     return merged
 
 
-def is_wanted(*, relevance: int, prior: int | None, relevant_from: int, prior_known: bool) -> bool:
+def needs_evidence(
+    *, relevance: int, prior: int | None, relevant_from: int, prior_known: bool
+) -> bool:
     """Return whether a grade needs evidence, in a project that asks for it when relevance changes.
 
     `prior_known`: whether the judge may know if the document was relevant before. If not, asking
@@ -48,13 +50,13 @@ def is_wanted(*, relevance: int, prior: int | None, relevant_from: int, prior_kn
     return (relevance >= relevant_from) != (prior >= relevant_from)
 
 
-def lacking(
+def missing_evidence(
     *, rule: str, wanted: bool, passages: int, clauses: int, markable: bool, note: str
 ) -> str:
     """Return the message on the evidence that a judgment lacks; "" if it lacks none.
 
-    `wanted`: whether this grade needs evidence (`is_wanted`). `markable`: whether the document or
-    narrative, as the rule asks, has text that can be marked. For a table, and without a text, a
+    `wanted`: whether this grade needs evidence (`needs_evidence`). `markable`: whether the document
+    or narrative, as the rule asks, has text that can be marked. For a table, and without a text, a
     note takes the place of a marked passage.
     """
     if rule == NONE or not wanted:

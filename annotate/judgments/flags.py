@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.models import Flag, Judgment
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership
 from base.pagination import Page, page_by_key
 
@@ -17,7 +17,7 @@ SIZE = 50
 
 
 @dataclass(frozen=True)
-class Flagged:
+class FlagPage:
     """Current flags: counted by kind, and one page of them listed."""
 
     # By kind, in the order of the kinds, including kinds without flags.
@@ -30,14 +30,14 @@ class Flagged:
         return sum(self.counts.values())
 
 
-def standing(reader: Membership) -> QuerySet[Flag]:
+def visible_flags(reader: Membership) -> QuerySet[Flag]:
     """Return the current flags of people that the reader may see, under the current narratives.
 
     An annotator sees their own. A lead who also judges a pair sees the others' flags on a document
     only after judging it.
     """
     flags = Flag.objects.current().filter(
-        narrative__in=narratives_in_force(reader.project), annotator__is_machine=False
+        narrative__in=judged_narratives(reader.project), annotator__is_machine=False
     )
     if not reader.leads:
         return flags.filter(annotator=reader)
@@ -49,12 +49,12 @@ def standing(reader: Membership) -> QuerySet[Flag]:
     )
 
 
-def flagged(reader: Membership, asked: QueryDict, *, of: Membership | None = None) -> Flagged:
+def list_flags(reader: Membership, asked: QueryDict, *, of: Membership | None = None) -> FlagPage:
     """Return the flags selected by `?kind=` and `?person=` (a member's key): four queries.
 
     `of` selects one person's flags. Invalid query parameters are ignored.
     """
-    flags = standing(reader)
+    flags = visible_flags(reader)
     person = asked.get("person", "")
     if of is not None:
         flags = flags.filter(annotator=of)
@@ -67,7 +67,7 @@ def flagged(reader: Membership, asked: QueryDict, *, of: Membership | None = Non
     rows = flags.select_related("annotator", "candidate__document", "narrative__pair__query").defer(
         "narrative__text", "narrative__pair__query__description"
     )
-    return Flagged(
+    return FlagPage(
         {kind.value: counted.get(kind.value, 0) for kind in Flag.Kind},
         page_by_key(rows, asked, SIZE),
     )

@@ -42,7 +42,7 @@ class GradePattern:
         return consensus(list(self.grades), rule, self.settled)
 
 
-def patterns_of(states: Iterable[revisions.State]) -> dict[int, list[GradePattern]]:
+def patterns_of(states: Iterable[revisions.NarrativeState]) -> dict[int, list[GradePattern]]:
     """Return the patterns of these narratives by key: one query if anything has changed.
 
     Documents that the project does not put before its judges are included.
@@ -51,21 +51,23 @@ def patterns_of(states: Iterable[revisions.State]) -> dict[int, list[GradePatter
     return _PATTERNS.of(known, {state.project: None for state in known})
 
 
-def patterns_anew(narratives: Sequence[int]) -> dict[int, list[GradePattern]]:
+def uncached_patterns(narratives: Sequence[int]) -> dict[int, list[GradePattern]]:
     """Return the patterns of narratives (by key) from the rows of this transaction, uncached."""
-    return dict(_count(None, list(narratives)))
+    return dict(_count_patterns(None, list(narratives)))
 
 
 def count_put_before_judges(
-    project: Project, prior: int | None, candidates: Sequence[int], aside: Collection[int]
+    project: Project, prior: int | None, candidates: Sequence[int], excluded: Collection[int]
 ) -> int:
     """Count how many of these documents the project puts before its judges.
 
-    `prior`: their common loaded relevance. `aside`: the result of `kept_from_judges`.
+    `prior`: their common loaded relevance. `excluded`: the result of `kept_from_judges`.
     """
     if project.judge_scope not in WHOLE_POOL and (prior is None or prior < project.relevant_from):
         return 0
-    return sum(candidate not in aside for candidate in candidates) if aside else len(candidates)
+    return (
+        sum(candidate not in excluded for candidate in candidates) if excluded else len(candidates)
+    )
 
 
 def kept_from_judges(project: Project) -> Collection[int]:
@@ -76,7 +78,7 @@ def kept_from_judges(project: Project) -> Collection[int]:
     return frozenset(rows.values_list("pk", flat=True))
 
 
-def _count(_rules: None, narratives: list[int]) -> dict[int, list[GradePattern]]:
+def _count_patterns(_rules: None, narratives: list[int]) -> dict[int, list[GradePattern]]:
     found: dict[int, list[GradePattern]] = {}
     for start in range(0, len(narratives), _AT_ONCE):
         some = narratives[start : start + _AT_ONCE]
@@ -88,11 +90,11 @@ def _count(_rules: None, narratives: list[int]) -> dict[int, list[GradePattern]]
                 candidates = by_grades[key] = array("q")
             candidates.append(candidate)
         for narrative, by_grades in alike.items():
-            found[narrative] = list(_merged(by_grades))
+            found[narrative] = list(_merge_patterns(by_grades))
     return found
 
 
-def _merged(
+def _merge_patterns(
     by_grades: dict[tuple[int | None, str, int | None], array[int]],
 ) -> Iterator[GradePattern]:
     """Merge the patterns whose grades the database lists in different orders."""
@@ -103,7 +105,7 @@ def _merged(
         yield GradePattern(prior, values, settled, array("q", sorted(keys)))
 
 
-_PATTERNS = revisions.Counts(_count)
+_PATTERNS = revisions.CachedCounts(_count_patterns)
 
 
 @prepared("narratives")

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.models import Flag, Judgment
-from annotate.pairs.pool import OF_EACH, PoolRules, narratives_in_force, put_before_judges
+from annotate.pairs.pool import OF_EACH, PoolRules, judged_narratives, shown_to_judges
 from annotate.projects.models import Project
 
 
@@ -52,18 +52,18 @@ def flags_that_count(rules: PoolRules) -> QuerySet[Flag]:
 # Cached querysets, never evaluated themselves: a page would build each of them many times.
 
 
-_PUT_BEFORE_JUDGES = put_before_judges("narrative__pair__project", "candidate__")
+_PUT_BEFORE_JUDGES = shown_to_judges("narrative__pair__project", "candidate__")
 
 
 @lru_cache(maxsize=256)
 def _judgments_in_force(project: int, scope: str, relevant_from: int) -> QuerySet[Judgment]:
-    narratives = narratives_in_force(Project(pk=project, judge_scope=scope))
+    narratives = judged_narratives(Project(pk=project, judge_scope=scope))
     return _judgments_that_count(scope, relevant_from).filter(narrative__in=narratives)
 
 
 @lru_cache(maxsize=256)
 def _final_flags(project: int, scope: str, relevant_from: int) -> QuerySet[Flag]:
-    narratives = narratives_in_force(Project(pk=project, judge_scope=scope))
+    narratives = judged_narratives(Project(pk=project, judge_scope=scope))
     return _flags_that_count(scope, relevant_from).filter(narrative__in=narratives)
 
 

@@ -11,7 +11,17 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotate.collection.spans import Span
-from annotate.projects.chain import Content, Event, Kind, Row, moment, said, stands, stream, uuid_of
+from annotate.projects.chain import (
+    Content,
+    Event,
+    Kind,
+    Row,
+    content_event,
+    end_event,
+    hashed_time,
+    stream,
+    uuid_of,
+)
 from annotate.projects.models import Project
 from base import bulk
 
@@ -55,8 +65,8 @@ def content(
         active_ms,
         pressed,
         source,
-        moment(at),
-        moment(made_at),
+        hashed_time(at),
+        hashed_time(made_at),
         *of_text(text_version),
     )
 
@@ -73,7 +83,7 @@ def ended(at: datetime | str | None, withdrawn_at: datetime | str | None) -> Con
     """Return when a judgment was superseded and withdrawn; None if it is current."""
     if at is None and withdrawn_at is None:
         return None
-    return (moment(at), moment(withdrawn_at))
+    return (hashed_time(at), hashed_time(withdrawn_at))
 
 
 def spans(marked: Iterable[Span]) -> str:
@@ -132,8 +142,8 @@ def rows(
             _spans(clauses),
             " ".join(sorted(verdicts.split(" "), key=_number)) if verdicts else "",
             *how,
-            moment(at),
-            moment(made_at),
+            hashed_time(at),
+            hashed_time(made_at),
             *of_text(text_version),
         )
         yield Row(uuid_of(uuid), what, ended(superseded_at, withdrawn_at))
@@ -142,20 +152,20 @@ def rows(
 def events_of_new(found: Iterable[Row]) -> Iterator[Event]:
     """Yield the events of new judgments."""
     for name, what, over in found:
-        yield said(KIND, name, what)
+        yield content_event(KIND, name, what)
         if over is not None:
-            yield stands(KIND, name, over)
+            yield end_event(KIND, name, over)
 
 
 def events_of_ended(found: Iterable[Row]) -> Iterator[Event]:
     """Yield the events of judgments that ended or became current again."""
     for name, _what, over in found:
-        yield stands(KIND, name, over)
+        yield end_event(KIND, name, over)
 
 
 def event_of_end(name: uuids.UUID, at: datetime) -> Event:
     """Return the event of a judgment that was superseded."""
-    return stands(KIND, name, ended(at, None))
+    return end_event(KIND, name, ended(at, None))
 
 
 def _read(project: Project | None) -> Iterator[Row]:

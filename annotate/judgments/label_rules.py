@@ -18,7 +18,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
-from annotate.judgments.pair_rules import Promise, Rule
+from annotate.judgments.pair_rules import Rule, RuleStatus
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Project
 
@@ -37,10 +37,10 @@ class Claim(NamedTuple):
 
 
 @dataclass
-class LabelStanding:
+class LabelRuleResult:
     """The status of a rule for a pair, and the candidates (by key) that break it."""
 
-    promise: Promise
+    status: RuleStatus
     candidates: list[int] = field(default_factory=list)
 
 
@@ -58,22 +58,22 @@ def claims(narratives: QuerySet[Narrative]) -> Iterator[tuple[Claim, int | None]
         yield Claim(*key), grades.pop() if len(grades) == 1 else None
 
 
-def standings(
+def label_rule_results(
     rule: Rule,
     project: Project,
     narratives: QuerySet[Narrative],
     known: Labels,
     claimed: Labels | None = None,
-) -> dict[int, LabelStanding]:
+) -> dict[int, LabelRuleResult]:
     """Return the status of a rule on labels by pair key, without pairs that have no label.
 
     `claimed`: the claims of machines and files, also where people found something else.
     """
     if rule is Rule.GOLD:
-        return _gold(project, narratives, known, claimed or {})
-    decide: dict[Rule, Callable[..., dict[int, LabelStanding]]] = {
-        Rule.CONDITIONS: _conditions,
-        Rule.ATTRIBUTES: _attributes,
+        return _check_gold(project, narratives, known, claimed or {})
+    decide: dict[Rule, Callable[..., dict[int, LabelRuleResult]]] = {
+        Rule.CONDITIONS: _check_conditions,
+        Rule.ATTRIBUTES: _check_attributes,
     }
     return decide[rule](project, narratives, known)
 
@@ -85,9 +85,9 @@ def _by_narrative(known: Labels) -> dict[int, dict[int, int | None]]:
     return found
 
 
-def _gold(
+def _check_gold(
     project: Project, narratives: QuerySet[Narrative], known: Labels, claimed: Labels
-) -> dict[int, LabelStanding]:
+) -> dict[int, LabelRuleResult]:
     """Check that gold documents are relevant to the original and the instructed query, but not to
     the reversed query.
 
@@ -115,11 +115,11 @@ def _gold(
         if not instructed:
             continue
         original = labels.get(of.get(Narrative.Side.ORIGINAL, 0), {})
-        turned = labels.get(of.get(Narrative.Side.REVERSED, 0), {})
-        found[pair] = gold_standing(
+        reversed_labels = labels.get(of.get(Narrative.Side.REVERSED, 0), {})
+        found[pair] = gold_result(
             instructed,
             {**prior, **original},
-            turned,
+            reversed_labels,
             project.relevant_from,
             claims_of.get(of.get(Narrative.Side.ALTERED, 0), {}),
         )
@@ -133,13 +133,13 @@ def _sides_of(pairs: Mapping[int, Mapping[str, int]]) -> Iterator[tuple[int, str
             yield narrative, side
 
 
-def gold_standing(
+def gold_result(
     instructed: Mapping[int, int | None],
     original: Mapping[int, int | None],
-    turned: Mapping[int, int | None],
+    reversed_labels: Mapping[int, int | None],
     relevant_from: int,
     claimed: Mapping[int, int | None] | None = None,
-) -> LabelStanding:
+) -> LabelRuleResult:
     """Return the status of the rule on gold documents from a pair's labels in the three modes.
 
     `claimed`: the claims in the instructed mode; gold documents that people found not relevant
@@ -158,15 +158,15 @@ def gold_standing(
     )
     open_ones = any(label is None for label in instructed.values())
     for one in gold:
-        before, after = original.get(one), turned.get(one)
+        before, after = original.get(one), reversed_labels.get(one)
         if (before is not None and before < relevant_from) or (
             after is not None and after >= relevant_from
         ):
             wrong.append(one)
         open_ones |= before is None or after is None
     if wrong or not (gold or open_ones):
-        return LabelStanding(Promise.BROKEN, sorted(wrong))
-    return LabelStanding(Promise.NOT_YET if open_ones else Promise.KEPT)
+        return LabelRuleResult(RuleStatus.BROKEN, sorted(wrong))
+    return LabelRuleResult(RuleStatus.NOT_YET if open_ones else RuleStatus.KEPT)
 
 
 def breaks_conditions(count: int, *, of: int) -> bool:
@@ -182,9 +182,9 @@ def breaks_attributes(*, relevant: bool, met: int, violated: int, of: int) -> bo
     return violated > 0 if relevant else met == of
 
 
-def _conditions(
+def _check_conditions(
     project: Project, narratives: QuerySet[Narrative], known: Labels
-) -> dict[int, LabelStanding]:
+) -> dict[int, LabelRuleResult]:
     """Check that no document meets more conditions than its narrative has."""
     altered = narratives.filter(side=Narrative.Side.ALTERED)
     sizes = dict(
@@ -205,13 +205,13 @@ def _conditions(
             if count is not None and breaks_conditions(count, of=sizes[narrative])
         )
         open_ones = None in counts.values()
-        found[pair] = _standing(wrong, open_ones=open_ones)
+        found[pair] = _result(wrong, open_ones=open_ones)
     return found
 
 
-def _attributes(
+def _check_attributes(
     project: Project, narratives: QuerySet[Narrative], known: Labels
-) -> dict[int, LabelStanding]:
+) -> dict[int, LabelRuleResult]:
     """Check that relevant documents satisfy every attribute and others violate at least one.
 
     If a lead settled the relevance or an attribute of a document, the outcome counts; otherwise
@@ -256,7 +256,7 @@ def _attributes(
             wrong[pair].add(candidate)
         elif met + violated < of and not violated:
             pairs_open.add(pair)
-    return {pair: _standing(sorted(wrong[pair]), open_ones=pair in pairs_open) for pair in spoken}
+    return {pair: _result(sorted(wrong[pair]), open_ones=pair in pairs_open) for pair in spoken}
 
 
 def _settled_attributes(
@@ -300,7 +300,7 @@ def _settled_attributes(
     return found
 
 
-def _standing(wrong: list[int], *, open_ones: bool) -> LabelStanding:
+def _result(wrong: list[int], *, open_ones: bool) -> LabelRuleResult:
     if wrong:
-        return LabelStanding(Promise.BROKEN, wrong)
-    return LabelStanding(Promise.NOT_YET if open_ones else Promise.KEPT)
+        return LabelRuleResult(RuleStatus.BROKEN, wrong)
+    return LabelRuleResult(RuleStatus.NOT_YET if open_ones else RuleStatus.KEPT)

@@ -35,7 +35,7 @@ def number_of(document: int, project: int) -> str:
     return "-".join(written[at : at + _DIGITS] for at in range(0, len(written), _DIGITS))
 
 
-def is_made_of(title: str, doc_id: str) -> bool:
+def reveals_id(title: str, doc_id: str) -> bool:
     """Return whether a title would reveal the id.
 
     It does if it repeats the id, perhaps with other punctuation, blanks or case, or has the id

@@ -23,7 +23,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments.completion_queries import submitted_reviews
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.named_people import open_to
+from annotate.pairs.named_people import pairs_open_to
 from annotate.pairs.pool import (
     OF_EACH,
     WHOLE_POOL,
@@ -59,10 +59,10 @@ def open_pairs(
     if held:
         return pairs.filter(pk__in=mine)
     if not unrestricted:
-        pairs = pairs.filter(open_to(task, by.pk))
+        pairs = pairs.filter(pairs_open_to(task, by.pk))
         if is_quota_reached(by):
             pairs = pairs.none()
-    assignments = _counted(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")
+    assignments = _count_subquery(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")
     overlap = (
         F(f"project__overlap_{task}")
         if project.judge_scope == OF_EACH
@@ -75,10 +75,12 @@ def open_pairs(
         .order_by(Case(When(taken=0, then=1), default=0), "pk")
     )
     if task == Task.REVIEW:
-        return _to_be_reviewed(free, by)
+        return _needing_review(free, by)
     if task == Task.JUDGE:
-        wanting = _documents_wanting(by).filter(others__lt=OuterRef("overlap") - OuterRef("taken"))
-        free = free.annotate(under=_under(project)).filter(Exists(wanting))
+        wanting = _unanswered_documents(by).filter(
+            others__lt=OuterRef("overlap") - OuterRef("taken")
+        )
+        free = free.annotate(under=_judged_narrative_column(project)).filter(Exists(wanting))
     return free
 
 
@@ -118,17 +120,17 @@ def open_work_of(*, task: str, members: Sequence[Membership]) -> dict[int, list[
     """Return the open work of `task` for members of different projects, by key: one query."""
     found: dict[int, list[OpenWork]] = {member.pk: [] for member in members}
     by_project = {member.project_id: member.pk for member in members}
-    for project, query, narrative in _ask(_open, task, members):
+    for project, query, narrative in _run_for_members(_open, task, members):
         found[by_project[project]].append(OpenWork(query, narrative))
     return found
 
 
 def is_any_open(*, task: str, by: Membership) -> bool:
     """Return whether `by` could take an assignment of `task` now."""
-    return bool(_ask(_first_open, task, [by]))
+    return bool(_run_for_members(_first_open, task, [by]))
 
 
-def _ask(
+def _run_for_members(
     query: Prepared, task: str, members: Sequence[Membership], **more: int
 ) -> list[tuple[Any, ...]]:
     """Run a query for the members who may take the task: wanted, not paused, below their quota."""
@@ -187,26 +189,26 @@ def _open_in(
 
 def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> int:
     """Return how many assignments of `task` on this pair `by` could take."""
-    counts = _ask(_filled, task, [by], pair=pair.pk)
+    counts = _run_for_members(_count_taken, task, [by], pair=pair.pk)
     return max(by.project.overlap(task) - sum(counts[0]), 0) if counts else 0
 
 
 @prepared("project", "member", "relevant_from", "overlap", "pair")
-def _filled(
+def _count_taken(
     task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int, pair: int
 ) -> Built:
     """Return, for an open pair, how many people hold the task and how many answered without it."""
     found = _open_in(task, scope, project, member, relevant_from, overlap).filter(pk=pair)
     if task == Task.JUDGE:
         by = Membership(pk=member, project=PoolRules(scope, relevant_from).stub(project))
-        fewest = _documents_wanting(by).order_by("others").values("others")[:1]
+        fewest = _unanswered_documents(by).order_by("others").values("others")[:1]
         found = found.annotate(others=Subquery(fewest))
     elif task == Task.REWRITE:
         found = found.annotate(others=Value(0))
     return found.values_list("taken", "others")
 
 
-def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
+def _needing_review(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
     """Keep the pairs that need another review and that this person has not reviewed.
 
     A review by somebody without an assignment (from a file) counts as one assignment.
@@ -219,13 +221,13 @@ def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
         pairs.exclude(
             altered_id__in=submitted_reviews().filter(of_member__in=[by.pk]).values("narrative")
         )
-        .annotate(others=_counted(there.filter(~Exists(assigned)), "of_pair"))
+        .annotate(others=_count_subquery(there.filter(~Exists(assigned)), "of_pair"))
         .filter(taken__lt=F("overlap") - F("others"))
     )
     return wanted
 
 
-def _documents_wanting(by: Membership) -> QuerySet[Any]:
+def _unanswered_documents(by: Membership) -> QuerySet[Any]:
     """Return the documents of a pair's pool that `by` has not answered.
 
     The pair is the outer query, with its `under`. Each document has `others`: how many people
@@ -248,12 +250,12 @@ def _documents_wanting(by: Membership) -> QuerySet[Any]:
     pool = in_scope(by.project, candidates, OuterRef("pk"))
     mine = {"annotator__in": [by.pk]}
     return pool.filter(~Exists(judgments.filter(**mine)), ~Exists(flags.filter(**mine))).annotate(
-        others=_counted(judgments.filter(~Exists(assigned)), "candidate")
-        + _counted(flags.filter(~Exists(assigned), ~Exists(judged_too)), "candidate")
+        others=_count_subquery(judgments.filter(~Exists(assigned)), "candidate")
+        + _count_subquery(flags.filter(~Exists(assigned), ~Exists(judged_too)), "candidate")
     )
 
 
-def _under(project: Project) -> F | Coalesce | Case:
+def _judged_narrative_column(project: Project) -> F | Coalesce | Case:
     """Return the column of the narrative a pair is judged under now, from `with_narratives`."""
     either = Coalesce("altered_id", "original_id")
     if project.judge_scope in WHOLE_POOL:
@@ -263,7 +265,7 @@ def _under(project: Project) -> F | Coalesce | Case:
     return F("altered_id")
 
 
-def _counted(rows: QuerySet[Any], by: str) -> Coalesce:
+def _count_subquery(rows: QuerySet[Any], by: str) -> Coalesce:
     """Count the rows of a query that its filter narrows to one value of the column `by`."""
     return Coalesce(
         Subquery(rows.order_by().values(by).annotate(n=Count("pk")).values("n")), Value(0)

@@ -33,7 +33,7 @@ def change(before: int | None, now: int, relevant_from: int) -> Change:
     return Change.DROPPED if was else Change.STAYED
 
 
-class Promise(StrEnum):
+class RuleStatus(StrEnum):
     """The status of a rule. It is broken only if no document that is still open could mend it."""
 
     KEPT = "kept"
@@ -87,7 +87,7 @@ class Counts:
         return self.disputed + self.unjudged
 
     @property
-    def spoken(self) -> bool:
+    def has_answers(self) -> bool:
         """Whether any document of the pair has an answer."""
         return any(getattr(self, one.name) for one in fields(self) if one.name != "unjudged")
 
@@ -114,35 +114,35 @@ class Counts:
         known = self.kept + self.dropped
         return 100 * self.dropped / known if known else None
 
-    def promise(self, rule: Rule, limits: Mapping[str, int] | None = None) -> Promise:
+    def status(self, rule: Rule, limits: Mapping[str, int] | None = None) -> RuleStatus:
         """Return the status of a rule on the change of the relevant set for these documents."""
         limits = limits or LIMITS.get(rule, {})
         if rule is Rule.SHRINKING:
             # An open document may still become relevant; until one does, the set has only shrunk.
-            return Promise.BROKEN if self.grew else Promise.KEPT
+            return RuleStatus.BROKEN if self.grew else RuleStatus.KEPT
         if rule is Rule.CHANGE:
             kept = bool(self.dropped or self.unknown_before)
-            return _promise(kept, hopeful=self.open > 0)
+            return _status(kept, hopeful=self.open > 0)
         if rule is Rule.SHARE:
             return self._share(limits["least_percent"], limits["most_percent"])
         missing = max(limits["complying"] - self.compliant, 0)
         missing += max(limits["violating"] - self.violating, 0)
-        return _promise(not missing, hopeful=self.open >= missing)
+        return _status(not missing, hopeful=self.open >= missing)
 
-    def _share(self, least: int, most: int) -> Promise:
+    def _share(self, least: int, most: int) -> RuleStatus:
         """Return whether the share of dropped documents is between two percentages."""
         total = self.kept + self.dropped + self.open
         if not total:
-            return Promise.NOT_YET
+            return RuleStatus.NOT_YET
         # Each open document either stays relevant or drops out.
         lowest, highest = 100 * self.dropped, 100 * (self.dropped + self.open)
         if highest < least * total or lowest > most * total:
-            return Promise.BROKEN
+            return RuleStatus.BROKEN
         decided = lowest >= least * total and highest <= most * total
-        return Promise.KEPT if decided else Promise.NOT_YET
+        return RuleStatus.KEPT if decided else RuleStatus.NOT_YET
 
 
-def _promise(kept: bool, *, hopeful: bool) -> Promise:
+def _status(kept: bool, *, hopeful: bool) -> RuleStatus:
     if kept:
-        return Promise.KEPT
-    return Promise.NOT_YET if hopeful else Promise.BROKEN
+        return RuleStatus.KEPT
+    return RuleStatus.NOT_YET if hopeful else RuleStatus.BROKEN

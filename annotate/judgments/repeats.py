@@ -36,7 +36,7 @@ def gap(size: int) -> int:
     return max(NEAR, min(FAR, size // 2))
 
 
-def number(size: int, percent: int, chance: int) -> int:
+def count_repeats(size: int, percent: int, chance: int) -> int:
     """Return how many documents of a pool of `size` are repeated.
 
     `chance`, from 0 to 99, decides how a fraction is rounded, so that over many pools, however
@@ -48,10 +48,10 @@ def number(size: int, percent: int, chance: int) -> int:
 
 def chance(words: str) -> int:
     """Return the chance for one person's pool, from 0 to 99; `words` identify person and pool."""
-    return _place(words) % 100
+    return _digest(words) % 100
 
 
-def planned(
+def plan_repeats(
     order: Sequence[tuple[int, str]],
     *,
     percent: int,
@@ -68,25 +68,25 @@ def planned(
     size = len(order)
     far = gap(size)
     drawn = sorted(
-        (candidate not in answered, _place(f"{words}:{doc_id}"), at)
+        (candidate not in answered, _digest(f"{words}:{doc_id}"), at)
         for at, (candidate, doc_id) in enumerate(order)
         if at + far < size or candidate in answered
     )
-    wanted = max(number(size, percent, chance(words)), sum(not fresh for fresh, *_ in drawn))
-    behind: dict[int, list[tuple[int, int]]] = {}
-    for _, place, at in drawn[:wanted]:
+    count = max(count_repeats(size, percent, chance(words)), sum(not new for new, *_ in drawn))
+    repeats_after: dict[int, list[tuple[int, int]]] = {}
+    for _, digest, at in drawn[:count]:
         room = max(1, size - at - far)
-        last = min(size - 1, at + far + _place(f"{words}:{order[at][1]}:again") % room)
-        behind.setdefault(last, []).append((place, order[at][0]))
+        last = min(size - 1, at + far + _digest(f"{words}:{order[at][1]}:again") % room)
+        repeats_after.setdefault(last, []).append((digest, order[at][0]))
     spots = []
     for at, (candidate, _doc_id) in enumerate(order):
         spots.append(Spot(candidate))
-        spots += [Spot(again, again=True) for _, again in sorted(behind.get(at, ()))]
+        spots += [Spot(again, again=True) for _, again in sorted(repeats_after.get(at, ()))]
     return spots
 
 
 @lru_cache(maxsize=100_000)
-def masked(spot: Spot, person: int) -> int:
+def mask(spot: Spot, person: int) -> int:
     """Return the number of a spot on a person's pages, which does not reveal a repeat.
 
     Raises ValueError for a key that is too large.
@@ -101,7 +101,7 @@ def masked(spot: Spot, person: int) -> int:
 
 
 @lru_cache(maxsize=100_000)
-def unmasked(number: int, person: int) -> Spot:
+def unmask(number: int, person: int) -> Spot:
     """Return the spot of a number; a number out of their range is a candidate's key."""
     if not _FIRST <= number < 2 * _FIRST:
         return Spot(number)
@@ -118,5 +118,5 @@ def _mixed(person: int, turn: int, half: int) -> int:
     return int.from_bytes(digest, "big") & _HALF
 
 
-def _place(words: str) -> int:
+def _digest(words: str) -> int:
     return int.from_bytes(hashlib.blake2b(words.encode(), digest_size=16).digest(), "big")

@@ -26,19 +26,19 @@ Counted = TypeVar("Counted")
 Rules = TypeVar("Rules", bound=Hashable)
 
 # The most narratives that one kind of count caches in a process; then its cache is cleared.
-MOST = 20_000
+MAX_CACHED = 20_000
 
 
-_every: list[dict[Any, Any]] = []
+_caches: list[dict[Any, Any]] = []
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Clear every cached count of this process."""
-    for known in _every:
+    for known in _caches:
         known.clear()
 
 
-class State(NamedTuple):
+class NarrativeState(NamedTuple):
     """A narrative and the revision of its answers and candidates; 0 if there never was one."""
 
     narrative: int
@@ -51,12 +51,12 @@ class State(NamedTuple):
 
     @property
     def key(self) -> int:
-        """The key of what is counted."""
+        """The key of the counted narrative or query."""
         return self.narrative
 
 
 class PoolState(NamedTuple):
-    """A query and the revision of its pool; 0 where it has none."""
+    """A query and the revision of its pool; 0 if it has none."""
 
     query: int
     project: int
@@ -65,11 +65,11 @@ class PoolState(NamedTuple):
 
     @property
     def key(self) -> int:
-        """The key of what is counted."""
+        """The key of the counted narrative or query."""
         return self.query
 
 
-class Counts(Generic[Rules, Counted]):
+class CachedCounts(Generic[Rules, Counted]):
     """One kind of count, cached by narrative or by query.
 
     `count` takes rules and narratives or queries (by key), and returns counts by key; those with
@@ -80,17 +80,17 @@ class Counts(Generic[Rules, Counted]):
     def __init__(self, count: Callable[[Rules, list[int]], Mapping[int, Counted]]) -> None:
         self._count = count
         self._known: dict[tuple[Hashable, ...], tuple[int, Counted | None]] = {}
-        _every.append(self._known)
+        _caches.append(self._known)
 
     def of(
-        self, states: Iterable[State | PoolState], rules: Mapping[int, Rules]
+        self, states: Iterable[NarrativeState | PoolState], rules: Mapping[int, Rules]
     ) -> dict[int, Counted]:
         """Return the counts of narratives or queries by key: at most one query per distinct rule.
 
         `rules`: the rules of the count, by the key of the project.
         """
         found: dict[int, Counted] = {}
-        unknown: dict[Rules, list[State | PoolState]] = {}
+        unknown: dict[Rules, list[NarrativeState | PoolState]] = {}
         for state in states:
             if not state.revision:
                 continue
@@ -103,20 +103,22 @@ class Counts(Generic[Rules, Counted]):
         for rule, several in unknown.items():
             new = self._count(rule, [state.key for state in several])
             found.update(new)
-            if len(self._known) > MOST:
+            if len(self._known) > MAX_CACHED:
                 self._known.clear()
             for state in several:
                 self._known[_key(state, rule)] = (state.revision, new.get(state.key))
         return found
 
 
-def _key(state: State | PoolState, rule: Hashable) -> tuple[Hashable, ...]:
+def _key(state: NarrativeState | PoolState, rule: Hashable) -> tuple[Hashable, ...]:
     return state.key, state.machines, rule
 
 
-def states_in_force(projects: Sequence[Project]) -> list[State]:
-    """Return the states of the narratives that are judged now in these projects: one query. They
-    are the altered ones, and where the whole pool is judged, the originals of pairs without one.
+def states_in_force(projects: Sequence[Project]) -> list[NarrativeState]:
+    """Return the states of the narratives that are judged now in these projects: one query.
+
+    These are the altered narratives and, in projects that judge the whole pool, the originals of
+    pairs without an altered one.
     """
     whole_pool = {project.pk for project in projects if project.judge_scope in WHOLE_POOL}
     newest = states_of_newest([project.pk for project in projects])
@@ -133,25 +135,27 @@ def states_in_force(projects: Sequence[Project]) -> list[State]:
     ]
 
 
-def states_of_newest(projects: Sequence[int]) -> list[State]:
+def states_of_newest(projects: Sequence[int]) -> list[NarrativeState]:
     """Return the states of the newest narratives of every side in these projects (by key), except
     of removed pairs: one query.
     """
     return read_once(
-        (_newest, *projects), lambda: [State(*row) for row in _newest.rows(project=projects)]
+        (_newest, *projects),
+        lambda: [NarrativeState(*row) for row in _newest.rows(project=projects)],
     )
 
 
-def states_of_every(projects: Sequence[int]) -> list[State]:
+def states_of_every(projects: Sequence[int]) -> list[NarrativeState]:
     """Return the states of every narrative version in these projects (by key), including those of
     removed pairs: one query.
     """
-    return [State(*row) for row in _every_version.rows(project=projects)]
+    return [NarrativeState(*row) for row in _every_version.rows(project=projects)]
 
 
 def states_of_pools(queries: Mapping[int, int]) -> list[PoolState]:
-    """Return the states of the pools of these queries: one query. `queries`: the project of each,
-    all by their keys.
+    """Return the states of the pools of these queries: one query.
+
+    `queries`: the project of each query, all by key.
     """
     rows = _of_pools.rows(queries=list(queries))
     return [PoolState(query, queries[query], revision) for query, revision in rows]

@@ -23,13 +23,13 @@ from annotate.judgments.grade_patterns import (
     GradePattern,
     count_put_before_judges,
     kept_from_judges,
-    patterns_anew,
     patterns_of,
+    uncached_patterns,
 )
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.label_rules import LabelStanding, claims, standings
+from annotate.judgments.label_rules import LabelRuleResult, claims, label_rule_results
 from annotate.judgments.models import Adjudication, Judgment
-from annotate.judgments.pair_rules import LIMITS, Change, Counts, Promise, Rule
+from annotate.judgments.pair_rules import LIMITS, Change, Counts, Rule, RuleStatus
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import pairs_with_pool
 from annotate.projects.kinds import ProjectKind, kind_of
@@ -42,7 +42,7 @@ checked_labels: Provider[[QuerySet[Narrative]], dict[tuple[int, int], int]] = Pr
     "Which grades did checks of claimed labels come to?"
 )
 # The most documents named for each pair that breaks a rule.
-NAMED = 5
+MAX_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def tallies_in(
 
 
 @dataclass
-class PairStanding:
+class PairStatus:
     """A pair with counts of its documents by their change under the current altered narrative."""
 
     pair: InstructionPair
@@ -121,9 +121,9 @@ class PairStanding:
     # The candidates (by key) that became relevant.
     grown: list[int] = field(default_factory=list)
     # The results of the rules on labels.
-    of_labels: dict[Rule, LabelStanding] = field(default_factory=dict)
+    of_labels: dict[Rule, LabelRuleResult] = field(default_factory=dict)
 
-    def breaking(self, rule: Rule) -> list[int]:
+    def breaking_candidates(self, rule: Rule) -> list[int]:
         """Return the candidates (by key) that break a rule, if single candidates can."""
         if rule is Rule.SHRINKING:
             return self.grown
@@ -131,10 +131,10 @@ class PairStanding:
 
 
 @dataclass(frozen=True)
-class Promises:
+class RuleReport:
     """The status of the rules for every pair with at least one answer."""
 
-    pairs: list[PairStanding]
+    pairs: list[PairStatus]
     # The number of pairs without an answer, and of pairs that the reader still judges.
     silent: int
     hidden: int
@@ -143,17 +143,17 @@ class Promises:
     # The rules of the project's kind, with their limits.
     rules: dict[Rule, Mapping[str, int]]
 
-    def by(self, rule: Rule) -> dict[Promise, list[PairStanding]]:
+    def pairs_by_status(self, rule: Rule) -> dict[RuleStatus, list[PairStatus]]:
         """Return the pairs by the status of a rule."""
-        found: dict[Promise, list[PairStanding]] = {promise: [] for promise in Promise}
-        for one in self.pairs:
-            of_labels = one.of_labels.get(rule)
+        pairs: dict[RuleStatus, list[PairStatus]] = {status: [] for status in RuleStatus}
+        for pair in self.pairs:
+            of_labels = pair.of_labels.get(rule)
             if rule.is_of_labels:
-                promise = Promise.NOT_YET if of_labels is None else of_labels.promise
+                status = RuleStatus.NOT_YET if of_labels is None else of_labels.status
             else:
-                promise = one.counts.promise(rule, self.rules.get(rule))
-            found[promise].append(one)
-        return found
+                status = pair.counts.status(rule, self.rules.get(rule))
+            pairs[status].append(pair)
+        return pairs
 
 
 def rules_of(kind: ProjectKind) -> dict[Rule, Mapping[str, int]]:
@@ -163,16 +163,16 @@ def rules_of(kind: ProjectKind) -> dict[Rule, Mapping[str, int]]:
     }
 
 
-def promises(reader: Membership) -> Promises:
+def rule_report(reader: Membership) -> RuleReport:
     """Return the status of the rules in the reader's project.
 
     Eight queries, and a few more for rules on labels. Every judged document of the pool counts,
     also one that the project does not put before its judges: it may have become relevant too.
     """
-    return promises_in(reader.project, reader)
+    return rule_report_in(reader.project, reader)
 
 
-def promises_in(project: Project, reader: Membership | None) -> Promises:
+def rule_report_in(project: Project, reader: Membership | None) -> RuleReport:
     """Return the status of the rules; without a reader, as for an export, nothing is left out."""
     kind = kind_of(project.kind)
     rules = rules_of(kind)
@@ -184,39 +184,39 @@ def promises_in(project: Project, reader: Membership | None) -> Promises:
         .defer("text", "pair__query__description")
         .order_by("pair")
     )
-    every = {one.pk: PairStanding(one.pair, one.pk) for one in in_force}
-    found = {key: one for key, one in every.items() if one.pair.pk not in blind}
+    every = {one.pk: PairStatus(one.pair, one.pk) for one in in_force}
+    pairs = {key: pair for key, pair in every.items() if pair.pair.pk not in blind}
     narratives = in_force.exclude(pair__in=blind)
-    _count(project, kind, narratives, reader, found)
+    _count_changes(project, kind, narratives, reader, pairs)
     if any(rule.is_of_labels for rule in rules):
-        _judge_labels(project, set(rules), reader, found)
-    spoken = [one for one in found.values() if one.counts.spoken]
-    return Promises(
-        spoken,
-        len(found) - len(spoken),
-        len(every) - len(found),
-        _labels_of(spoken, rules),
+        _decide_label_rules(project, set(rules), reader, pairs)
+    answered = [pair for pair in pairs.values() if pair.counts.has_answers]
+    return RuleReport(
+        answered,
+        len(pairs) - len(answered),
+        len(every) - len(pairs),
+        _titles_of(answered, rules),
         rules,
     )
 
 
-def _count(
+def _count_changes(
     project: Project,
     kind: ProjectKind,
     narratives: QuerySet[Narrative],
     reader: Membership | None,
-    found: Mapping[int, PairStanding],
+    pairs: Mapping[int, PairStatus],
 ) -> None:
     """Count the documents of each pair by their change."""
     judged: Counter[int] = Counter()
     known: set[tuple[int, int]] = set()
-    aside = kept_from_judges(project)
-    for narrative, patterns in _patterns(project, reader, found).items():
+    excluded = kept_from_judges(project)
+    for narrative, patterns in _read_patterns(project, reader, pairs).items():
         for pattern in patterns:
             relevance = pattern.outcome(project.consensus).relevance
-            _add(project, found[narrative], pattern.prior, relevance, pattern.candidates)
+            _add_documents(project, pairs[narrative], pattern.prior, relevance, pattern.candidates)
             judged[narrative] += count_put_before_judges(
-                project, pattern.prior, pattern.candidates, aside
+                project, pattern.prior, pattern.candidates, excluded
             )
             if kind.counts_claims:
                 known.update((narrative, candidate) for candidate in pattern.candidates)
@@ -224,19 +224,19 @@ def _count(
         for claim, relevance in claims(narratives):
             if (claim.narrative, claim.candidate) not in known:
                 of_claim = [claim.candidate]
-                _add(project, found[claim.narrative], claim.prior, relevance, of_claim)
+                _add_documents(project, pairs[claim.narrative], claim.prior, relevance, of_claim)
                 judged[claim.narrative] += count_put_before_judges(
-                    project, claim.prior, of_claim, aside
+                    project, claim.prior, of_claim, excluded
                 )
     sizes = pool_sizes(
-        [project], {one.pair.pk: (one.pair.query_id, project.pk) for one in found.values()}
+        [project], {one.pair.pk: (one.pair.query_id, project.pk) for one in pairs.values()}
     )
-    for key, one in found.items():
+    for key, one in pairs.items():
         one.counts.unjudged = sizes[one.pair.pk] - judged[key]
         one.grown.sort()
 
 
-def _patterns(
+def _read_patterns(
     project: Project, reader: Membership | None, narratives: Collection[int]
 ) -> dict[int, list[GradePattern]]:
     """Return the grade patterns of these narratives (by key).
@@ -244,15 +244,15 @@ def _patterns(
     An export reads the rows, not the cache: its transaction may see an older state of the database.
     """
     if reader is None:
-        return patterns_anew(list(narratives))
+        return uncached_patterns(list(narratives))
     return patterns_of(
         one for one in revisions.states_of_newest([project.pk]) if one.narrative in narratives
     )
 
 
-def _add(
+def _add_documents(
     project: Project,
-    to: PairStanding,
+    to: PairStatus,
     prior: int | None,
     relevance: int | None,
     candidates: Sequence[int],
@@ -264,14 +264,14 @@ def _add(
         to.grown += candidates
 
 
-def _judge_labels(
+def _decide_label_rules(
     project: Project,
     rules: set[Rule],
     reader: Membership | None,
-    found: Mapping[int, PairStanding],
+    pairs: Mapping[int, PairStatus],
 ) -> None:
     """Decide the rules on labels for each pair."""
-    by_pair = {one.pair.pk: one for one in found.values()}
+    by_pair = {one.pair.pk: one for one in pairs.values()}
     narratives = Narrative.objects.current().filter(pair__in=by_pair)
     known: dict[tuple[int, int], int | None] = {
         (claim.narrative, claim.candidate): relevance for claim, relevance in claims(narratives)
@@ -284,14 +284,19 @@ def _judge_labels(
         known[key] = tally.outcome(project.consensus).relevance
     for rule in rules:
         if rule.is_of_labels:
-            for pair, standing in standings(rule, project, narratives, known, claimed).items():
-                by_pair[pair].of_labels[rule] = standing
+            for pair, result in label_rule_results(
+                rule, project, narratives, known, claimed
+            ).items():
+                by_pair[pair].of_labels[rule] = result
 
 
-def _labels_of(spoken: list[PairStanding], rules: Mapping[Rule, object]) -> dict[int, str]:
+def _titles_of(pairs: list[PairStatus], rules: Mapping[Rule, object]) -> dict[int, str]:
     """Return the titles of the first documents that break a rule, by key of the candidate."""
     named = {
-        candidate for one in spoken for rule in rules for candidate in one.breaking(rule)[:NAMED]
+        candidate
+        for pair in pairs
+        for rule in rules
+        for candidate in pair.breaking_candidates(rule)[:MAX_NAMED]
     }
     labels = Candidate.with_removed.filter(pk__in=named).values_list(
         "pk", "document__title", "document__doc_id"

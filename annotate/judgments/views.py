@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
-from annotate.collection.document_rendering import found_in, show
+from annotate.collection.document_rendering import find_in_table, read_pane
 from annotate.collection.forms.documents import WindowForm
-from annotate.collection.marking import NOTHING
+from annotate.collection.marking import NO_WORDS
 from annotate.judgments import assignments
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.pairs import access
 from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import Assignment
@@ -36,15 +36,15 @@ def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     form.is_valid()
     asked = form.cleaned_data
     narrative = judged_narrative(pair)
-    words = words_to_mark(pair, narrative) if narrative else NOTHING
-    shown = show(
+    words = words_to_mark(pair, narrative) if narrative else NO_WORDS
+    shown = read_pane(
         candidate.document, words, row=asked.get("row") or 1, column=asked.get("column") or 1
     )
     if shown.table is None:
         return redirect("annotate:document", pair.pk, candidate.pk)
     find = asked.get("find", "")
     if find:
-        window = found_in(shown.table, find, asked.get("go") or "here", words)
+        window = find_in_table(shown.table, find, asked.get("go") or "here", words)
         shown = replace(shown, table=window)
     stage = {
         "project": pair.project,
@@ -52,7 +52,7 @@ def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
         "pair": pair,
         "query": pair.query,
         "candidate": candidate,
-        "name": names_to(member, [candidate])[candidate.pk],
+        "name": names_for(member, [candidate])[candidate.pk],
         "document": shown.document,
         "text": shown.text,
         "table": shown.table,

@@ -15,22 +15,22 @@ from django.db.models import Count, Q, QuerySet
 
 from annotate.judgments.completion import answers_by_pair, pool_sizes
 from annotate.judgments.completion_queries import (
-    ask_by_rules,
-    asked_again,
+    count_rejudge_requests,
     narratives_of_pairs,
     pairs_to_rewrite_of,
     reviews_in_force,
+    run_by_rules,
 )
 from annotate.judgments.models import Repeat
-from annotate.judgments.repeats import chance, number
+from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import repeat_words
+from annotate.pairs.pool import repeat_seed
 from annotate.projects.models import Membership, Project
 
 Task = Assignment.Task
 
 
-class Left(NamedTuple):
+class WorkLeft(NamedTuple):
     """One person's progress in one assignment."""
 
     done: int
@@ -44,10 +44,10 @@ class Left(NamedTuple):
         return self.done < self.total
 
 
-_NOTHING = Left(0, 0)
+_NOTHING = WorkLeft(0, 0)
 
 
-class InForce(NamedTuple):
+class JudgedNarrative(NamedTuple):
     """A pair's current narrative, by key, and the pair's query and project."""
 
     pk: int
@@ -61,7 +61,7 @@ def left_in(
     project: Project | Sequence[Project],
     assignments: Iterable[Assignment],
     answers: Mapping[tuple[int, int], int] | None = None,
-) -> dict[int, Left]:
+) -> dict[int, WorkLeft]:
     """Return the progress in these assignments of one or several projects, by assignment key.
 
     `answers`: the result of `answers_by_pair`, if the caller has it. At most ten queries, however
@@ -71,18 +71,18 @@ def left_in(
     by_task: dict[str, list[Assignment]] = defaultdict(list)
     for assignment in assignments:
         by_task[assignment.task].append(assignment)
-    found: dict[int, Left] = {}
+    found: dict[int, WorkLeft] = {}
     if rewriting := by_task[Task.REWRITE]:
         pairs = [assignment.pair_id for assignment in rewriting]
         wanted = {pair for (pair,) in pairs_to_rewrite_of.rows(pairs=pairs)}
         found |= {
-            assignment.pk: Left(int(assignment.pair_id not in wanted), 1)
+            assignment.pk: WorkLeft(int(assignment.pair_id not in wanted), 1)
             for assignment in rewriting
         }
     if reviewing := by_task[Task.REVIEW]:
         owed = _reviews_owed(projects, reviewing)
         found |= {
-            assignment.pk: Left(int(assignment.pk not in owed), 1) for assignment in reviewing
+            assignment.pk: WorkLeft(int(assignment.pk not in owed), 1) for assignment in reviewing
         }
     if judges := by_task[Task.JUDGE]:
         found |= _left_to_judge(projects, judges, answers)
@@ -98,17 +98,17 @@ def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
         if not tasks or assignment.task in tasks
     ]
     held.sort(key=lambda assignment: assignment.pk)
-    left: Mapping[int, Left] | None = getattr(member, _LEFT, None)
+    left: Mapping[int, WorkLeft] | None = getattr(member, _LEFT, None)
     if left is None:
         left = left_in(member.project, held)
     return [assignment for assignment in held if left[assignment.pk].is_open]
 
 
-# The attribute of a member in which `read_left` stores its result.
+# The attribute of a member in which `prefetch_left` stores its result.
 _LEFT = "_left_in_assignments"
 
 
-def read_left(members: Sequence[Membership]) -> None:
+def prefetch_left(members: Sequence[Membership]) -> None:
     """Prefetch the progress of members in all their assignments onto these rows.
 
     At most thirteen queries, however many members there are. Prefetch their assignments first.
@@ -121,9 +121,9 @@ def read_left(members: Sequence[Membership]) -> None:
         setattr(member, _LEFT, left)
 
 
-def left_of(member: Membership) -> Mapping[int, Left]:
-    """Return a member's progress in each assignment, by key; `read_left` prefetches it."""
-    found: Mapping[int, Left] | None = getattr(member, _LEFT, None)
+def left_of(member: Membership) -> Mapping[int, WorkLeft]:
+    """Return a member's progress in each assignment, by key; `prefetch_left` prefetches it."""
+    found: Mapping[int, WorkLeft] | None = getattr(member, _LEFT, None)
     return left_in(member.project, member.assignments.all()) if found is None else found
 
 
@@ -131,21 +131,22 @@ def _left_to_judge(
     projects: Sequence[Project],
     assignments: Sequence[Assignment],
     answers: Mapping[tuple[int, int], int] | None,
-) -> dict[int, Left]:
+) -> dict[int, WorkLeft]:
     pairs = {assignment.pair_id for assignment in assignments}
     people = {assignment.member_id for assignment in assignments}
     in_force = {
-        pair: InForce(*narrative)
-        for pair, *narrative in ask_by_rules(narratives_of_pairs, projects, pairs=list(pairs))
+        pair: JudgedNarrative(*narrative)
+        for pair, *narrative in run_by_rules(narratives_of_pairs, projects, pairs=list(pairs))
     }
     sizes = pool_sizes(projects, {pair: (one.query, one.project) for pair, one in in_force.items()})
     here = {"pairs": list(in_force), "people": list(people)}
     again = {
-        (pair, person): many for pair, person, many in ask_by_rules(asked_again, projects, **here)
+        (pair, person): many
+        for pair, person, many in run_by_rules(count_rejudge_requests, projects, **here)
     }
     if answers is None:
         answers = answers_by_pair(*projects, pairs=pairs)
-    repeats = _repeats(projects, assignments, in_force, sizes)
+    repeats = _repeat_progress(projects, assignments, in_force, sizes)
     found = {}
     for assignment in assignments:
         if assignment.pair_id not in in_force:
@@ -153,7 +154,7 @@ def _left_to_judge(
             continue
         key = (assignment.pair_id, assignment.member_id)
         asked, come_again = again.get(key, 0), repeats.get(assignment.pk, _NOTHING)
-        found[assignment.pk] = Left(
+        found[assignment.pk] = WorkLeft(
             answers.get(key, 0) - asked + come_again.done,
             sizes[assignment.pair_id] + come_again.total,
             asked,
@@ -161,12 +162,12 @@ def _left_to_judge(
     return found
 
 
-def _repeats(
+def _repeat_progress(
     projects: Sequence[Project],
     assignments: Sequence[Assignment],
-    in_force: Mapping[int, InForce],
+    in_force: Mapping[int, JudgedNarrative],
     sizes: Mapping[int, int],
-) -> dict[int, Left]:
+) -> dict[int, WorkLeft]:
     """Return each assignment's progress in repeats, by assignment key."""
     if not any(project.repeat_percent for project in projects):
         return {}
@@ -191,11 +192,11 @@ def _repeats(
         percent = person.project.repeat_percent
         if narrative is None or not percent:
             continue
-        words = repeat_words(pairs[assignment.pair_id], narrative.side, narrative.version, person)
-        planned = number(sizes[assignment.pair_id], percent, chance(words))
+        words = repeat_seed(pairs[assignment.pair_id], narrative.side, narrative.version, person)
+        planned = count_repeats(sizes[assignment.pair_id], percent, chance(words))
         count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
         # Answered repeats still count if fewer are planned by now.
-        found[assignment.pk] = Left(final, max(planned, count))
+        found[assignment.pk] = WorkLeft(final, max(planned, count))
     return found
 
 

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 from annotate.projects.models import Project
 
 
-def project_called(slug: str) -> Project:
+def get_project(slug: str) -> Project:
     """Return the project with this short name; raise CommandError if there is none."""
     project = Project.objects.filter(slug=slug).first()
     if project is None:

@@ -6,7 +6,7 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
-# Table -> what refuses to have its rows changed or deleted. `base.append_only.thawed` takes whole
+# Table -> what refuses to have its rows changed or deleted. `base.append_only.deletions_allowed` takes whole
 # projects away.
 FROZEN = {
     'annotate_deed': 'the trail never changes',

@@ -17,7 +17,7 @@ from django.db.models import Case, Count, F, Func, IntegerField, Q, Sum, Value, 
 from annotate.judgments import revisions
 from annotate.judgments.in_force import of_existing
 from annotate.judgments.models import Flag, Judgment
-from annotate.pairs.pool import common_rules, narratives_in_force
+from annotate.pairs.pool import common_rules, judged_narratives
 from annotate.projects.models import Project
 from base.prepared_queries import Built, prepared
 
@@ -122,12 +122,12 @@ def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
     }
 
 
-_ACTIVITIES = revisions.Counts(_count)
+_ACTIVITIES = revisions.CachedCounts(_count)
 
 
 @prepared("project")
 def _in_force(scope: str, project: int) -> Built:
-    return narratives_in_force(Project(pk=project, judge_scope=scope)).values_list("pk")
+    return judged_narratives(Project(pk=project, judge_scope=scope)).values_list("pk")
 
 
 @prepared("relevant_from", "narratives")

@@ -25,7 +25,7 @@ class Todo:
     again: int = 0
 
 
-def _nothing() -> Mapping[str, Any]:
+def _no_details() -> Mapping[str, Any]:
     return {}
 
 
@@ -37,7 +37,7 @@ class Contribution(NamedTuple):
 
     todo: tuple[Todo, ...] = ()
     context: Mapping[str, Any] = {}
-    details: Callable[[], Mapping[str, Any]] = _nothing
+    details: Callable[[], Mapping[str, Any]] = _no_details
 
 
 # Returns what one app adds for memberships of one person in different projects, by the key of each;

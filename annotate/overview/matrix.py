@@ -29,7 +29,7 @@ from annotate.judgments.consensus import State
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.overview.matrix_cells import JUDGE, Key, Matrix, Row, Wanted, fill_cells
 from annotate.pairs.models import Assignment
-from annotate.pairs.pool import in_pool_of, narratives_in_force
+from annotate.pairs.pool import in_pool_of, judged_narratives
 from annotate.projects.models import Membership, Project
 
 SIZE = 50
@@ -76,18 +76,18 @@ def matrix(reader: Membership, people: Sequence[Membership], asked: Asked) -> Ma
     found = _rows(reader, asked, people, blind, SIZE + 1)
     if asked.before is not None:
         rows, more = found[:SIZE][::-1], len(found) > SIZE
-        before = _key(rows[0]) if more else None
-        after = _key(rows[-1]) if rows else None
+        before = _key_of(rows[0]) if more else None
+        after = _key_of(rows[-1]) if rows else None
     else:
         rows, more = found[:SIZE], len(found) > SIZE
-        before = _key(rows[0]) if rows and asked.after is not None else None
-        after = _key(rows[-1]) if more else None
+        before = _key_of(rows[0]) if rows and asked.after is not None else None
+        after = _key_of(rows[-1]) if more else None
     return Matrix(people, rows, before, after)
 
 
 def count(reader: Membership, asked: Asked) -> int:
     """Count the rows of a query, a category or the project, in any state: one query."""
-    return _all(reader.project, asked).count()
+    return _all_rows(reader.project, asked).count()
 
 
 def _rows(
@@ -97,9 +97,9 @@ def _rows(
     found: list[Row] = []
     place = asked.before or asked.after
     backward = asked.before is not None
-    wanted = _filtered(reader, asked, blind)
+    wanted = _matching_rows(reader, asked, blind)
     while True:
-        rows = _behind(wanted, place, backward=backward)
+        rows = _rows_beyond(wanted, place, backward=backward)
         keys = list(rows.values_list("pk", "pair_id", "candidate")[:size])
         filled = fill_cells(reader, keys, people, blind)
         if asked.state is Wanted.DISPUTED:
@@ -110,9 +110,9 @@ def _rows(
         place = Key(*keys[-1][1:])
 
 
-def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
+def _all_rows(project: Project, asked: Asked) -> QuerySet[Any, Any]:
     """Select every current narrative with every candidate that is judged under it."""
-    rows = narratives_in_force(project)
+    rows = judged_narratives(project)
     if asked.query is not None:
         rows = rows.filter(pair__query=asked.query)
     if asked.category:
@@ -135,7 +135,9 @@ def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
     return rows
 
 
-def _behind(rows: QuerySet[Any, Any], place: Key | None, *, backward: bool) -> QuerySet[Any, Any]:
+def _rows_beyond(
+    rows: QuerySet[Any, Any], place: Key | None, *, backward: bool
+) -> QuerySet[Any, Any]:
     way = "lt" if backward else "gt"
     if place is not None:
         # The first filter is redundant; with it the database finds the first row by an index.
@@ -150,13 +152,13 @@ def _behind(rows: QuerySet[Any, Any], place: Key | None, *, backward: bool) -> Q
     )
 
 
-def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any, Any]:
+def _matching_rows(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any, Any]:
     """Select the rows in the state that is asked for.
 
     DISPUTED selects all rows whose grades differ; `annotate.judgments.consensus` then decides which
     of them are disputed.
     """
-    rows = _all(reader.project, asked)
+    rows = _all_rows(reader.project, asked)
     if asked.state is None and asked.grades is None:
         return rows
     here = {"narrative": OuterRef("pk"), "candidate": OuterRef("candidate")}
@@ -176,12 +178,15 @@ def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any
     narrowed: dict[Wanted, Callable[[], QuerySet[Any, Any]]] = {
         Wanted.JUDGED: lambda: rows.filter(Exists(said)),
         Wanted.FLAGGED: lambda: rows.filter(Exists(flags)),
-        Wanted.STALE: lambda: rows.filter(Exists(_stale(who))),
-        Wanted.TAKEN: lambda: rows.filter(Exists(_waiting(asked.person))),
+        Wanted.STALE: lambda: rows.filter(Exists(_stale_judgments(who))),
+        Wanted.TAKEN: lambda: rows.filter(Exists(_unanswered_assignments(asked.person))),
         Wanted.EMPTY: lambda: rows.filter(
-            ~Exists(said), ~Exists(flags), ~Exists(_assignments(asked.person)), ~Exists(_stale(who))
+            ~Exists(said),
+            ~Exists(flags),
+            ~Exists(_assignments(asked.person)),
+            ~Exists(_stale_judgments(who)),
         ),
-        Wanted.OPEN: lambda: _open(rows, reader.project, everybody, here),
+        Wanted.OPEN: lambda: _too_few_answers(rows, reader.project, everybody, here),
         Wanted.DISPUTED: lambda: rows.filter(
             ~Exists(Adjudication.objects.current().filter(**here)),
             Exists(everybody.filter(_others_differ())),
@@ -199,7 +204,7 @@ def _assignments(person: int | None) -> QuerySet[Assignment]:
     return assignments if person is None else assignments.filter(member=person)
 
 
-def _waiting(person: int | None) -> QuerySet[Assignment]:
+def _unanswered_assignments(person: int | None) -> QuerySet[Assignment]:
     """Select assignments whose person has never answered the candidate, under any version."""
     said = {"candidate": OuterRef(OuterRef("candidate")), "annotator": OuterRef("member")}
     now = {"narrative": OuterRef(OuterRef("pk")), **said}
@@ -212,11 +217,11 @@ def _waiting(person: int | None) -> QuerySet[Assignment]:
     return _assignments(person).filter(
         ~Exists(Judgment.objects.current().filter(**now)),
         ~Exists(Flag.objects.current().filter(**now)),
-        ~Exists(Judgment.objects.standing().filter(**once)),
+        ~Exists(Judgment.objects.not_superseded().filter(**once)),
     )
 
 
-def _stale(who: dict[str, Any]) -> QuerySet[Judgment]:
+def _stale_judgments(who: dict[str, Any]) -> QuerySet[Judgment]:
     """Select judgments under an older version of the narrative or of the text.
 
     Their annotators have no answer under the current versions.
@@ -227,7 +232,7 @@ def _stale(who: dict[str, Any]) -> QuerySet[Judgment]:
         "annotator": OuterRef("annotator"),
     }
     return (
-        Judgment.objects.standing()
+        Judgment.objects.not_superseded()
         .filter(
             Q(narrative__version__lt=OuterRef("version")) | Q(text_replaced_at__isnull=False),
             narrative__pair=OuterRef("pair_id"),
@@ -250,7 +255,7 @@ def _others_differ() -> Exists:
     return Exists(other.exclude(relevance=OuterRef("relevance")))
 
 
-def _open(
+def _too_few_answers(
     rows: QuerySet[Any, Any], project: Project, said: QuerySet[Judgment], here: dict[str, Any]
 ) -> QuerySet[Any, Any]:
     """Select rows with fewer judgments and final flags than the project asks for."""
@@ -265,5 +270,5 @@ def _open(
     return counted.filter(spoken__lt=project.overlap_judge)
 
 
-def _key(row: Row) -> Key:
+def _key_of(row: Row) -> Key:
     return Key(row.narrative.pair_id, row.candidate.pk)

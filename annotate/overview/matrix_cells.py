@@ -167,7 +167,7 @@ def _cells_of(
     """Return people's answers by narrative and candidate, then by person: three queries."""
     found: dict[tuple[int, int], dict[int, Cell]] = defaultdict(dict)
     in_force = {(pair, candidate): narrative for narrative, pair, candidate in keys}
-    for pair, candidate, annotator, relevance, version, text in _older(keys, sides):
+    for pair, candidate, annotator, relevance, version, text in _older_judgments(keys, sides):
         if (pair, candidate) in in_force:
             cell = Cell(CellState.STALE, relevance, str(version), text=text)
             found[in_force[pair, candidate], candidate][annotator] = cell
@@ -187,7 +187,7 @@ def _cells_of(
     return found
 
 
-def _older(
+def _older_judgments(
     keys: Sequence[tuple[int, int, int]], sides: Mapping[int, str]
 ) -> Iterator[tuple[int, int, int, int, int, int | None]]:
     """Yield judgments under older versions of the narratives or of the texts, the oldest first.
@@ -195,7 +195,7 @@ def _older(
     The last value is the version of the text, if that is an older one.
     """
     rows = (
-        Judgment.objects.standing()
+        Judgment.objects.not_superseded()
         .of_people()
         .filter(
             narrative__pair__in=sides,

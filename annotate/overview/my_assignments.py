@@ -13,7 +13,7 @@ from annotate.judgments import work_left
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.projects.models import Membership
 from base.prepared_queries import Built, prepared
-from base.raw_sql import every
+from base.raw_sql import all_rows
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def read_assignments(members: Sequence[Membership]) -> None:
     if not members:
         return
     held: dict[int, list[Assignment]] = {member.pk: [] for member in members}
-    for assignment, pair, query in every(
+    for assignment, pair, query in all_rows(
         *_with_pairs.sql(members=list(held)), Assignment, InstructionPair, Query
     ):
         pair.query, assignment.pair = query, pair

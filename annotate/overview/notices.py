@@ -54,7 +54,13 @@ def notices_of(user: User) -> list[Notice]:
     """Return what waits for a person in their projects, newest first."""
     members = list(access.memberships_of(user).select_related("user"))
     found: list[Notice] = []
-    for provider in (_sent_back, _look_again, _held, _open, *_providers):
+    for provider in (
+        _sent_back_notices,
+        _look_again_notices,
+        _held_notices,
+        _open_notices,
+        *_providers,
+    ):
         for several in provider(members).values():
             found += several
     return sorted(found, key=lambda one: (-one.at.timestamp(), one.project.name, one.kind))
@@ -86,7 +92,7 @@ def mark_read(*, until: datetime, by: User, now: datetime | None = None) -> Pref
     return row
 
 
-def _sent_back(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+def _sent_back_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of sent-back narratives that these members wrote."""
     written = Narrative.objects.filter(pk=OuterRef("altered_id"), author__in=members)
     rows = (
@@ -111,7 +117,7 @@ def _sent_back(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     return found
 
 
-def _look_again(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+def _look_again_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of judgments that a lead asks these members to look at again."""
     rows = (
         RejudgeRequest.objects.open()
@@ -131,10 +137,10 @@ def _look_again(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     return found
 
 
-def _held(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+def _held_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of tasks with work left that these members hold."""
     read_assignments(members)
-    work_left.read_left(members)
+    work_left.prefetch_left(members)
     found = {}
     for member in members:
         held = my_assignments(member)
@@ -146,7 +152,7 @@ def _held(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     return found
 
 
-def _open(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+def _open_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of tasks that these members could take.
 
     Tasks that would hide figures from a lead are left out.

@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from annotate.judgments import completion
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.completion import Judging
-from annotate.judgments.flags import standing
+from annotate.judgments.completion import JudgingProgress
+from annotate.judgments.flags import visible_flags
 from annotate.judgments.in_force import final_flags
 from annotate.overview.activity import Slot, activities
 from annotate.overview.estimate import Estimate, Unknown, estimate
@@ -175,7 +175,7 @@ def people_pace(
     if of is not None:
         people = {of.pk: of}
     flags = dict(
-        standing(reader)
+        visible_flags(reader)
         .filter(annotator__in=people)
         .order_by()
         .values_list("annotator_id")
@@ -222,7 +222,7 @@ def last_days(days: Sequence[Day], pace: int) -> list[int]:
     return [day.counting for day in days[max(begun, len(days) - pace) :]]
 
 
-def workload(reader: Membership, found: Judging) -> Workload:
+def workload(reader: Membership, found: JudgingProgress) -> Workload:
     """Return the workload of the reader's project; `found` is the progress of its judging.
 
     Extra answers to one document do not reduce what is left on others. Others' flags are not

@@ -16,7 +16,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Subquery
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion, open_pairs, revisions, work_left
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.completion import Judging, PairJudging
+from annotate.judgments.completion import JudgingProgress, PairProgress
 from annotate.judgments.consensus import State, consensus
 from annotate.judgments.grade_patterns import (
     count_put_before_judges,
@@ -26,7 +26,7 @@ from annotate.judgments.grade_patterns import (
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Change, change
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership, Project
 from base.providers import Provider
 
@@ -75,16 +75,16 @@ class PersonProgress:
     where: str
 
 
-def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
+def task_progress(member: Membership, judging: JudgingProgress) -> list[TaskProgress]:
     """Return the progress of each task that anybody is asked to do in the member's project.
 
     `free` counts the assignments that this member could take. `judging` is the progress of judging.
     """
     project = member.project
-    far: dict[Assignment.Task, Callable[[], Judging]] = {
-        Assignment.Task.REWRITE: lambda: completion.rewritten(project),
+    far: dict[Assignment.Task, Callable[[], JudgingProgress]] = {
+        Assignment.Task.REWRITE: lambda: completion.rewriting_progress(project),
         Assignment.Task.JUDGE: lambda: judging,
-        Assignment.Task.REVIEW: lambda: completion.reviewed(project),
+        Assignment.Task.REVIEW: lambda: completion.review_progress(project),
     }
     found = []
     for task in Assignment.Task:
@@ -100,7 +100,7 @@ def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
 def query_progress(
     reader: Membership,
     queries: Sequence[Query],
-    far: Mapping[int, PairJudging] | None = None,
+    far: Mapping[int, PairProgress] | None = None,
 ) -> list[QueryProgress]:
     """Return the progress of these queries: nine database queries, however many there are.
 
@@ -197,7 +197,7 @@ def _judged_by_machines(project: Project) -> dict[int, int]:
     said = Judgment.objects.current().filter(
         annotator__project=project,
         annotator__is_machine=True,
-        narrative__in=narratives_in_force(project),
+        narrative__in=judged_narratives(project),
     )
     return dict(said.order_by().values_list("annotator_id").annotate(n=Count("pk")))
 
@@ -267,7 +267,7 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
     queries = {candidate.query_id for candidate in candidates}
     narratives: dict[int, list[Narrative]] = defaultdict(list)
     for narrative in (
-        narratives_in_force(project)
+        judged_narratives(project)
         .filter(pair__query__in=queries)
         .select_related("pair")
         .order_by("pair__pk")
@@ -278,7 +278,7 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
     flags: dict[tuple[int, int], list[Flag]] = defaultdict(list)
     mine = {} if reader.leads else {"annotator": reader}
     blind = blind_pairs(reader)
-    under = {"candidate__in": ids, "narrative__in": narratives_in_force(project)}
+    under = {"candidate__in": ids, "narrative__in": judged_narratives(project)}
     for judgment in (
         Judgment.objects.current()
         .filter(**under, **mine)

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.collection.models import Candidate
-from annotate.judgments.completion import Judging
+from annotate.judgments.completion import JudgingProgress
 from annotate.overview.progress import TaskProgress
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.kinds import kind_of
@@ -109,7 +109,7 @@ class Facts:
     `context` comes from other apps (`disputed`, `sampled`, `checked`, `checked_in`, `release`).
     """
 
-    judging: Judging
+    judging: JudgingProgress
     tasks: Mapping[str, TaskProgress]
     context: Mapping[str, Any]
     queries: int
@@ -129,7 +129,7 @@ class Far:
 
 def steps(
     member: Membership,
-    judging: Judging,
+    judging: JudgingProgress,
     tasks: Sequence[TaskProgress],
     context: Mapping[str, Any],
 ) -> list[Step]:
@@ -163,7 +163,7 @@ def next_step(found: Sequence[Step]) -> Step | None:
 
 def _facts(
     project: Project,
-    judging: Judging,
+    judging: JudgingProgress,
     tasks: Sequence[TaskProgress],
     context: Mapping[str, Any],
 ) -> Facts:
@@ -188,7 +188,9 @@ def _chosen(facts: Facts) -> Far:
     # If work has begun, the choice was to keep all of them.
     begun = any(task.done for task in facts.tasks.values())
     return Far(
-        facts.queries > 0 and (facts.taken_out > 0 or begun), False, _of(chosen, facts.queries)
+        facts.queries > 0 and (facts.taken_out > 0 or begun),
+        False,
+        _count_in_words(chosen, facts.queries),
     )
 
 
@@ -207,7 +209,7 @@ def _done_in(task: Task) -> Callable[[Facts], Far]:
         one = facts.tasks.get(task)
         if one is None:
             return Far(False, False, "")
-        return Far(one.done >= one.total > 0, one.done > 0, _of(one.done, one.total))
+        return Far(one.done >= one.total > 0, one.done > 0, _count_in_words(one.done, one.total))
 
     return far
 
@@ -217,18 +219,18 @@ def _judged(facts: Facts) -> Far:
     # Each narrative that is still to be written adds documents to judge.
     all_written = rewriting is None or rewriting.done >= rewriting.total
     done = all_written and one.answered >= one.wanted > 0
-    return Far(done, one.answered > 0, _of(one.answered, one.wanted))
+    return Far(done, one.answered > 0, _count_in_words(one.answered, one.wanted))
 
 
 def _checked(facts: Facts) -> Far:
     checked, sampled = facts.context.get("checked", 0), facts.context.get("sampled", 0)
-    return Far(checked >= sampled > 0, sampled > 0, _of(checked, sampled))
+    return Far(checked >= sampled > 0, sampled > 0, _count_in_words(checked, sampled))
 
 
 def _checked_in(side: Narrative.Side) -> Callable[[Facts], Far]:
     def far(facts: Facts) -> Far:
         checked, sampled = facts.context.get("checked_in", {}).get(side.value, (0, 0))
-        return Far(checked >= sampled > 0, sampled > 0, _of(checked, sampled))
+        return Far(checked >= sampled > 0, sampled > 0, _count_in_words(checked, sampled))
 
     return far
 
@@ -248,7 +250,7 @@ def _released(facts: Facts) -> Far:
     return Far(release is not None, False, release.name if release is not None else "")
 
 
-def _of(done: int, total: int) -> str:
+def _count_in_words(done: int, total: int) -> str:
     """Return how many of all are done, in words; "" if there are none."""
     if not total:
         return ""

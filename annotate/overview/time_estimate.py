@@ -10,9 +10,9 @@ from django.db.models import Count, F, Sum
 from annotate.collection.models import Candidate
 from annotate.judgments import revisions
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.completion import Judging
+from annotate.judgments.completion import JudgingProgress
 from annotate.judgments.models import Judgment
-from annotate.pairs.pool import in_pool_of, in_scope_of_some
+from annotate.pairs.pool import in_pool_of, in_scope_of_any
 from annotate.projects.models import Membership, Project
 
 # Seconds for one judgment if no time is known.
@@ -36,7 +36,7 @@ class TimeEstimate(NamedTuple):
         return self.judgments * self.each
 
 
-def time_estimate(reader: Membership, judging: Judging) -> TimeEstimate | None:
+def time_estimate(reader: Membership, judging: JudgingProgress) -> TimeEstimate | None:
     """Estimate the time for the judgments left in the reader's project; None if none are left.
 
     `judging` is the progress of its judging. Times on pairs that the reader still judges are left
@@ -56,7 +56,7 @@ def _wanted_later(project: Project) -> int:
     """Count the judgments wanted of the whole pool once every narrative is written."""
     if not project.overlap_judge:
         return 0
-    documents = in_scope_of_some(project, Candidate.objects.filter(query__project=project)).filter(
+    documents = in_scope_of_any(project, Candidate.objects.filter(query__project=project)).filter(
         in_pool_of(F("query__pairs")),
         query__removed_at__isnull=True,
         query__pairs__isnull=False,
@@ -87,4 +87,4 @@ def _count_efforts(_rules: None, narratives: list[int]) -> Mapping[int, tuple[in
     return {narrative: (ms, count) for narrative, ms, count in rows}
 
 
-_EFFORTS = revisions.Counts(_count_efforts)
+_EFFORTS = revisions.CachedCounts(_count_efforts)

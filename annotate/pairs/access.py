@@ -9,7 +9,7 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.access import Person, user_key
 from annotate.projects.models import Membership, Project
-from base.raw_sql import LARGEST_KEY, columns, first
+from base.raw_sql import LARGEST_KEY, columns, first_row
 from base.users import User
 
 
@@ -27,8 +27,8 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
         JOIN annotate_membership m ON m.project_id = r.id
         WHERE p.id = %(pair)s AND m.user_id = %(user)s AND m.left_at IS NULL
     """  # noqa: S608 (the columns of our own tables)
-    asked = {"pair": min(pk, LARGEST_KEY), "user": user_key(user)}
-    row = first(sql, asked, InstructionPair, Query, Project, Membership)
+    params = {"pair": min(pk, LARGEST_KEY), "user": user_key(user)}
+    row = first_row(sql, params, InstructionPair, Query, Project, Membership)
     if row is None:
         raise Http404("There is no such pair in your projects.")
     found, query, project, reader = row

@@ -44,7 +44,7 @@ _OPENING = re.compile(
 _LEAST = 6
 
 
-class Part(NamedTuple):
+class DiffPart(NamedTuple):
     """A piece of a narrative's diff with one operation, within one clause or between two.
 
     `clause` is the number of the clause, from 0, or None between clauses.
@@ -65,21 +65,21 @@ def clauses(text: str) -> list[Span]:
     for at in _BREAK.finditer(text):
         kind, end = at.lastgroup, at.end()
         here = text[start:end].strip()
-        if kind == "stop" and _goes_on_after_a_stop(text, start, end):
+        if kind == "stop" and _is_abbreviation(text, start, end):
             continue
         if kind == "comma" and not (
-            len(here) >= _LEAST and _OPENING.match(text, end) and _goes_on(text, end)
+            len(here) >= _LEAST and _OPENING.match(text, end) and _has_text_after(text, end)
         ):
             continue
         if here:
-            found.append(_trimmed(text, start, end))
+            found.append(_trimmed_span(text, start, end))
             start = end
     if text[start:].strip():
-        found.append(_trimmed(text, start, len(text)))
+        found.append(_trimmed_span(text, start, len(text)))
     return found
 
 
-def touched(spans: Sequence[Span], marked: Iterable[Span]) -> list[int]:
+def overlapping_clauses(spans: Sequence[Span], marked: Iterable[Span]) -> list[int]:
     """Return the numbers, from 0, of the clauses in `spans` that overlap a marked span."""
     chosen = list(marked)
     return [
@@ -89,35 +89,35 @@ def touched(spans: Sequence[Span], marked: Iterable[Span]) -> list[int]:
     ]
 
 
-def parts(pieces: Iterable[tuple[Op, str]], spans: Sequence[Span]) -> list[Part]:
+def split_diff(pieces: Iterable[tuple[Op, str]], spans: Sequence[Span]) -> list[DiffPart]:
     """Cut the pieces of a diff at the clauses of its newer text.
 
     Removed text has no position in the newer text: it belongs to the clause around it, if any.
     """
-    cut: list[Part] = []
+    cut: list[DiffPart] = []
     at, number = 0, 0
     for op, text in pieces:
         if op == Op.REMOVED:
             within = number < len(spans) and spans[number].start < at
-            cut.append(Part(number if within else None, op, text))
+            cut.append(DiffPart(number if within else None, op, text))
             continue
         end, rest = at + len(text), text
         while rest:
             if number == len(spans) or end <= spans[number].start:
-                cut.append(Part(None, op, rest))
+                cut.append(DiffPart(None, op, rest))
                 at, rest = end, ""
                 continue
             clause = spans[number]
             inside = at >= clause.start
             upto = min(end, clause.end if inside else clause.start)
-            cut.append(Part(number if inside else None, op, rest[: upto - at]))
+            cut.append(DiffPart(number if inside else None, op, rest[: upto - at]))
             rest, at = rest[upto - at :], upto
             if at == clause.end:
                 number += 1
     return cut
 
 
-def _goes_on_after_a_stop(text: str, start: int, end: int) -> bool:
+def _is_abbreviation(text: str, start: int, end: int) -> bool:
     """Return whether the full stop at `end` only marks an abbreviation."""
     before = text[max(start, end - 12) : end]
     if _NUMBERED.search(before):
@@ -125,12 +125,12 @@ def _goes_on_after_a_stop(text: str, start: int, end: int) -> bool:
     return _ABBREVIATED.search(before) is not None
 
 
-def _goes_on(text: str, end: int) -> bool:
+def _has_text_after(text: str, end: int) -> bool:
     """Return whether enough text for a clause follows before the next punctuation or the end."""
     following = re.match(r"[^.!?;。！？；؛\n]*", text[end : end + 200])
     return following is not None and len(following.group().strip()) >= _LEAST
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
+def _trimmed_span(text: str, start: int, end: int) -> Span:
     inner = text[start:end]
     return Span(start + len(inner) - len(inner.lstrip()), end - (len(inner) - len(inner.rstrip())))

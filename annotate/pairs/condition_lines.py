@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 # More would not be a narrative, and a judge answers each condition for every document.
-MOST = 20
+MAX_LINES = 20
 MAX_NAME = 120
 MAX_TEXT = 2_000
 
 
-class Wrong(ValueError):
+class InvalidLines(ValueError):
     """The lines are not valid; the attributes are the figures for the error message.
 
     `line` is too long (`length` characters) or repeats line `other`; if `line` is 0, there are too
@@ -36,33 +36,35 @@ def read(text: str) -> list[Line]:
     """Parse conditions in their order; lines without text are skipped.
 
     `audience: for children` has a name; a line that begins with a colon has none, whatever follows.
-    Raises Wrong for more than MOST conditions, for one that is too long and for a repeated one.
+    Raises InvalidLines for more than MAX_LINES, for one that is too long and for a repeated one.
     """
     found: list[Line] = []
     first: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        one = _line(line)
-        if not one.text:
+        condition = _parse_line(line)
+        if not condition.text:
             continue
-        if len(one.text) > MAX_TEXT:
-            raise Wrong(line=number, length=len(one.text))
-        same = one.text.casefold()
-        if same in first:
-            raise Wrong(line=number, other=first[same])
-        first[same] = number
-        found.append(one)
-    if len(found) > MOST:
-        raise Wrong(length=len(found))
+        if len(condition.text) > MAX_TEXT:
+            raise InvalidLines(line=number, length=len(condition.text))
+        key = condition.text.casefold()
+        if key in first:
+            raise InvalidLines(line=number, other=first[key])
+        first[key] = number
+        found.append(condition)
+    if len(found) > MAX_LINES:
+        raise InvalidLines(length=len(found))
     return found
 
 
 def write(conditions: Iterable[tuple[str, str]]) -> str:
     """Return conditions, given as (name, text), one per line as `read` parses them."""
-    return "\n".join(_written(_flat(name), _flat(text)) for name, text in conditions)
+    return "\n".join(
+        _format_line(_collapse_blanks(name), _collapse_blanks(text)) for name, text in conditions
+    )
 
 
-def _line(line: str) -> Line:
-    flat = _flat(line)
+def _parse_line(line: str) -> Line:
+    flat = _collapse_blanks(line)
     name, colon, text = flat.partition(": ")
     if flat.startswith(": "):
         return Line("", flat[2:])
@@ -71,11 +73,11 @@ def _line(line: str) -> Line:
     return Line("", flat)
 
 
-def _written(name: str, text: str) -> str:
+def _format_line(name: str, text: str) -> str:
     if name:
         return f"{name}: {text}"
-    return f": {text}" if _line(text) != Line("", text) else text
+    return f": {text}" if _parse_line(text) != Line("", text) else text
 
 
-def _flat(text: str) -> str:
+def _collapse_blanks(text: str) -> str:
     return " ".join(text.split())

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Query
 from annotate.projects.models import Membership, Project
-from base.raw_sql import columns, first
+from base.raw_sql import columns, first_row
 
 
 @cache
@@ -56,10 +56,10 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
 
         These are all reviewable pairs, or only the drawn ones if there is a current review draw.
         """
-        in_force = ReviewDraw.objects.in_force()
+        current_draws = ReviewDraw.objects.current()
         drawn = DrawnPair.objects.filter(pair=models.OuterRef("pk"), draw__ended_at__isnull=True)
         return self.reviewable().filter(
-            ~models.Exists(in_force.filter(project=models.OuterRef("project")))
+            ~models.Exists(current_draws.filter(project=models.OuterRef("project")))
             | models.Exists(drawn)
         )
 
@@ -144,7 +144,7 @@ class InstructionPair(models.Model):
             SELECT {columns(Narrative, "n")} FROM annotate_narrative n
             WHERE n.pair_id = %(pair)s AND n.side = %(side)s ORDER BY n.version DESC LIMIT 1
         """  # noqa: S608 (the columns of our own table)
-        found = first(sql, {"pair": self.pk, "side": str(side)}, Narrative)
+        found = first_row(sql, {"pair": self.pk, "side": str(side)}, Narrative)
         if found is None:
             return None
         narrative: Narrative = found[0]
@@ -164,7 +164,7 @@ class InstructionPair(models.Model):
 class ReviewDrawQuerySet(models.QuerySet["ReviewDraw"]):
     """Draws of instructions to review."""
 
-    def in_force(self) -> ReviewDrawQuerySet:
+    def current(self) -> ReviewDrawQuerySet:
         """Keep current draws, which limit what is reviewed: at most one per project."""
         return self.filter(ended_at__isnull=True)
 

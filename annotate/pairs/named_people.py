@@ -18,7 +18,7 @@ from base.errors import Refused
 Task = Assignment.Task
 
 
-def open_to(task: str, member: int) -> Q:
+def pairs_open_to(task: str, member: int) -> Q:
     """Return a filter for pairs whose query names `member` for the task, or no active member."""
     named = NamedPerson.objects.filter(
         task=task, query=OuterRef("query_id"), member__left_at__isnull=True

@@ -52,7 +52,7 @@ def common_rules(projects: Sequence[Project]) -> PoolRules:
 _DIFFERENT = PoolRules(OF_EACH, 0)
 
 
-def pool(pair: InstructionPair) -> QuerySet[Candidate]:
+def candidates_to_judge(pair: InstructionPair) -> QuerySet[Candidate]:
     """Return the candidates of a pair that are to be judged by the project's rule."""
     return in_scope(pair.project, Candidate.objects.filter(query=pair.query_id), pair.pk)
 
@@ -61,17 +61,17 @@ def in_scope(
     project: Project, candidates: QuerySet[Candidate], pair: int | OuterRef
 ) -> QuerySet[Candidate]:
     """Filter candidates of a query to those that judges of the pair (a key) are shown."""
-    return in_scope_of_some(project, candidates).filter(in_pool_of(pair))
+    return in_scope_of_any(project, candidates).filter(in_pool_of(pair))
 
 
-def in_scope_of_some(project: Project, candidates: QuerySet[Candidate]) -> QuerySet[Candidate]:
+def in_scope_of_any(project: Project, candidates: QuerySet[Candidate]) -> QuerySet[Candidate]:
     """Filter candidates to those that judges of at least one pair of their query are shown."""
     if project.judge_scope == Project.Scope.RELEVANT:
         return candidates.filter(prior_relevance__gte=project.relevant_from)
     if project.judge_scope == Project.Scope.EXISTING:
         return candidates.filter(made_for__isnull=True)
     if project.judge_scope == OF_EACH:
-        return candidates.filter(put_before_judges("query__project"))
+        return candidates.filter(shown_to_judges("query__project"))
     return candidates
 
 
@@ -81,7 +81,7 @@ def in_pool_of(pair: int | OuterRef | F, candidate: str = "") -> Q:
     return Q(**{f"{made_for}__isnull": True}) | Q(**{made_for: pair})
 
 
-def put_before_judges(project: str, candidate: str = "") -> Q:
+def shown_to_judges(project: str, candidate: str = "") -> Q:
     """Return a filter for rows whose candidate is shown to judges by the rules of its project.
 
     `project` and `candidate` are the paths to both.
@@ -96,12 +96,12 @@ def put_before_judges(project: str, candidate: str = "") -> Q:
 
 def is_in_scope(project: Project, candidate: Candidate, pair: int) -> bool:
     """Return whether `in_scope` would keep this one candidate."""
-    return candidate.removed_at is None and is_put_before_judges(
+    return candidate.removed_at is None and is_shown_to_judges(
         project, prior=candidate.prior_relevance, made_for=candidate.made_for_id, pair=pair
     )
 
 
-def is_put_before_judges(
+def is_shown_to_judges(
     project: Project, *, prior: int | None, made_for: int | None, pair: int
 ) -> bool:
     """Return whether judges of a pair (a key) are shown a candidate with these field values."""
@@ -149,13 +149,13 @@ def pairs_with_pool(project: Project) -> QuerySet[InstructionPair]:
     return pairs.filter(ready, Exists(documents)).exclude(SENT_BACK)
 
 
-def narratives_in_force(project: Project) -> QuerySet[Narrative]:
+def judged_narratives(project: Project) -> QuerySet[Narrative]:
     """Return the narratives that a project's judges read now, at most one per pair."""
-    return _narratives_in_force(project.pk, project.judge_scope).all()
+    return _judged_narratives(project.pk, project.judge_scope).all()
 
 
 @lru_cache(maxsize=256)
-def _narratives_in_force(project: int, scope: str) -> QuerySet[Narrative]:
+def _judged_narratives(project: int, scope: str) -> QuerySet[Narrative]:
     """Build the query without evaluating it.
 
     Cached: building it takes longer than running it, and a page uses it many times.
@@ -171,7 +171,7 @@ def _narratives_in_force(project: int, scope: str) -> QuerySet[Narrative]:
     return newest.filter(wanted)
 
 
-def repeat_words(pair: InstructionPair, side: str, version: int, by: Membership) -> str:
+def repeat_seed(pair: InstructionPair, side: str, version: int, by: Membership) -> str:
     """Return the seed that, with their ids, decides which documents are repeated to `by`.
 
     It depends on the narrative version.

@@ -33,7 +33,7 @@ def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:
             raise Refused(_("You cannot close your own account. Ask another administrator."))
         if not user.is_active:
             return user
-        _keep_leads(user)
+        _refuse_only_lead(user)
         free_assignments(Membership.objects.filter(user=user))
         end_sessions(user=user)
         now = now or timezone.now()
@@ -58,12 +58,12 @@ def reactivate(*, user: User, by: User) -> User:
     return user
 
 
-def let_administrate(*, user: User, by: User) -> User:
+def grant_administration(*, user: User, by: User) -> User:
     """Make an account an administrator. Doing so twice changes nothing."""
     return _set_administration(user, by, runs=True)
 
 
-def end_administration(*, user: User, by: User) -> User:
+def revoke_administration(*, user: User, by: User) -> User:
     """Remove an account's administrator rights.
 
     Refused: one's own rights, so that there is always an administrator.
@@ -109,7 +109,7 @@ def password_key(*, user: User, by: User) -> str:
     return f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
 
 
-def drop_second_factor(*, user: User, by: User) -> int:
+def remove_second_factor(*, user: User, by: User) -> int:
     """Remove the second factor of a person who has lost their app and their recovery codes.
 
     Returns the number of removed factors.
@@ -134,13 +134,13 @@ def _locked(user: User, by: User) -> tuple[User, User]:
     """Return both accounts, reloaded and locked, so that two administrators cannot close each
     other's.
     """
-    wanted = User.objects.filter(Q(pk=user.pk) | Q(pk=by.pk))
-    found = {one.pk: one for one in wanted.select_for_update().order_by("pk")}
+    accounts = User.objects.filter(Q(pk=user.pk) | Q(pk=by.pk))
+    found = {one.pk: one for one in accounts.select_for_update().order_by("pk")}
     check_admin(found[by.pk])
     return found[user.pk], found[by.pk]
 
 
-def _keep_leads(user: User) -> None:
+def _refuse_only_lead(user: User) -> None:
     """Refuse to leave a project without a lead who can sign in."""
     led = Membership.objects.active().filter(user=user, role=Membership.Role.LEAD)
     projects = Project.objects.filter(

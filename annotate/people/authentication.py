@@ -8,7 +8,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from annotate.people.models import Token
-from annotate.people.tokens import token_of
+from annotate.people.tokens import find_valid_token
 from base.users import User
 
 WORD = "Bearer"
@@ -25,7 +25,7 @@ class TokenAuthentication(BaseAuthentication):
         word, _space, secret = request.headers.get("Authorization", "").strip().partition(" ")
         if word.lower() != WORD.lower():
             return None
-        token = token_of(secret.strip())
+        token = find_valid_token(secret.strip())
         if token is None:
             raise AuthenticationFailed(_("This token is unknown, ended or expired."))
         return token.user, token

@@ -26,7 +26,7 @@ class Invitee(NamedTuple):
     email: str = ""
 
 
-class Invited(NamedTuple):
+class InvitationResult(NamedTuple):
     """The result for one person: the new link, or the new memberships of an existing account."""
 
     invitee: Invitee
@@ -81,7 +81,7 @@ def invite_several(
     roles: Mapping[Membership, str],
     days: int = 7,
     now: datetime | None = None,
-) -> list[Invited]:
+) -> list[InvitationResult]:
     """Invite people, by line number, to projects: all of them, or none.
 
     `roles` maps the inviting person's memberships to the role in each project. A person with an
@@ -96,7 +96,7 @@ def invite_several(
         raise Refused(_("Choose at least one project."))
     for by in roles:
         check_lead(by)
-    wrong = _repeated(people)
+    wrong = _find_repeated(people)
     done = []
     with transaction.atomic():
         for number, invitee in people.items():
@@ -112,7 +112,7 @@ def invite_several(
     return done
 
 
-def _repeated(people: Mapping[int, Invitee]) -> dict[int, str]:
+def _find_repeated(people: Mapping[int, Invitee]) -> dict[int, str]:
     """Return a sentence for each line that repeats a person of an earlier line."""
     wrong: dict[int, str] = {}
     for field in Invitee._fields:
@@ -126,14 +126,14 @@ def _repeated(people: Mapping[int, Invitee]) -> dict[int, str]:
 
 def _invite(
     invitee: Invitee, roles: Mapping[Membership, str], days: int, now: datetime | None
-) -> Invited:
+) -> InvitationResult:
     user = User.objects.filter(username=invitee.name).first() if invitee.name else None
     if user is None:
         link = invite_to_projects(
             roles=roles, name=invitee.name, email=invitee.email, days=days, now=now
         )
-        return Invited(invitee, link)
-    new = _not_in_yet(user, roles)
+        return InvitationResult(invitee, link)
+    new = _memberships_to_add(user, roles)
     if not new:
         raise Refused(_("%(name)s is already in all these projects.") % {"name": user.username})
     members = [
@@ -141,10 +141,10 @@ def _invite(
         for by, role in roles.items()
         if by in new
     ]
-    return Invited(invitee, None, tuple(members))
+    return InvitationResult(invitee, None, tuple(members))
 
 
-def _not_in_yet(user: User, roles: Mapping[Membership, str]) -> Sequence[Membership]:
+def _memberships_to_add(user: User, roles: Mapping[Membership, str]) -> Sequence[Membership]:
     projects = [by.project_id for by in roles]
     there = Membership.objects.active().filter(user=user, project__in=projects)
     is_in = set(there.values_list("project_id", flat=True))

@@ -17,30 +17,30 @@ from annotate.people.invitations import Link
 PRINTING = "django.core.mail.backends.console.EmailBackend"
 
 
-class HandedOver(NamedTuple):
+class Delivery(NamedTuple):
     """The address of a link, and whether it was mailed; None: no mail address or no mail server."""
 
     url: str
     mailed: bool | None
 
 
-def hand_over_all(request: HttpRequest, links: Iterable[Link]) -> list[HandedOver]:
+def deliver_links(request: HttpRequest, links: Iterable[Link]) -> list[Delivery]:
     """Hand over several links. After a mail fails, no other is tried: each would wait as long."""
-    handed: list[HandedOver] = []
+    handed: list[Delivery] = []
     for link in links:
         works = all(one.mailed is not False for one in handed)
-        handed.append(hand_over(request, link, try_mail=works))
+        handed.append(deliver_link(request, link, try_mail=works))
     return handed
 
 
-def hand_over(request: HttpRequest, link: Link, *, try_mail: bool = True) -> HandedOver:
+def deliver_link(request: HttpRequest, link: Link, *, try_mail: bool = True) -> Delivery:
     """Return the address of a new link, and mail it if the invitation has a mail address."""
     found = link.invitation
     url = request.build_absolute_uri(reverse("annotate:invitation", args=[link.token]))
     if not found.email or settings.EMAIL_BACKEND == PRINTING:
-        return HandedOver(url, None)
+        return Delivery(url, None)
     if not try_mail:
-        return HandedOver(url, False)
+        return Delivery(url, False)
     try:
         get_adapter(request).send_mail(
             "account/email/invitation",
@@ -54,5 +54,5 @@ def hand_over(request: HttpRequest, link: Link, *, try_mail: bool = True) -> Han
         )
     except OSError:
         # The link is still valid and can be handed over in another way.
-        return HandedOver(url, False)
-    return HandedOver(url, True)
+        return Delivery(url, False)
+    return Delivery(url, True)

@@ -18,12 +18,12 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.people.members import check_lead, check_role, checked_name, join
+from annotate.people.members import check_lead, check_role, join, valid_user_name
 from annotate.people.models import Invitation
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from base.errors import NotHere, Refused, Stale, Unfit
+from base.errors import InvalidField, ObjectNotFound, Refused, Stale
 from base.lookalikes import skeleton
 from base.users import User
 
@@ -81,7 +81,7 @@ def invite_to_projects(
     inviter = inviters.pop() if inviters else None
     if inviter is None or inviters:
         raise Refused(_("Only leads of this project can do that."))
-    name = _name(name)
+    name = _valid_name(name)
     for by, role in roles.items():
         check_lead(by)
         check_role(role)
@@ -100,7 +100,7 @@ def invite_to_installation(
     """Make a link that lets one person create an account, without a project."""
     check_admin(by)
     roles: dict[Project | None, str] = {None: Membership.Role.ANNOTATOR.value}
-    return _make(roles=roles, name=_name(name), email=email, days=days, by=by, now=now)
+    return _make(roles=roles, name=_valid_name(name), email=email, days=days, by=by, now=now)
 
 
 def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -> Invitation:
@@ -118,12 +118,12 @@ def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -
     return found
 
 
-def read(token: str, *, now: datetime | None = None) -> Invitation:
-    """Return the first open invitation of a link, like `read_all`."""
-    return read_all(token, now=now)[0]
+def open_invitation(token: str, *, now: datetime | None = None) -> Invitation:
+    """Return the first open invitation of a link, like `open_invitations`."""
+    return open_invitations(token, now=now)[0]
 
 
-def read_all(token: str, *, now: datetime | None = None) -> list[Invitation]:
+def open_invitations(token: str, *, now: datetime | None = None) -> list[Invitation]:
     """Return the open invitations of a link, with project and creator; Refused if none is valid.
 
     A link is valid only as long as its creator could still make it: a link of a person who is no
@@ -133,7 +133,7 @@ def read_all(token: str, *, now: datetime | None = None) -> list[Invitation]:
     return _open_of(rows.filter(digest=_digest(token)).order_by("pk"), now or timezone.now())
 
 
-def used_by(token: str, user: User | AnonymousUser) -> list[Invitation]:
+def accepted_invitations(token: str, user: User | AnonymousUser) -> list[Invitation]:
     """Return the invitations of a link that this person has accepted."""
     if not user.is_authenticated:
         return []
@@ -162,30 +162,30 @@ def accept_with_new_account(
 ) -> User:
     """Create an account with a link and use the link for it: both or neither.
 
-    Raises Unfit for a name that is taken or looks like a taken one, a weak password, or a mail
-    address of another account.
+    Raises InvalidField for a name that is taken or looks like a taken one, a weak password, or a
+    mail address of another account.
     """
     now = now or timezone.now()
     with transaction.atomic():
         rows = _locked(token, now)
-        username = checked_name(rows[0].name or username)
+        username = valid_user_name(rows[0].name or username)
         if name_is_taken(username):
-            raise Unfit(_("This name is taken. Choose another."), "username")
-        email = _address(email)
+            raise InvalidField(_("This name is taken. Choose another."), "username")
+        email = _valid_address(email)
         if email and _address_is_taken(email):
-            raise Unfit(_("An account with this address exists. Sign in with it."), "email")
+            raise InvalidField(_("An account with this address exists. Sign in with it."), "email")
         user = User(username=username, email=email)
         try:
             validate_password(password, user)
         except ValidationError as error:
-            raise Unfit(" ".join(error.messages), "password") from error
+            raise InvalidField(" ".join(error.messages), "password") from error
         user.set_password(password)
         try:
             with transaction.atomic():
                 user.save()
         except IntegrityError as error:
             # Another account with this name was created since the check.
-            raise Unfit(_("This name is taken. Choose another."), "username") from error
+            raise InvalidField(_("This name is taken. Choose another."), "username") from error
         if email:
             EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
         _use(rows, user, now)
@@ -203,7 +203,7 @@ def name_is_taken(name: str, invitation: Invitation | None = None) -> bool:
     if invitation is None:
         return False
     rows = Invitation.objects.select_related("project").filter(digest=invitation.digest)
-    return any(_is_somebody_else(row, name) for row in rows)
+    return any(_is_other_rater(row, name) for row in rows)
 
 
 def _account_has(name: str) -> bool:
@@ -240,7 +240,7 @@ def _make(
         raise Refused(
             _("An account has a name that looks like %(name)s. Choose another.") % {"name": name}
         )
-    email, now = _address(email), now or timezone.now()
+    email, now = _valid_address(email), now or timezone.now()
     token = secrets.token_urlsafe(32)
     rows = []
     with transaction.atomic():
@@ -263,7 +263,7 @@ def _make(
 
 def _locked(token: str, now: datetime) -> list[Invitation]:
     """Return the open invitations of a link, and lock them and their projects."""
-    keys = [row.pk for row in read_all(token, now=now)]
+    keys = [row.pk for row in open_invitations(token, now=now)]
     rows = Invitation.objects.select_for_update(of=("self",)).filter(digest=_digest(token))
     locked = list(rows.order_by("pk"))
     projects = Project.objects.select_for_update(no_key=True).order_by("pk")
@@ -302,8 +302,8 @@ def _is_in(project: Project | None, user: User) -> bool:
 def _join(found: Invitation, by: User) -> Membership | None:
     if found.project is None:
         return None
-    if _is_somebody_else(found, by.username):
-        raise Unfit(
+    if _is_other_rater(found, by.username):
+        raise InvalidField(
             _(
                 "“%(name)s” is already another person in this project. Choose another name, or "
                 "ask for a link for this name."
@@ -314,7 +314,7 @@ def _join(found: Invitation, by: User) -> Membership | None:
     return join(found.project, by, found.role)
 
 
-def _is_somebody_else(invitation: Invitation, name: str) -> bool:
+def _is_other_rater(invitation: Invitation, name: str) -> bool:
     """Return whether a file brought a rater of this name; only a lead can assign one."""
     return (
         invitation.project is not None
@@ -327,7 +327,7 @@ def _open_of(rows: Iterable[Invitation], now: datetime) -> list[Invitation]:
     """Return the valid rows of a link, or refuse with the reason why the first one is not valid."""
     rows = list(rows)
     if not rows:
-        raise NotHere(_("This link is not valid. Check that all of it was copied."))
+        raise ObjectNotFound(_("This link is not valid. Check that all of it was copied."))
     if any(row.accepted_at is not None for row in rows):
         raise Stale(_("This link has already been used. Ask for another."))
     found, reasons = [], []
@@ -365,19 +365,19 @@ def _may_invite(project: Project | None, user: User) -> bool:
     )
 
 
-def _name(name: str) -> str:
-    return checked_name(name) if name.strip() else ""
+def _valid_name(name: str) -> str:
+    return valid_user_name(name) if name.strip() else ""
 
 
-def _address(email: str) -> str:
+def _valid_address(email: str) -> str:
     email = email.strip().lower()
     if email:
         try:
             validate_email(email)
         except ValidationError as error:
-            raise Unfit(_("This is not a mail address."), "email") from error
+            raise InvalidField(_("This is not a mail address."), "email") from error
         if len(email) > LONGEST_ADDRESS:
-            raise Unfit(_("This mail address is too long."), "email")
+            raise InvalidField(_("This mail address is too long."), "email")
     return email
 
 

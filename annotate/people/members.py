@@ -37,7 +37,7 @@ def add_member(
     person, including the judgments from the file.
     """
     check_lead(by)
-    username = checked_name(username)
+    username = valid_user_name(username)
     check_role(role)
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
@@ -58,7 +58,7 @@ def add_member(
 def add_rater(*, name: str, by: Membership, now: datetime | None = None) -> Membership:
     """Add a rater who is known only by name and does not sign in; return an existing one."""
     check_lead(by)
-    name = checked_name(name)
+    name = valid_user_name(name)
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         known = project.memberships.filter(name=name).first()
@@ -82,7 +82,7 @@ def appoint_lead(*, project: Project, user: User) -> Membership:
         return member
 
 
-def checked_name(username: str) -> str:
+def valid_user_name(username: str) -> str:
     """Return the user name without surrounding blanks; refuse an invalid one."""
     username = username.strip()
     try:
@@ -128,7 +128,7 @@ def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
                 _("%(name)s has no account, so there is no role to change.") % {"name": member.name}
             )
         if role != Membership.Role.LEAD:
-            _keep_a_lead(member)
+            _refuse_only_lead(member)
         before, member.role = member.role, role
         member.save(update_fields=["role"])
         if before != role:
@@ -170,7 +170,7 @@ def remove_member(*, member: Membership, by: Membership, now: datetime | None = 
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         member = _member_of(by, member)
-        _keep_a_lead(member)
+        _refuse_only_lead(member)
         free_assignments(Membership.objects.filter(pk=member.pk))
         if member.left_at is None:
             member.left_at = max(now, member.joined_at)
@@ -201,7 +201,7 @@ def has_other_lead(member: Membership) -> bool:
     return leads.exclude(pk=member.pk).exists()
 
 
-def _keep_a_lead(member: Membership) -> None:
+def _refuse_only_lead(member: Membership) -> None:
     if member.leads and not has_other_lead(member):
         raise Refused(
             _("%(name)s is the only lead. Make someone else a lead first.") % {"name": member.name}

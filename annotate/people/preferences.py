@@ -13,7 +13,7 @@ from base.reader_preferences import zones
 from base.users import Preferences, User
 
 
-class Unsuitable(Refused):
+class InvalidPreferences(Refused):
     """Invalid preferences. `sentences` maps fields to what is wrong with them.
 
     A field is the name of an action for its key ("" for the key map itself), `theme` or
@@ -37,7 +37,7 @@ def change_preferences(
 
     `keys` maps action names to keys; other actions keep their key. `theme` is light, dark or ""
     (follow the system); `time_zone` an IANA name or "" (the browser's). `mail_digest`: whether new
-    notices are mailed. Raises Unsuitable for invalid values.
+    notices are mailed. Raises InvalidPreferences for invalid values.
     """
     wrong: dict[str, str] = {}
     if keys is not None and not isinstance(keys, Mapping):
@@ -54,13 +54,13 @@ def change_preferences(
         row = Preferences.objects.filter(user=by).first() or Preferences(user=by)
         if isinstance(keys, Mapping):
             by.preferences = row
-            wanted = {**keymap.keys_for(by), **keys}
-            wrong |= keymap.problems(wanted)
+            new_keys = {**keymap.keys_for(by), **keys}
+            wrong |= keymap.find_problems(new_keys)
         if wrong:
-            raise Unsuitable(wrong)
+            raise InvalidPreferences(wrong)
         if keys is not None:
             # Only differences are stored, so that later changes of the defaults apply as well.
-            row.keys = {name: key for name, key in wanted.items() if key != keymap.DEFAULTS[name]}
+            row.keys = {name: key for name, key in new_keys.items() if key != keymap.DEFAULTS[name]}
         if theme is not None:
             row.theme = str(theme)
         if time_zone is not None:

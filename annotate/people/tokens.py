@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from annotate.people.models import Token
 from annotate.projects.audit_log import record
 from base.api.scopes import Scope
-from base.errors import NotHere, Refused, refuse_strange
+from base.errors import ObjectNotFound, Refused, refuse_invalid_characters
 from base.users import User
 
 # Every token begins with it, so that scanners for leaked secrets recognize tokens.
@@ -27,7 +27,7 @@ MOST_DAYS = 366
 HOUR = timedelta(hours=1)
 
 
-class Made(NamedTuple):
+class NewToken(NamedTuple):
     """A new token, and the secret that a program sends; the secret is not stored."""
 
     token: Token
@@ -36,7 +36,7 @@ class Made(NamedTuple):
 
 def make_token(
     *, name: str, scopes: Collection[str], days: int, by: User, now: datetime | None = None
-) -> Made:
+) -> NewToken:
     """Make a token of `by` with these scopes (`Scope`; reading is always included) and lifetime.
 
     Refused: a missing or too long name, an unknown scope, fewer than 1 or more than MOST_DAYS days,
@@ -48,7 +48,7 @@ def make_token(
         raise Refused(_("Give the token a name, so that you know later what it is for."))
     if len(name) > 100:
         raise Refused(_("A name has at most 100 characters."))
-    refuse_strange(name)
+    refuse_invalid_characters(name)
     if unknown := set(scopes) - set(Scope.values):
         raise Refused(_("“%(scope)s” is not a scope.") % {"scope": min(unknown)[:40]})
     if not 1 <= days <= MOST_DAYS:
@@ -72,16 +72,19 @@ def make_token(
             expires_at=now + timedelta(days=days),
         )
         record(project=None, what="token.made", about=token, named=name, by=by, now=now)
-    return Made(token, secret)
+    return NewToken(token, secret)
 
 
 def end_token(*, pk: int, by: User, now: datetime | None = None) -> Token:
-    """End one of `by`'s tokens at once; ending twice changes nothing. NotHere if not theirs."""
+    """End one of `by`'s tokens at once. Ending twice changes nothing.
+
+    Raises ObjectNotFound if the token is not theirs.
+    """
     now = now or timezone.now()
     with transaction.atomic():
         token = Token.objects.select_for_update().filter(pk=pk, user=by).first()
         if token is None:
-            raise NotHere(_("You have no such token."))
+            raise ObjectNotFound(_("You have no such token."))
         if token.ended_at is None:
             token.ended_at = now
             token.save(update_fields=["ended_at"])
@@ -89,7 +92,7 @@ def end_token(*, pk: int, by: User, now: datetime | None = None) -> Token:
     return token
 
 
-def token_of(secret: str, *, now: datetime | None = None) -> Token | None:
+def find_valid_token(secret: str, *, now: datetime | None = None) -> Token | None:
     """Return the valid token with this secret, with its owner, or None.
 
     Records, to the hour, that the token was used.

@@ -22,7 +22,7 @@ urlpatterns = [
     path("settings/tokens/<int:pk>/ending/", tokens.token_end, name="token_end"),
     path("projects/<slug:slug>/naming/", naming.naming, name="naming"),
     path("projects/<slug:slug>/members/", members.members, name="members"),
-    path("projects/<slug:slug>/members/<int:pk>/", members.fellow, name="member"),
+    path("projects/<slug:slug>/members/<int:pk>/", members.change_member, name="member"),
     path("projects/<slug:slug>/invitations/", several.several, name="several_invitations"),
     path(
         "projects/<slug:slug>/invitations/<int:pk>/withdrawal/",

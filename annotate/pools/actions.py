@@ -16,13 +16,13 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pools import choosing, counting
 from annotate.pools.access import BLIND
 from annotate.pools.choosing import Stratum
-from annotate.pools.counting import Count, Recipe
+from annotate.pools.counting import PoolCounts, Recipe
 from annotate.pools.models import Pool, PoolRun
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base import bulk
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 from jobs import queue
 from jobs.models import Job
 from jobs.runner import JobError, LeaseLost, Progress
@@ -58,16 +58,16 @@ def recipe_of(
             _("%(method)s is not a method of pooling. The methods are: %(methods)s.")
             % {"method": method, "methods": ", ".join(Pool.Method.values)}
         )
-    found = _runs(project, runs)
-    if not found and method != choosing.JUDGED:
+    chosen_runs = _runs(project, runs)
+    if not chosen_runs and method != choosing.JUDGED:
         raise Refused(_("A pool is drawn from runs. Choose one or more."))
-    read: tuple[Stratum, ...] = ()
+    parsed_strata: tuple[Stratum, ...] = ()
     if method == choosing.SAMPLE:
         try:
-            read = tuple(choosing.parse_strata(strata))
+            parsed_strata = tuple(choosing.parse_strata(strata))
         except ValueError as error:
             raise Refused(str(error)) from error
-        depth = read[-1].until
+        depth = parsed_strata[-1].until
     elif strata.strip():
         raise Refused(_("Only a stratified sample has strata. Leave them out."))
     if method == choosing.JUDGED:
@@ -78,7 +78,7 @@ def recipe_of(
         )
     if not 0 <= seed <= MAX_SEED:
         raise Refused(_("A seed is a number from 0 to %(most)d.") % {"most": MAX_SEED})
-    return Recipe(project, method, found, depth, read, seed)
+    return Recipe(project, method, chosen_runs, depth, parsed_strata, seed)
 
 
 def _runs(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
@@ -95,7 +95,7 @@ def _runs(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
 
 def count_pool(recipe: Recipe) -> dict[str, Any]:
     """Count the documents of a pool without making it; add `warnings`, a list of sentences."""
-    counted = counting.count(recipe).as_json()
+    counted = counting.count_documents(recipe).as_json()
     return {**counted, "warnings": counting.warnings(recipe, counted)}
 
 
@@ -118,12 +118,12 @@ def request_pool(
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
         raise Refused(_("A pool has a name of 1 to %(most)d characters.") % {"most": MAX_NAME})
-    refuse_strange(name)
+    refuse_invalid_characters(name)
     with transaction.atomic():
         # Of two concurrent requests, the second waits here and then finds the first one's pool.
         project = Project.objects.select_for_update(no_key=True).get(pk=recipe.project.pk)
         refuse_if_archived(project)
-        _check_free(project, name)
+        _check_name_free(project, name)
         pool = Pool.objects.create(
             project=project,
             by=by,
@@ -145,15 +145,15 @@ def request_pool(
     return pool
 
 
-def _check_free(project: Project, name: str) -> None:
-    there = Pool.objects.filter(project=project).exclude(
+def _check_name_free(project: Project, name: str) -> None:
+    existing = Pool.objects.filter(project=project).exclude(
         state__in=[Job.State.FAILED, Job.State.CANCELLED]
     )
-    if there.filter(name__iexact=name).exists():
+    if existing.filter(name__iexact=name).exists():
         raise Refused(
             _("There is already a pool called %(name)s. Choose another name.") % {"name": name}
         )
-    under_way = there.exclude(state=Job.State.DONE).first()
+    under_way = existing.exclude(state=Job.State.DONE).first()
     if under_way is not None:
         raise Refused(
             _("The pool %(name)s is being made. Wait until it is done, or cancel it.")
@@ -204,26 +204,26 @@ def make_pool(job: Pool, progress: Progress) -> None:
         progress.start(job.project.queries.count(), "Choosing documents")
         stage = bulk.Stage(STAGE, {"query": "integer", "document": "integer", "is_new": "integer"})
         try:
-            found = Count(recipe_of_pool(job))
-            for query, query_id, chosen in counting.walk(found.recipe):
-                found.add(query_id, chosen)
-                for one in counting.in_order(found.recipe, query_id, chosen):
+            pool_counts = PoolCounts(recipe_of_pool(job))
+            for query, query_id, chosen in counting.choose_documents(pool_counts.recipe):
+                pool_counts.add(query_id, chosen)
+                for one in counting.in_seed_order(pool_counts.recipe, query_id, chosen):
                     stage.add(query, one.document, int(one.state == counting.NEW))
                 progress.advance()
             stage.settle()
-            if job.counted and job.counted != found.sha256:
+            if job.counted and job.counted != pool_counts.sha256:
                 raise JobError(CHANGED)
             progress.start(None, "Adding candidates")
             with transaction.atomic():
                 # Serialize the loads and pools of the project on PostgreSQL as well.
                 Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
-                _write(job, found)
+                _write_pool(job, pool_counts)
         finally:
             if not connection.needs_rollback:
                 stage.drop()
 
 
-def _write(job: Pool, found: Count) -> None:
+def _write_pool(job: Pool, pool_counts: PoolCounts) -> None:
     """Write the entries, and add new candidates in the order of entries, which reveals no rank."""
     bulk.run(
         f"""
@@ -241,10 +241,10 @@ def _write(job: Pool, found: Count) -> None:
         ON CONFLICT (query_id, document_id) DO NOTHING
         """  # noqa: S608 (our own name)
     )
-    if added != found.total[counting.NEW]:
+    if added != pool_counts.total[counting.NEW]:
         raise JobError(CHANGED)
     _reopen_judging(job)
-    counts = found.as_json()
+    counts = pool_counts.as_json()
     if not Pool.objects.filter(pk=job.pk, claim=job.claim).update(counts=counts):
         raise LeaseLost
     record(

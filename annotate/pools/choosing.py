@@ -28,7 +28,7 @@ class Stratum(NamedTuple):
 
 
 @dataclass
-class Ranked:
+class RankedDocument:
     """A document of a query; `ranks` maps a run's key to the document's best rank in it."""
 
     document: int
@@ -51,13 +51,13 @@ def parse_strata(words: str) -> list[Stratum]:
     """
     strata = []
     for word in words.replace(",", " ").split():
-        found = _STRATUM.fullmatch(word)
-        if found is None:
+        match = _STRATUM.fullmatch(word)
+        if match is None:
             raise ValueError(
                 f"“{word[:40]}” is not a stratum. Write the last rank, a colon and a percentage, "
                 "as in 10:100 50:20."
             )
-        strata.append(Stratum(int(found[1]), int(found[2])))
+        strata.append(Stratum(int(match[1]), int(match[2])))
     check_strata(strata)
     return strata
 
@@ -85,24 +85,26 @@ def check_strata(strata: Sequence[Stratum]) -> None:
         before = one.until
 
 
-def fused(ranks: Iterable[int]) -> int:
+def fusion_score(ranks: Iterable[int]) -> int:
     """Return the reciprocal rank fusion score of a document, as a whole number."""
     return sum(_WHOLE // (RRF_K + rank) for rank in ranks)
 
 
-def top_by_fusion(ranked: Iterable[Ranked], depth: int) -> list[Ranked]:
+def top_by_fusion(ranked: Iterable[RankedDocument], depth: int) -> list[RankedDocument]:
     """Return the first `depth` documents by fused score; ties are ordered by id, descending."""
     order = sorted(
-        ranked, key=lambda one: (fused(one.ranks.values()), one.doc_id.encode()), reverse=True
+        ranked,
+        key=lambda one: (fusion_score(one.ranks.values()), one.doc_id.encode()),
+        reverse=True,
     )
     return order[:depth]
 
 
-def sampled(
-    ranked: Iterable[Ranked], strata: Sequence[Stratum], *, seed: int, query_id: str
-) -> list[Ranked]:
+def draw_sample(
+    ranked: Iterable[RankedDocument], strata: Sequence[Stratum], *, seed: int, query_id: str
+) -> list[RankedDocument]:
     """Draw from each stratum its percentage of documents, rounded up, by their best ranks."""
-    of_stratum: list[list[Ranked]] = [[] for _ in strata]
+    of_stratum: list[list[RankedDocument]] = [[] for _ in strata]
     for one in ranked:
         for number, stratum in enumerate(strata):
             if one.best <= stratum.until:
@@ -110,12 +112,12 @@ def sampled(
                 break
     chosen = []
     for stratum, members in zip(strata, of_stratum, strict=True):
-        members.sort(key=lambda one: place(seed, query_id, one.doc_id))
+        members.sort(key=lambda one: seeded_order(seed, query_id, one.doc_id))
         chosen += members[: -(-len(members) * stratum.percent // 100)]
     return chosen
 
 
-def place(seed: int, query_id: str, doc_id: str) -> bytes:
+def seeded_order(seed: int, query_id: str, doc_id: str) -> bytes:
     """Return a document's sort key in the order of a seed, which is independent of ranks."""
     # Ids contain no line ends, so different ids never give the same string.
     words = f"{seed}\n{query_id}\n{doc_id}".encode()

@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 from annotate.collection.models import Candidate, Query, Run
 from annotate.judgments.in_force import judgments_in_force
 from annotate.pools import choosing
-from annotate.pools.choosing import Ranked, Stratum
+from annotate.pools.choosing import RankedDocument, Stratum
 from annotate.projects.models import Project
 from base import bulk
 
@@ -46,7 +46,7 @@ class Recipe:
         return self.depth if self.method in {choosing.UNION, choosing.SAMPLE} else None
 
 
-class Chosen(NamedTuple):
+class ChosenDocument(NamedTuple):
     """A document chosen for a pool. `state`: new, judged, waiting or removed."""
 
     document: int
@@ -60,7 +60,7 @@ NEW, JUDGED, WAITING, REMOVED = "new", "judged", "waiting", "removed"
 
 
 @dataclass
-class Count:
+class PoolCounts:
     """Counts of a pool's documents: per query, per run, and the overlap of runs."""
 
     recipe: Recipe
@@ -69,7 +69,7 @@ class Count:
     _together: Counter[frozenset[int]] = field(default_factory=Counter)
     _sum: Any = field(default_factory=hashlib.sha256)
 
-    def add(self, query_id: str, chosen: Sequence[Chosen]) -> None:
+    def add(self, query_id: str, chosen: Sequence[ChosenDocument]) -> None:
         """Count the documents of one query."""
         self.queries.append((query_id, Counter(one.state for one in chosen)))
         self._together.update(one.runs for one in chosen)
@@ -125,37 +125,39 @@ def _states(of: Counter[str]) -> dict[str, int]:
     return {state: of[state] for state in (NEW, JUDGED, WAITING, REMOVED)}
 
 
-def warnings(recipe: Recipe, found: dict[str, Any]) -> list[str]:
+def warnings(recipe: Recipe, counts: dict[str, Any]) -> list[str]:
     """Return what a lead should know before making this pool, as sentences."""
-    said = []
+    sentences = []
     relevant = recipe.project.judge_scope == Project.Scope.RELEVANT
-    if relevant and found[NEW]:
-        said.append(
+    if relevant and counts[NEW]:
+        sentences.append(
             _(
                 "This project judges only documents that were relevant before, and new candidates "
                 "have no earlier relevance: nobody will be asked about them. Choose in the "
                 "settings to judge the whole pool."
             )
         )
-    if found[REMOVED]:
-        said.append(
+    if counts[REMOVED]:
+        sentences.append(
             ngettext(
                 "%(n)s of these documents was taken out before. It stays out.",
                 "%(n)s of these documents were taken out before. They stay out.",
-                found[REMOVED],
+                counts[REMOVED],
             )
-            % {"n": f"{found[REMOVED]:,}"}
+            % {"n": f"{counts[REMOVED]:,}"}
         )
-    if not found["documents"]:
-        said.append(_("No document is chosen. Choose other runs or a larger depth."))
-    elif not found[NEW]:
-        said.append(_("Every document is already a candidate: the pool adds none."))
-    if lacking := [run["name"] for run in found["runs"] if not run["documents"]]:
-        said.append(_("No document comes from %(runs)s.") % {"runs": ", ".join(map(str, lacking))})
-    return said
+    if not counts["documents"]:
+        sentences.append(_("No document is chosen. Choose other runs or a larger depth."))
+    elif not counts[NEW]:
+        sentences.append(_("Every document is already a candidate: the pool adds none."))
+    if lacking := [run["name"] for run in counts["runs"] if not run["documents"]]:
+        sentences.append(
+            _("No document comes from %(runs)s.") % {"runs": ", ".join(map(str, lacking))}
+        )
+    return sentences
 
 
-def walk(recipe: Recipe) -> Iterator[tuple[int, str, list[Chosen]]]:
+def choose_documents(recipe: Recipe) -> Iterator[tuple[int, str, list[ChosenDocument]]]:
     """Yield each query with documents: its key, its id, and the chosen documents."""
     for batch in _batches(recipe):
         keys = list(batch)
@@ -164,37 +166,39 @@ def walk(recipe: Recipe) -> Iterator[tuple[int, str, list[Chosen]]]:
         if recipe.method == choosing.JUDGED:
             _add_unranked(ranked, known)
         for query, query_id in batch.items():
-            here = known.get(query, {})
-            chosen = _choose(recipe, query_id, list(ranked.get(query, {}).values()), here)
+            states = known.get(query, {})
+            chosen = _choose(recipe, query_id, list(ranked.get(query, {}).values()), states)
             if chosen:
                 yield query, query_id, chosen
 
 
-def in_order(recipe: Recipe, query_id: str, chosen: Sequence[Chosen]) -> list[Chosen]:
+def in_seed_order(
+    recipe: Recipe, query_id: str, chosen: Sequence[ChosenDocument]
+) -> list[ChosenDocument]:
     """Sort the documents of a query in the order of the seed, which is independent of ranks."""
-    return sorted(chosen, key=lambda one: choosing.place(recipe.seed, query_id, one.doc_id))
+    return sorted(chosen, key=lambda one: choosing.seeded_order(recipe.seed, query_id, one.doc_id))
 
 
-def count(recipe: Recipe, step: Callable[[], object] = lambda: None) -> Count:
+def count_documents(recipe: Recipe, step: Callable[[], object] = lambda: None) -> PoolCounts:
     """Count what a pool would contain; `step` is called for each query."""
-    found = Count(recipe)
-    for _query, query_id, chosen in walk(recipe):
+    found = PoolCounts(recipe)
+    for _query, query_id, chosen in choose_documents(recipe):
         found.add(query_id, chosen)
         step()
     return found
 
 
 def _choose(
-    recipe: Recipe, query_id: str, ranked: list[Ranked], known: dict[int, str]
-) -> list[Chosen]:
+    recipe: Recipe, query_id: str, ranked: list[RankedDocument], known: dict[int, str]
+) -> list[ChosenDocument]:
     if recipe.method == choosing.FUSION:
         ranked = choosing.top_by_fusion(ranked, recipe.depth or 0)
     elif recipe.method == choosing.SAMPLE:
-        ranked = choosing.sampled(ranked, recipe.strata, seed=recipe.seed, query_id=query_id)
+        ranked = choosing.draw_sample(ranked, recipe.strata, seed=recipe.seed, query_id=query_id)
     elif recipe.method == choosing.JUDGED:
         ranked = [one for one in ranked if known.get(one.document) == JUDGED]
     return [
-        Chosen(one.document, one.doc_id, known.get(one.document, NEW), frozenset(one.ranks))
+        ChosenDocument(one.document, one.doc_id, known.get(one.document, NEW), frozenset(one.ranks))
         for one in ranked
     ]
 
@@ -215,12 +219,12 @@ def _batches(recipe: Recipe) -> Iterator[dict[int, str]]:
         yield dict(rows[start : start + size])
 
 
-def _ranked(recipe: Recipe, queries: Sequence[int]) -> dict[int, dict[int, Ranked]]:
+def _ranked(recipe: Recipe, queries: Sequence[int]) -> dict[int, dict[int, RankedDocument]]:
     """Return the documents that the runs rank for these queries, by query and document.
 
     In a run over instructions a document has its best rank under any pair of the query.
     """
-    found: dict[int, dict[int, Ranked]] = {query: {} for query in queries}
+    found: dict[int, dict[int, RankedDocument]] = {query: {} for query in queries}
     for names_pairs in (False, True):
         runs = [run.pk for run in recipe.runs if run.names_pairs == names_pairs]
         if not runs:
@@ -243,22 +247,22 @@ def _ranked(recipe: Recipe, queries: Sequence[int]) -> dict[int, dict[int, Ranke
             of_query = found[query]
             one = of_query.get(document)
             if one is None:
-                one = of_query[document] = Ranked(document, "")
+                one = of_query[document] = RankedDocument(document, "")
             one.ranks[run] = min(rank, one.ranks.get(run, rank))
-    _name(found)
+    _set_doc_ids(found)
     return found
 
 
-def _name(found: dict[int, dict[int, Ranked]]) -> None:
+def _set_doc_ids(found: dict[int, dict[int, RankedDocument]]) -> None:
     """Set the id of every document."""
     documents = {document for of_query in found.values() for document in of_query}
-    ids = _ids(sorted(documents))
+    ids = _doc_ids(sorted(documents))
     for of_query in found.values():
         for document, one in of_query.items():
             one.doc_id = ids[document]
 
 
-def _ids(documents: list[int]) -> dict[int, str]:
+def _doc_ids(documents: list[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for start in range(0, len(documents), 10_000):
         part = documents[start : start + 10_000]
@@ -289,7 +293,9 @@ def _candidates(project: Project, queries: Sequence[int]) -> dict[int, dict[int,
     return found
 
 
-def _add_unranked(ranked: dict[int, dict[int, Ranked]], known: dict[int, dict[int, str]]) -> None:
+def _add_unranked(
+    ranked: dict[int, dict[int, RankedDocument]], known: dict[int, dict[int, str]]
+) -> None:
     """Add the judged documents that no run ranks."""
     missing = {
         query: [
@@ -299,9 +305,9 @@ def _add_unranked(ranked: dict[int, dict[int, Ranked]], known: dict[int, dict[in
         ]
         for query, of_query in known.items()
     }
-    ids = _ids(sorted({document for documents in missing.values() for document in documents}))
+    ids = _doc_ids(sorted({document for documents in missing.values() for document in documents}))
     for query, documents in missing.items():
-        ranked[query].update({one: Ranked(one, ids[one]) for one in documents})
+        ranked[query].update({one: RankedDocument(one, ids[one]) for one in documents})
 
 
 def _numbers(keys: Sequence[int]) -> str:

@@ -13,7 +13,7 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Run
-from annotate.collection.unseen_rows import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judgments.in_force import judgments_in_force
 from annotate.pools.actions import MAX_DEPTH
 from annotate.projects.models import Project
@@ -46,28 +46,30 @@ def judged_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Judged
             _("Give 1 to %(many)d cutoffs, each from 1 to %(most)s.")
             % {"many": MOST_CUTOFFS, "most": f"{MAX_DEPTH:,}"}
         )
-    said: tuple[str, tuple[Any, ...]] = (
+    judgments_sql: tuple[str, tuple[Any, ...]] = (
         judgments_in_force(project)
         .order_by()
         .values_list("narrative__pair_id", "candidate_id")
         .query.sql_with_params()
     )
     runs = Run.objects.filter(project=project).select_related("project").order_by("name")
-    return [_of_run(run, sorted(set(cutoffs)), *said) for run in runs]
+    return [_judged_at_of_run(run, sorted(set(cutoffs)), *judgments_sql) for run in runs]
 
 
-def _of_run(run: Run, cutoffs: list[int], said: str, parameters: Sequence[Any]) -> Judged:
+def _judged_at_of_run(
+    run: Run, cutoffs: list[int], judgments_sql: str, parameters: Sequence[Any]
+) -> Judged:
     # A condition on a candidate `c`.
-    in_pool = f"c.removed_at IS NULL AND {seen(Unseen.Kind.CANDIDATE, 'c.id')}"
+    in_pool = f"c.removed_at IS NULL AND {seen_condition(Unseen.Kind.CANDIDATE, 'c.id')}"
     if run.names_pairs:
-        topic, labelled = "l.pair_id", "(l.pair_id, c.id) IN (SELECT pair, candidate FROM said)"
+        topic, labelled = "l.pair_id", "(l.pair_id, c.id) IN (SELECT pair, candidate FROM judged)"
         if run.side == Run.Side.ALTERED and run.project.judge_scope == Project.Scope.RELEVANT:
             # Nobody judges these: their earlier relevance counts.
             labelled += f" OR c.prior_relevance < {int(run.project.relevant_from)}"
-        topics = "SELECT pair FROM said"
+        topics = "SELECT pair FROM judged"
     else:
         topic = "l.query_id"
-        labelled = "c.prior_relevance IS NOT NULL OR c.id IN (SELECT candidate FROM said)"
+        labelled = "c.prior_relevance IS NOT NULL OR c.id IN (SELECT candidate FROM judged)"
         topics = f"""
             SELECT c.query_id FROM annotate_candidate c WHERE {in_pool} AND ({labelled})
         """  # noqa: S608 (our own words)
@@ -77,7 +79,7 @@ def _of_run(run: Run, cutoffs: list[int], said: str, parameters: Sequence[Any]) 
         for k in map(int, cutoffs)
     )
     sql = f"""
-        WITH said (pair, candidate) AS ({said}), t AS (
+        WITH judged (pair, candidate) AS ({judgments_sql}), t AS (
             SELECT {topic} AS topic, l.rank, CASE WHEN {labelled} THEN 1 ELSE 0 END AS labelled
             FROM annotate_runline l
             LEFT JOIN annotate_candidate c ON c.query_id = l.query_id

@@ -14,7 +14,7 @@ from jobs.models import Job
 HEAD = ("query_id", "doc_id", "new", "run", "rank")
 
 
-class Brought(NamedTuple):
+class Contribution(NamedTuple):
     """One run of a pool that ranks a document, and its rank."""
 
     pool: str
@@ -22,7 +22,7 @@ class Brought(NamedTuple):
     rank: int
 
 
-def brought(candidates: Iterable[Candidate]) -> dict[int, list[Brought]]:
+def contributions(candidates: Iterable[Candidate]) -> dict[int, list[Contribution]]:
     """Map the keys of these candidates of one query to the pools and runs that contributed them.
 
     Takes two queries. A pool is left out for a document that none of its runs ranks.
@@ -48,9 +48,9 @@ def brought(candidates: Iterable[Candidate]) -> dict[int, list[Brought]]:
         """,  # noqa: S608 (numbers alone are put in)
         {"query": of[0].query_id, "project": _project_of(of[0])},
     )
-    found: dict[int, list[Brought]] = {}
+    found: dict[int, list[Contribution]] = {}
     for document, pool, run, rank in rows:
-        found.setdefault(by_document[document], []).append(Brought(pool, run, rank))
+        found.setdefault(by_document[document], []).append(Contribution(pool, run, rank))
     return found
 
 
@@ -58,7 +58,7 @@ def _project_of(candidate: Candidate) -> int:
     return candidate.query.project_id
 
 
-def made_pools(project: Project) -> list[Pool]:
+def finished_pools(project: Project) -> list[Pool]:
     """Return the finished pools, in the order of their keys."""
     return list(
         Pool.objects.filter(project=project, state=Job.State.DONE)
@@ -114,7 +114,7 @@ def entries(pool: Pool) -> Iterator[tuple[str, str, bool, str, int | None]]:
             yield query_id, doc_id, bool(is_new), run, rank
 
 
-def table(pool: Pool) -> Iterator[Sequence[str]]:
+def table_rows(pool: Pool) -> Iterator[Sequence[str]]:
     """Yield the header and the rows of the table of a pool's documents."""
     yield HEAD
     for query_id, doc_id, is_new, run, rank in entries(pool):

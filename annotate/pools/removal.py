@@ -15,28 +15,28 @@ from django.utils.translation import gettext as _
 from annotate.collection.models import Candidate, Query
 from annotate.collection.removal import (
     MOST,
-    PRESENT,
-    Changed,
+    NOT_REMOVED,
+    ChangeCounts,
+    batches,
     distinct,
-    fields_of_removal,
-    keys_sent,
     lock_for_removal,
-    parts,
+    parse_keys,
+    removal_fields,
 )
 from annotate.pairs.models import Assignment
-from annotate.projects.audit_log import many, record
+from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 
 
-def named(project: Project, ids: Iterable[tuple[str, str]]) -> list[int]:
+def candidate_keys(project: Project, ids: Iterable[tuple[str, str]]) -> list[int]:
     """Return the keys of the candidates with these ids (query_id, doc_id).
 
     Refused: a pair of ids without a candidate; the message names the first.
     """
     wanted = distinct(ids)
     found: dict[tuple[str, str], int] = {}
-    for part in parts(wanted):
+    for part in batches(wanted):
         rows = Candidate.with_removed.filter(
             query__project=project,
             query__query_id__in={query_id for query_id, _doc in part},
@@ -58,9 +58,9 @@ def keys_of_query(words: Iterable[str], query: Query) -> list[int]:
 
     Refused: anything that is not a key, or the key of another query's candidate.
     """
-    keys = keys_sent(words)
-    there = Candidate.with_removed.filter(query=query, pk__in=keys[:MOST])
-    if there.count() != len(set(keys)):
+    keys = parse_keys(words)
+    candidates = Candidate.with_removed.filter(query=query, pk__in=keys[:MOST])
+    if candidates.count() != len(set(keys)):
         raise Refused(_("One of the documents does not belong to this query. Reload the page."))
     return keys
 
@@ -72,29 +72,29 @@ def remove_candidates(
     reason: str,
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Take candidates out of their pools. One that is already out keeps its reason.
 
     Refused: a member who is not a lead, an archived project, no reason, a key that is not a
     candidate of the project.
     """
-    fields = fields_of_removal(reason, by, now)
+    fields = removal_fields(reason, by, now)
     with transaction.atomic():
         rows = Candidate.with_removed.filter(query__project=project)
         keys = lock_for_removal(project, rows, candidates, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             changed += rows.filter(pk__in=part, removed_at__isnull=True).update(**fields)
         if changed:
             record(
                 project=project,
                 what="candidates.removed",
-                about=many(changed, _queries_of(keys)),
+                about=name_documents(changed, _queries_of(keys)),
                 words=fields["removed_reason"],
                 by=by,
                 now=now,
             )
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def restore_candidates(
@@ -103,7 +103,7 @@ def restore_candidates(
     candidates: Sequence[int],
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Bring candidates back into their pools; people's answers about them count again.
 
     Refused: a member who is not a lead, an archived project, a key that is not a candidate of the
@@ -113,23 +113,23 @@ def restore_candidates(
         rows = Candidate.with_removed.filter(query__project=project)
         keys = lock_for_removal(project, rows, candidates, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             back = rows.filter(pk__in=part, removed_at__isnull=False)
             # Reopen judging of these queries.
             queries = list(back.values_list("query_id", flat=True).distinct())
             Assignment.objects.filter(
                 pair__query__in=queries, task=Assignment.Task.JUDGE, done_at__isnull=False
             ).update(done_at=None)
-            changed += back.update(**PRESENT)
+            changed += back.update(**NOT_REMOVED)
         if changed:
             record(
                 project=project,
                 what="candidates.restored",
-                about=many(changed, _queries_of(keys)),
+                about=name_documents(changed, _queries_of(keys)),
                 by=by,
                 now=now,
             )
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def removed_candidates(project: Project) -> QuerySet[Candidate]:

@@ -22,19 +22,19 @@ from django.utils.translation import gettext as _
 from annotate.collection.core_queries import siblings
 from annotate.collection.intake.documents import digest as text_digest
 from annotate.collection.models import Candidate, Document, DocumentText
-from annotate.collection.removal import fields_of_removal
-from annotate.collection.text_versions import read_now
+from annotate.collection.removal import removal_fields
+from annotate.collection.text_versions import lock_read_version
 from annotate.judgments import judgment_chain
 from annotate.judgments.models import Judgment, Verdict
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import promises_in
+from annotate.judgments.tally import rule_report_in
 from annotate.pairs.models import Assignment
 from annotate.pools.models import ReplacedCandidate, Replacement
 from annotate.projects import chain
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from base.errors import Refused, Stale, refuse_strange
+from base.errors import Refused, Stale, refuse_invalid_characters
 from base.providers import Provider
 from formats.limits import check_id
 
@@ -82,22 +82,24 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
     for one that does not, a document that is already in one of the pools.
     """
     project = candidate.query.project
-    there = _new_document(project, candidate, new)
-    pools = _pools(candidate)
-    if there is not None:
-        taken = Candidate.objects.filter(document=there, query__in=[one.query_id for one in pools])
+    existing = _find_new_document(project, candidate, new)
+    pools = _candidates_to_replace(candidate)
+    if existing is not None:
+        taken = Candidate.objects.filter(
+            document=existing, query__in=[one.query_id for one in pools]
+        )
         if one := taken.select_related("query").first():
             raise Refused(
                 _("Document %(doc_id)s is already in the pool of query %(query_id)s.")
                 % {"doc_id": new.doc_id[:100], "query_id": one.query.query_id[:100]}
             )
     keys = [one.pk for one in pools]
-    said = Judgment.objects.current().filter(candidate__in=keys)
-    judgments = said.of_people().count()
-    claims = said.filter(annotator__is_machine=True).count()
+    current = Judgment.objects.current().filter(candidate__in=keys)
+    judgments = current.of_people().count()
+    claims = current.filter(annotator__is_machine=True).count()
     checks = checks_of(keys)
-    rules = _broken_by(project, set(keys))
-    of = [keys, judgments, claims, checks, new.doc_id, new.title, new.text]
+    rules = _rules_broken_by(project, set(keys))
+    digested = [keys, judgments, claims, checks, new.doc_id, new.title, new.text]
     return Effects(
         pools=pools,
         judgments=judgments,
@@ -105,8 +107,8 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
         claims=claims,
         rules=rules,
         releases=releases_of(project),
-        makes_document=there is None,
-        digest=hashlib.sha256(json.dumps(of).encode()).hexdigest(),
+        makes_document=existing is None,
+        digest=hashlib.sha256(json.dumps(digested).encode()).hexdigest(),
     )
 
 
@@ -124,39 +126,39 @@ def replace_document(
     `digest` is that of the effects that `by` has seen. Stale: the effects are different now.
     Refused: as by `effects`; a member who is not a lead, an archived project, no reason.
     """
-    reason = str(fields_of_removal(reason, by)["removed_reason"])
+    reason = str(removal_fields(reason, by)["removed_reason"])
     now = now or timezone.now()
     with transaction.atomic():
-        project = _locked(by, candidate.query.project_id)
-        found = effects(
+        project = _lock_project(by, candidate.query.project_id)
+        current = effects(
             Candidate.objects.select_related("query__project").get(pk=candidate.pk), new
         )
-        if found.digest != digest:
+        if current.digest != digest:
             raise Stale(
                 _("The effects of the replacement have changed since the preview. Look again.")
             )
-        document = _make_document(project, new, now) if found.makes_document else None
+        document = _make_document(project, new, now) if current.makes_document else None
         document = document or Document.objects.get(project=project, doc_id=new.doc_id)
         made = Replacement.objects.create(
             project=project, old=candidate.document, new=document, reason=reason, by=by, at=now
         )
-        for one in found.pools:
-            fresh = _put_in(one, document)
-            ReplacedCandidate.objects.create(replacement=made, old=one, new=fresh)
-            _take_over_claims(project, one, fresh, made, now)
+        for one in current.pools:
+            new_candidate = _add_to_pool(one, document)
+            ReplacedCandidate.objects.create(replacement=made, old=one, new=new_candidate)
+            _take_over_claims(project, one, new_candidate, made, now)
         words = _("Replaced by %(doc_id)s: %(reason)s") % {
             "doc_id": document.doc_id,
             "reason": reason,
         }
-        Candidate.with_removed.filter(pk__in=[one.pk for one in found.pools]).update(
+        Candidate.with_removed.filter(pk__in=[one.pk for one in current.pools]).update(
             removed_at=now, removed_by=by, removed_reason=words
         )
-        _reopen(one.query_id for one in found.pools)
+        _reopen_judging(one.query_id for one in current.pools)
         record(
             project=project,
             what="document.replaced",
             about=made,
-            named=f"{candidate.document} → {document} · {len(found.pools)}",
+            named=f"{candidate.document} → {document} · {len(current.pools)}",
             words=reason,
             by=by,
             now=now,
@@ -173,7 +175,7 @@ def undo_replacement(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        project = _locked(by, replacement.project_id)
+        project = _lock_project(by, replacement.project_id)
         row = Replacement.objects.select_related("old", "new").get(pk=replacement.pk)
         if row.undone_at is not None:
             return row
@@ -183,7 +185,7 @@ def undo_replacement(
         )
         back = Candidate.with_removed.filter(pk__in=[old for old, _new in pools])
         back.update(removed_at=None, removed_by=None, removed_reason="")
-        _reopen(back.values_list("query_id", flat=True))
+        _reopen_judging(back.values_list("query_id", flat=True))
         row.undone_at, row.undone_by = now, by
         row.save(update_fields=["undone_at", "undone_by"])
         record(
@@ -204,7 +206,7 @@ def replacements(project: Project) -> QuerySet[Replacement]:
     )
 
 
-def _locked(by: Membership, project: int) -> Project:
+def _lock_project(by: Membership, project: int) -> Project:
     if not by.leads or by.project_id != project:
         raise Refused(_("Only leads of this project can replace documents."))
     locked = Project.objects.select_for_update(no_key=True).get(pk=project)
@@ -212,14 +214,14 @@ def _locked(by: Membership, project: int) -> Project:
     return locked
 
 
-def _new_document(project: Project, candidate: Candidate, new: NewDocument) -> Document | None:
+def _find_new_document(project: Project, candidate: Candidate, new: NewDocument) -> Document | None:
     """Return the existing new document, or None if it has to be created."""
     try:
         check_id(new.doc_id, "doc_id")
     except ValueError as error:
         raise Refused(_("The new document has no valid id: %(why)s.") % {"why": error}) from error
-    refuse_strange(new.title)
-    refuse_strange(new.text)
+    refuse_invalid_characters(new.title)
+    refuse_invalid_characters(new.text)
     if new.doc_id == candidate.document.doc_id:
         raise Refused(_("This is the old document itself. Name another one."))
     if len(new.doc_id) > MAX_ID or len(new.text) > MAX_TEXT:
@@ -227,21 +229,21 @@ def _new_document(project: Project, candidate: Candidate, new: NewDocument) -> D
             _("An id has at most %(id)s characters, and a text %(text)s.")
             % {"id": MAX_ID, "text": f"{MAX_TEXT:,}"}
         )
-    there = Document.objects.filter(project=project, doc_id=new.doc_id).first()
-    if there is not None and (new.text.strip() or new.title.strip()):
+    existing = Document.objects.filter(project=project, doc_id=new.doc_id).first()
+    if existing is not None and (new.text.strip() or new.title.strip()):
         raise Refused(
             _("Document %(doc_id)s already exists. Leave title and text empty, or use another id.")
             % {"doc_id": new.doc_id[:100]}
         )
-    if there is None and not new.text.strip():
+    if existing is None and not new.text.strip():
         raise Refused(
             _("This project has no document %(doc_id)s. Give its text, or load it first.")
             % {"doc_id": new.doc_id[:100]}
         )
-    return there
+    return existing
 
 
-def _pools(candidate: Candidate) -> list[Candidate]:
+def _candidates_to_replace(candidate: Candidate) -> list[Candidate]:
     """Return the candidates of its document in the pools of its core query."""
     queries = [candidate.query_id, *siblings(candidate.query).values_list("pk", flat=True)]
     found = Candidate.objects.filter(document=candidate.document_id, query__in=queries)
@@ -251,13 +253,15 @@ def _pools(candidate: Candidate) -> list[Candidate]:
     return pools
 
 
-def _broken_by(project: Project, candidates: set[int]) -> dict[Rule, list[str]]:
+def _rules_broken_by(project: Project, candidates: set[int]) -> dict[Rule, list[str]]:
     """Return the rules of the kind that these candidates break, with the ids of the pairs."""
-    found = promises_in(project, None)
+    found = rule_report_in(project, None)
     broken: dict[Rule, list[str]] = {}
     for rule in found.rules:
         pairs = [
-            one.pair.pair_id for one in found.pairs if candidates.intersection(one.breaking(rule))
+            one.pair.pair_id
+            for one in found.pairs
+            if candidates.intersection(one.breaking_candidates(rule))
         ]
         if pairs:
             broken[rule] = pairs
@@ -278,7 +282,7 @@ def _make_document(project: Project, new: NewDocument, now: datetime) -> Documen
     return made
 
 
-def _put_in(old: Candidate, document: Document) -> Candidate:
+def _add_to_pool(old: Candidate, document: Document) -> Candidate:
     """Add a document to the pool of an old candidate, with its relevance and instruction.
 
     If the document was taken out of that pool before, it is brought back.
@@ -305,8 +309,8 @@ def _take_over_claims(
     known = set(
         Judgment.objects.current().filter(candidate=new).values_list("narrative", "annotator")
     )
-    read = read_now(new.document_id)
-    uuids_made = []
+    read = lock_read_version(new.document_id)
+    made_keys = []
     for claim in claims.prefetch_related("verdicts"):
         if (claim.narrative_id, claim.annotator_id) in known:
             continue
@@ -325,15 +329,15 @@ def _take_over_claims(
             Verdict(judgment=made, condition_id=one.condition_id, answer=one.answer)
             for one in claim.verdicts.all()
         )
-        uuids_made.append(made.pk)
-    if uuids_made:
-        listed = ", ".join(str(key) for key in uuids_made)
+        made_keys.append(made.pk)
+    if made_keys:
+        listed = ", ".join(str(key) for key in made_keys)
         rows = judgment_chain.rows(f"j.id IN ({listed})", {}, texts=True)
         own = chain.named("replacement", of.old.doc_id, of.new.doc_id, of.at, old.query.query_id)
         chain.append(project.pk, own, judgment_chain.events_of_new(list(rows)))
 
 
-def _reopen(queries: Any) -> None:
+def _reopen_judging(queries: Any) -> None:
     """Reopen judging of these queries, because their pools have changed."""
     Assignment.objects.filter(
         pair__query__in=list(queries), task=Assignment.Task.JUDGE, done_at__isnull=False

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from annotate.projects.models import Guideline, Membership, MembershipQuerySet, Project
 from base.errors import Refused
 from base.prepared_queries import Built, prepared
-from base.raw_sql import columns, every, first
+from base.raw_sql import all_rows, columns, first_row
 from base.users import User
 
 Person = User | AnonymousUser
@@ -33,11 +33,9 @@ def memberships_of(user: Person) -> MembershipQuerySet:
 
 
 def projects_of(user: Person) -> list[Membership]:
-    """Return the memberships of a person, archived projects included, by the project's name: one
-    query.
-    """
+    """Return a person's active memberships, including archived projects, by name: one query."""
     found = []
-    for member, project in every(*_with_projects.sql(user=user_key(user)), Membership, Project):
+    for member, project in all_rows(*_with_projects.sql(user=user_key(user)), Membership, Project):
         member.project = project
         found.append(member)
     return found
@@ -73,7 +71,7 @@ def member(user: Person, slug: str) -> Membership:
         JOIN {User._meta.db_table} u ON u.id = m.user_id
         WHERE m.user_id = %(user)s AND p.slug = %(slug)s AND m.left_at IS NULL
     """  # noqa: S608 (the columns of our own tables)
-    row = first(sql, {"user": user_key(user), "slug": slug}, Membership, Project, User)
+    row = first_row(sql, {"user": user_key(user), "slug": slug}, Membership, Project, User)
     if row is None:
         raise Http404("You have no project with this name.")
     found: Membership
@@ -86,11 +84,11 @@ def lead(user: Person, slug: str) -> Membership:
 
     Raises Http404 for a stranger and PermissionDenied for an annotator.
     """
-    return _leading(member(user, slug))
+    return _require_lead(member(user, slug))
 
 
 @contextmanager
-def told_alike(sentence: str) -> Iterator[None]:
+def not_found_as(sentence: str) -> Iterator[None]:
     """Replace the message of an Http404 by `sentence`.
 
     A stranger to the project then gets the same answer as for an object that does not exist.
@@ -113,7 +111,7 @@ def guideline(of: Membership, version: int) -> Guideline:
     return found
 
 
-def fellow(of: Membership, pk: int) -> Membership:
+def member_of_project(of: Membership, pk: int) -> Membership:
     """Return another member of the member's project, or raise Http404."""
     found = Membership.objects.select_related("user", "project").filter(
         pk=pk, project=of.project_id
@@ -123,7 +121,7 @@ def fellow(of: Membership, pk: int) -> Membership:
     return one
 
 
-def _leading(who: Membership) -> Membership:
+def _require_lead(who: Membership) -> Membership:
     if not who.leads:
         raise PermissionDenied("Only leads of this project can do that.")
     return who

@@ -11,11 +11,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.projects.audit_log import record
-from annotate.projects.kind_settings import add_taxonomy_and_rubric, kind_called
+from annotate.projects.kind_settings import add_taxonomy_and_rubric, kind_by_key
 from annotate.projects.kinds import ProjectKind
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Grade, Link, Membership, Project
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from base.errors import Refused
 from base.users import User
 
@@ -44,7 +44,7 @@ def create_project(
     hyphens and underscores; an unknown kind; fewer than two grades or a repeated one; grades
     without, or not above the lowest, the one from which the kind counts documents as relevant.
     """
-    of_kind = kind_called(kind)
+    of_kind = kind_by_key(kind)
     now = now or timezone.now()
     if not SLUG.fullmatch(slug):
         raise Refused(
@@ -105,12 +105,12 @@ def _make_grades(project: Project, values: Sequence[int], kind: ProjectKind) -> 
     )
 
 
-def unmake_project(*, project: Project) -> None:
+def delete_new_project(*, project: Project) -> None:
     """Delete a new, empty project and its audit log, as if it had never been created.
 
     Raises ProtectedError and deletes nothing if the project contains anything.
     """
-    with thawed():
+    with deletions_allowed():
         project.audit_events.all().delete()
         Link.objects.filter(project=project, kind="deed").delete()
         project.rubrics.all().delete()

@@ -19,7 +19,7 @@ class Kind(NamedTuple):
     """
 
     name: str | Promise
-    tells: bool = False
+    reveals_judgments: bool = False
 
 
 AUDIT_EVENTS: dict[str, Kind] = {
@@ -65,28 +65,32 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "pool.asked": Kind(_("Requested a pool")),
     "pool.cancelled": Kind(_("Cancelled a pool")),
     "pool.made": Kind(_("Made a pool")),
-    "candidates.removed": Kind(_("Took documents out of a pool"), tells=True),
-    "candidates.restored": Kind(_("Brought documents back into a pool"), tells=True),
+    "candidates.removed": Kind(_("Took documents out of a pool"), reveals_judgments=True),
+    "candidates.restored": Kind(_("Brought documents back into a pool"), reveals_judgments=True),
     "attributes.negated": Kind(_("Chose which attributes a reversed query negates")),
-    "document.replaced": Kind(_("Replaced a document"), tells=True),
-    "document.replacement_undone": Kind(_("Undid the replacement of a document"), tells=True),
-    "hard_negatives.chosen": Kind(_("Chose systems for hard negatives"), tells=True),
+    "document.replaced": Kind(_("Replaced a document"), reveals_judgments=True),
+    "document.replacement_undone": Kind(
+        _("Undid the replacement of a document"), reveals_judgments=True
+    ),
+    "hard_negatives.chosen": Kind(_("Chose systems for hard negatives"), reveals_judgments=True),
     "passages.changed": Kind(_("Changed the passages")),
     # Reasons may say how documents were judged.
-    "queries.removed": Kind(_("Took queries out"), tells=True),
-    "queries.restored": Kind(_("Brought queries back"), tells=True),
-    "pairs.removed": Kind(_("Took instructions out"), tells=True),
-    "pairs.restored": Kind(_("Brought instructions back"), tells=True),
+    "queries.removed": Kind(_("Took queries out"), reveals_judgments=True),
+    "queries.restored": Kind(_("Brought queries back"), reveals_judgments=True),
+    "pairs.removed": Kind(_("Took instructions out"), reveals_judgments=True),
+    "pairs.restored": Kind(_("Brought instructions back"), reveals_judgments=True),
     "job.retried": Kind(_("Tried a job again")),
     "seat.freed": Kind(_("Freed a task")),
-    "judgment.settled": Kind(_("Settled a document"), tells=True),
-    "judgment.unsettled": Kind(_("Withdrew a settlement"), tells=True),
-    "condition.settled": Kind(_("Settled a condition"), tells=True),
-    "condition.unsettled": Kind(_("Withdrew the settlement of a condition"), tells=True),
-    "judgments.settled": Kind(_("Settled many documents together"), tells=True),
-    "judgments.unsettled": Kind(_("Withdrew what was settled together"), tells=True),
-    "look.asked": Kind(_("Asked someone to look again"), tells=True),
-    "look.withdrawn": Kind(_("Withdrew a request to look again"), tells=True),
+    "judgment.settled": Kind(_("Settled a document"), reveals_judgments=True),
+    "judgment.unsettled": Kind(_("Withdrew a settlement"), reveals_judgments=True),
+    "condition.settled": Kind(_("Settled a condition"), reveals_judgments=True),
+    "condition.unsettled": Kind(
+        _("Withdrew the settlement of a condition"), reveals_judgments=True
+    ),
+    "judgments.settled": Kind(_("Settled many documents together"), reveals_judgments=True),
+    "judgments.unsettled": Kind(_("Withdrew what was settled together"), reveals_judgments=True),
+    "look.asked": Kind(_("Asked someone to look again"), reveals_judgments=True),
+    "look.withdrawn": Kind(_("Withdrew a request to look again"), reveals_judgments=True),
     "admin.added": Kind(_("Added something in the administration")),
     "admin.changed": Kind(_("Changed something in the administration")),
     "admin.deleted": Kind(_("Deleted something in the administration")),

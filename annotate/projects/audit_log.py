@@ -69,12 +69,12 @@ def record(
     )
     with transaction.atomic(savepoint=False):
         audit_event.save(force_insert=True)
-        event = chain.said(KIND, audit_event.uuid, content(audit_event))
+        event = chain.content_event(KIND, audit_event.uuid, content(audit_event))
         chain.append(audit_event.project_id, AUDIT_LOG, [event])
     return audit_event
 
 
-def many(documents: int, of: object) -> str:
+def name_documents(documents: int, of: object) -> str:
     """Return a name for many documents at once: "3 documents · …"."""
     return f"{documents} document{'' if documents == 1 else 's'} · {of}"
 

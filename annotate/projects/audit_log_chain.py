@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from annotate.projects.chain import Content, Kind, Row, moment
+from annotate.projects.chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import AuditEvent, Project
 
 KIND = "deed"
@@ -22,7 +22,7 @@ def content(audit_event: AuditEvent) -> Content:
         audit_event.kind,
         audit_event.words,
         json.dumps(audit_event.changes, sort_keys=True),
-        moment(audit_event.at),
+        hashed_time(audit_event.at),
     )
 
 

@@ -26,7 +26,7 @@ is_blind: Provider[[Membership], bool] = Provider("Has a member judging or revie
 
 
 @dataclass(frozen=True)
-class Asked:
+class EventFilter:
     """A filter of audit events; omitted fields match any. `user`: a key; 0 for commands."""
 
     user: int | None = None
@@ -58,7 +58,11 @@ def kinds(reader: Membership | None) -> dict[str, str]:
     `reader`: None for an administrator.
     """
     blind = reader is not None and is_blind(reader)
-    return {key: str(kind.name) for key, kind in AUDIT_EVENTS.items() if not (blind and kind.tells)}
+    return {
+        key: str(kind.name)
+        for key, kind in AUDIT_EVENTS.items()
+        if not (blind and kind.reveals_judgments)
+    }
 
 
 def people(reader: Membership | None) -> list[tuple[int, str]]:
@@ -77,7 +81,7 @@ def people(reader: Membership | None) -> list[tuple[int, str]]:
 
 
 def audit_events(
-    reader: Membership | None, known: dict[str, str], asked: Asked
+    reader: Membership | None, known: dict[str, str], event_filter: EventFilter
 ) -> QuerySet[AuditEvent]:
     """Return the audit events of the `known` kinds that match the filter.
 
@@ -85,16 +89,16 @@ def audit_events(
     """
     found = AuditEvent.objects.filter(project=reader.project_id if reader else None)
     hidden = [key for key in AUDIT_EVENTS if key not in known]
-    if asked.what:
-        found = found.filter(what=asked.what if asked.what in known else "")
+    if event_filter.what:
+        found = found.filter(what=event_filter.what if event_filter.what in known else "")
     elif hidden:
         found = found.exclude(what__in=hidden)
-    if asked.user is not None:
-        found = found.filter(user=asked.user or None)
-    if asked.since is not None:
-        found = found.filter(at__gte=asked.since)
-    if asked.until is not None:
-        found = found.filter(at__lt=asked.until)
+    if event_filter.user is not None:
+        found = found.filter(user=event_filter.user or None)
+    if event_filter.since is not None:
+        found = found.filter(at__gte=event_filter.since)
+    if event_filter.until is not None:
+        found = found.filter(at__lt=event_filter.until)
     return found
 
 

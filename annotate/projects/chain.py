@@ -1,11 +1,11 @@
 """Hash chains: they show whether recorded judgments and decisions were changed afterwards.
 
-Each recorded row has a link with the digest of its content (`said`), and another link whenever it
-ends or becomes current again (`stands`). A link's hash covers its own data and the hash of the link
-before, so no link can be changed, removed or inserted without changing all later ones. Each
-assignment has its own chain, so that people do not wait for each other; so has each loaded file;
-leads' decisions have one for each kind. Digests do not include primary keys, so a chain is valid in
-any database.
+Each recorded row has a link with the digest of its content (`content_event`), and another link
+whenever it ends or becomes current again (`end_event`). A link's hash covers its own data and the
+hash of the link before, so no link can be changed, removed or inserted without changing all later
+ones. Each assignment has its own chain, so that people do not wait for each other; so has each
+loaded file; leads' decisions have one for each kind. Digests do not include primary keys, so a
+chain is valid in any database.
 
 `manage.py verify` compares rows, links and hashes; `docs/audit-log.md` says what that proves.
 """
@@ -88,12 +88,12 @@ def register(kinds: Mapping[str, Kind]) -> None:
 # --- hashes ---------------------------------------------------------------------------------------
 
 
-def said(kind: str, name: uuids.UUID, content: Content) -> Event:
+def content_event(kind: str, name: uuids.UUID, content: Content) -> Event:
     """Return the event that records a row's content."""
     return Event(Link.Event.SAID, kind, name, digest(kind, content))
 
 
-def stands(kind: str, name: uuids.UUID, ended: Content | None) -> Event:
+def end_event(kind: str, name: uuids.UUID, ended: Content | None) -> Event:
     """Return the event that records that a row ended, or is current again (`ended` is None)."""
     return Event(Link.Event.STANDS, kind, name, digest(kind, ended))
 
@@ -103,7 +103,7 @@ def digest(kind: str, content: Content | None) -> bytes:
     return hashlib.sha256(_written([kind, content]).encode()).digest()
 
 
-def linked(before: bytes, number: int, event: int, kind: str, name: bytes, what: bytes) -> bytes:
+def link_hash(before: bytes, number: int, event: int, kind: str, name: bytes, what: bytes) -> bytes:
     """Return a link's hash: SHA-256 of the hash before it and the link's own data."""
     made = hashlib.sha256(before)
     made.update(f"{number} {event} {kind} ".encode())
@@ -112,7 +112,7 @@ def linked(before: bytes, number: int, event: int, kind: str, name: bytes, what:
     return made.digest()
 
 
-def moment(value: datetime | str | None) -> str | None:
+def hashed_time(value: datetime | str | None) -> str | None:
     """Return a time as it is hashed: in UTC, to the microsecond, without an offset.
 
     Accepts what either database's driver returns.
@@ -148,7 +148,7 @@ def append(
     """
     events = iter(events)
     if after is None:
-        _keep_others_away(project, chain)
+        _lock_chain(project, chain)
         after = end_of(project, chain)
     number, before, count = after.number, after.sum, 0
     key = chain if bulk.on_postgresql() else chain.hex
@@ -156,7 +156,7 @@ def append(
         rows = []
         for event, kind, name, what in several:
             number += 1
-            before = linked(before, number, event, kind, name.bytes, what)
+            before = link_hash(before, number, event, kind, name.bytes, what)
             own = name if bulk.on_postgresql() else name.hex
             rows.append((project, key, number, int(event), kind, own, what, before))
         _insert(rows)
@@ -193,7 +193,7 @@ def _insert(rows: Sequence[tuple[Any, ...]]) -> None:
             cursor.executemany(f"INSERT INTO annotate_link ({names}) VALUES {marks}", rows)  # noqa: S608
 
 
-def _keep_others_away(project: int | None, chain: uuids.UUID) -> None:
+def _lock_chain(project: int | None, chain: uuids.UUID) -> None:
     """Lock this chain until the transaction ends. SQLite has only one writer anyway."""
     if bulk.on_postgresql():
         key = int.from_bytes(named(project, chain).bytes[:8], signed=True)
@@ -222,7 +222,7 @@ def uuid_of(value: uuids.UUID | str) -> uuids.UUID:
 # --- kinds with few rows --------------------------------------------------------------------------
 
 
-def follow(
+def append_changes(
     kind: str,
     project: int,
     found: Iterable[tuple[int, Row]],
@@ -238,22 +238,22 @@ def follow(
     events = []
     for key, row in found:
         if key in new:
-            events.append(said(kind, row.name, row.content))
+            events.append(content_event(kind, row.name, row.content))
             if row.ended is not None:
-                events.append(stands(kind, row.name, row.ended))
+                events.append(end_event(kind, row.name, row.ended))
         elif key in ended:
-            events.append(stands(kind, row.name, row.ended))
+            events.append(end_event(kind, row.name, row.ended))
     return append(project, named(kind), events) if events else 0
 
 
-def unlinked(kind: str, project: int, found: Iterable[tuple[int, Row]]) -> set[int]:
+def find_unlinked(kind: str, project: int, found: Iterable[tuple[int, Row]]) -> set[int]:
     """Return the keys of the rows that are missing in the project's one chain of a kind."""
     links = Link.objects.filter(project=project, chain=named(kind), event=Link.Event.SAID)
     known = set(links.values_list("name", flat=True))
     return {key for key, row in found if row.name not in known}
 
 
-def told_apart(
+def with_uuids(
     found: Iterable[tuple[int, Content, Content, Content | None]],
 ) -> Iterator[tuple[int, Row]]:
     """Yield rows of a kind without UUIDs, each with a UUID derived from its identity.
@@ -267,6 +267,6 @@ def told_apart(
         yield key, Row(named(*identity, times[identity]), content, ended)
 
 
-def in_order(found: Iterable[tuple[int, Row]]) -> Iterator[Row]:
+def sorted_by_uuid(found: Iterable[tuple[int, Row]]) -> Iterator[Row]:
     """Return the rows sorted by UUID, in memory."""
     return iter(sorted((row for _key, row in found), key=lambda row: row.name))

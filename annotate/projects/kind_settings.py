@@ -17,7 +17,7 @@ from base.errors import Refused
 from base.providers import Provider
 
 # Answered by the app of reviews; the person is None for a command.
-take_rubric: Provider[[Project, str, Membership | None], None] = Provider(
+adopt_rubric: Provider[[Project, str, Membership | None], None] = Provider(
     "How does a project take a rubric that comes with Rejudge?"
 )
 
@@ -30,7 +30,7 @@ class Difference(NamedTuple):
     after: object
 
 
-def kind_called(key: str) -> ProjectKind:
+def kind_by_key(key: str) -> ProjectKind:
     """Return the kind with this key. Refused: an unknown key."""
     if key not in KINDS:
         raise Refused(
@@ -59,7 +59,7 @@ def add_taxonomy_and_rubric(*, project: Project, kind: ProjectKind, by: Membersh
             if one.key not in known
         )
     if kind.rubric:
-        take_rubric(project, kind.rubric, by)
+        adopt_rubric(project, kind.rubric, by)
 
 
 def differences(project: Project, kind: ProjectKind) -> list[Difference]:
@@ -71,7 +71,7 @@ def differences(project: Project, kind: ProjectKind) -> list[Difference]:
     ]
 
 
-def what_stands_in_the_way(project: Project, kind: ProjectKind) -> str:
+def refusal_reason(project: Project, kind: ProjectKind) -> str:
     """Return why the project cannot take this kind without losing data, or "" if it can."""
     values = {grade.value for grade in kind.grades}
     if not kind.settings:
@@ -103,7 +103,7 @@ def change_kind(*, key: str, by: Membership) -> Project:
     no setting; the same kind again changes nothing. Refused: a person who is not a lead, an
     archived project, an unknown kind, and a change that would lose data.
     """
-    kind = kind_called(key)
+    kind = kind_by_key(key)
     if not by.leads:
         raise Refused(_("Only leads of this project can change its kind."))
     with transaction.atomic():
@@ -112,7 +112,7 @@ def change_kind(*, key: str, by: Membership) -> Project:
         before = kind_of(project.kind)
         if before.key == kind.key:
             return project
-        if sentence := what_stands_in_the_way(project, kind):
+        if sentence := refusal_reason(project, kind):
             raise Refused(sentence)
         project.kind = kind.key
         project.save(update_fields=["kind"])

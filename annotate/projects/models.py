@@ -37,7 +37,7 @@ class Project(models.Model):
         """The order in which a judge sees the documents of a pool."""
 
         SHUFFLED = "shuffled", _("Shuffled for each person")
-        # Documents with hidden ids are shuffled: see annotate.judging.judging_session.order.
+        # Hidden ids are shuffled: see annotate.judging.judging_session.judging_order.
         DOC_ID = "doc_id", _("By document id, the same for all")
 
     class EvidenceRule(models.TextChoices):

@@ -96,7 +96,7 @@ def change_rules(
                 _("Judges have given the grade %(given_away)s, so it cannot be removed.")
                 % {"given_away": given_away}
             )
-        before = {field: getattr(project, field) for field in changes} | _grades(project)
+        before = {field: getattr(project, field) for field in changes} | _grades_for_log(project)
         for field, value in changes.items():
             setattr(project, field, value)
         project.full_clean()
@@ -108,7 +108,7 @@ def change_rules(
                 value=grade.value,
                 defaults={"name": grade.name, "sentence": grade.sentence},
             )
-        after = {field: getattr(project, field) for field in changes} | _grades(project)
+        after = {field: getattr(project, field) for field in changes} | _grades_for_log(project)
         changed = {field: (before[field], after[field]) for field in before}
         if before != after:
             record(
@@ -122,7 +122,7 @@ def change_rules(
     return project
 
 
-def _grades(project: Project) -> dict[str, object]:
+def _grades_for_log(project: Project) -> dict[str, object]:
     """Return the grades in the form that the audit log stores."""
     rows = project.grades.order_by("value").values_list("value", "name", "sentence")
     return {"grades": [[value, name, sentence] for value, name, sentence in rows]}
@@ -154,15 +154,15 @@ def archive(*, by: Membership, now: datetime | None = None) -> Project:
 
     Archiving an archived project changes nothing.
     """
-    return _archived(by, now or timezone.now())
+    return _set_archived(by, now or timezone.now())
 
 
 def unarchive(*, by: Membership) -> Project:
     """Unarchive the project."""
-    return _archived(by, None)
+    return _set_archived(by, None)
 
 
-def _archived(by: Membership, at: datetime | None) -> Project:
+def _set_archived(by: Membership, at: datetime | None) -> Project:
     if not by.leads:
         raise Refused(_("Only leads of this project can do that."))
     with transaction.atomic():

@@ -36,7 +36,7 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         refuse_if_archived(project)
-        before = _listed(project)
+        before = _categories_for_log(project)
         project.categories.exclude(key__in=keys).delete()
         made = [
             Category.objects.update_or_create(
@@ -46,7 +46,7 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
             )[0]
             for place, kind in enumerate(kinds)
         ]
-        after = _listed(project)
+        after = _categories_for_log(project)
         if before != after:
             record(
                 project=project,
@@ -58,13 +58,13 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
     return made
 
 
-def _listed(project: Project) -> list[list[str]]:
+def _categories_for_log(project: Project) -> list[list[str]]:
     """Return the taxonomy in the form that the audit log stores."""
     rows = project.categories.order_by("place", "key").values_list("key", "name", "sentence")
     return [list(row) for row in rows]
 
 
-def take_taxonomy(*, name: str, by: Membership) -> list[Category]:
+def add_taxonomy(*, name: str, by: Membership) -> list[Category]:
     """Add the types of a ready-made taxonomy; types whose key exists are not changed.
 
     Refused: as `set_categories`, and an unknown name.

@@ -12,18 +12,18 @@ from django.utils.translation import gettext as _
 
 from annotate.judgments import assignments
 from annotate.pairs import condition_lines
-from annotate.pairs.condition_lines import MAX_TEXT, MOST, Line, Wrong
+from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT, InvalidLines, Line
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from base.control_characters import tidy
-from base.errors import Refused, Stale, refuse_strange
+from base.errors import Refused, Stale, refuse_invalid_characters
 
 MAX_LENGTH = 100_000
 
 
-class NotTheConditions(Refused):
+class ConditionsRefused(Refused):
     """Raised if the conditions are refused, not the narrative."""
 
 
@@ -43,20 +43,20 @@ def rewrite_narrative(
     `based_on` is the version that the author started from (0: none); Stale if another was saved
     since. `conditions` are lines as `annotate.pairs.condition_lines` reads them; None keeps those
     of the previous version. Refused: no words, no change, too long, no rewrite assignment (leads
-    need none); wrong conditions raise NotTheConditions. The author's draft ends. A new altered
+    need none); wrong conditions raise ConditionsRefused. The author's draft ends. A new altered
     narrative also gives the pair's judges and auditors work again, because they answered for other
     words, and ends the work in every rewrite assignment of the pair, whoever holds it.
     """
     now = now or timezone.now()
     projects_access.refuse_if_archived(by.project)
     text = _checked_text(text, side)
-    wanted = None if conditions is None else read_conditions(conditions)
+    new_conditions = None if conditions is None else read_conditions(conditions)
     with transaction.atomic():
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
         if pair.removed_at is not None:
             raise Refused(_("This instruction was removed, so its narrative stays as it is."))
         if not by.leads:
-            assignments.hold(pair=pair, task=Assignment.Task.REWRITE, by=by)
+            assignments.lock(pair=pair, task=Assignment.Task.REWRITE, by=by)
         current = pair.current(side)
         version = current.version if current else 0
         if version != based_on:
@@ -67,14 +67,14 @@ def rewrite_narrative(
                 )
                 % {"version": version}
             )
-        against = current or pair.written_from(side)
-        refuse_strange(text, against.text if against else "")
-        had = [] if current is None else conditions_of(current)
-        wanted = had if wanted is None else wanted
-        if against is not None and against.text == text and wanted == had:
+        previous = current or pair.written_from(side)
+        refuse_invalid_characters(text, previous.text if previous else "")
+        old_conditions = [] if current is None else conditions_of(current)
+        new_conditions = old_conditions if new_conditions is None else new_conditions
+        if previous is not None and previous.text == text and new_conditions == old_conditions:
             raise Refused(_("Nothing has changed yet, so there is no new version to save."))
         narrative = _insert(
-            wanted,
+            new_conditions,
             pair=pair,
             side=side,
             version=version + 1,
@@ -83,12 +83,12 @@ def rewrite_narrative(
             author=by,
             created_at=now,
         )
-        drafts.finish(narrative=narrative, by=by)
+        drafts.end_draft(narrative=narrative, by=by)
         if side == Narrative.Side.ALTERED:
             assignments.reopen(pair=pair, tasks=(Assignment.Task.JUDGE, Assignment.Task.REVIEW))
             assignments.end_rewriting(pair=pair, by=by, now=now)
         else:
-            assignments.work_in(pair=pair, task=Assignment.Task.REWRITE, by=by, now=now)
+            assignments.begin_work(pair=pair, task=Assignment.Task.REWRITE, by=by, now=now)
     return narrative
 
 
@@ -127,17 +127,17 @@ def conditions_of(narrative: Narrative) -> list[Line]:
 
 
 def read_conditions(text: str) -> list[Line]:
-    """Parse conditions as they were typed, or raise NotTheConditions."""
+    """Parse conditions as they were typed, or raise ConditionsRefused."""
     try:
-        refuse_strange(tidy(text))
+        refuse_invalid_characters(tidy(text))
         return condition_lines.read(text)
     except Refused as refused:
-        raise NotTheConditions(str(refused)) from refused
-    except Wrong as wrong:
-        raise NotTheConditions(_why(wrong)) from wrong
+        raise ConditionsRefused(str(refused)) from refused
+    except InvalidLines as wrong:
+        raise ConditionsRefused(_error_message(wrong)) from wrong
 
 
-def _why(wrong: Wrong) -> str:
+def _error_message(wrong: InvalidLines) -> str:
     """Return the error message for conditions that are refused."""
     if wrong.other:
         return _("Line %(line)s says the same as line %(other)s. Remove one of them.") % {
@@ -152,7 +152,7 @@ def _why(wrong: Wrong) -> str:
     return _(
         "There are %(count)s conditions; at most %(most)s are allowed. Each judge answers all of "
         "them for every document."
-    ) % {"count": wrong.length, "most": MOST}
+    ) % {"count": wrong.length, "most": MAX_LINES}
 
 
 def send_back(
@@ -161,7 +161,7 @@ def send_back(
     """Ask for a new version of the altered narrative: its rewrite assignment has work again."""
     now = now or timezone.now()
     with transaction.atomic():
-        pair = _led(pair, by)
+        pair = _lock_for_lead(pair, by)
         if pair.current(Narrative.Side.ALTERED) is None:
             raise Refused(_("There is no altered narrative yet that could be sent back."))
         pair.sent_back_at, pair.sent_back_by = now, by
@@ -176,17 +176,17 @@ def remove(
     """Take a pair out of the work and out of every export. Its rows stay."""
     now = now or timezone.now()
     with transaction.atomic():
-        pair = _led(pair, by)
+        pair = _lock_for_lead(pair, by)
         if pair.removed_at is None:
             pair.removed_at, pair.removed_by = now, by
             pair.save(update_fields=["removed_at", "removed_by"])
     return pair
 
 
-def take_back_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
+def undo_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
     """Undo `send_back` and `remove`; a pair that was taken out with a reason stays out."""
     with transaction.atomic():
-        pair = _led(pair, by)
+        pair = _lock_for_lead(pair, by)
         pair.sent_back_at = pair.sent_back_by = None
         if not pair.removed_reason:
             pair.removed_at = pair.removed_by = None
@@ -194,7 +194,7 @@ def take_back_decision(*, pair: InstructionPair, by: Membership) -> InstructionP
     return pair
 
 
-def _led(pair: InstructionPair, by: Membership) -> InstructionPair:
+def _lock_for_lead(pair: InstructionPair, by: Membership) -> InstructionPair:
     """Return the pair, locked, if `by` leads its project."""
     if not by.leads or by.project_id != pair.project_id:
         raise Refused(_("Only leads of this project can do that."))

@@ -23,7 +23,7 @@ MOST_TEXT = 4_000_000
 MOST_SECONDS = 0.3
 MOST_SENTENCES = 1_000
 # How many examples a check shows.
-SHOWN = 5
+EXAMPLES = 5
 
 _SIGN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_SIGN}]|[^\W{_SIGN}]+(?:['’][^\W{_SIGN}]+)*")
@@ -92,55 +92,57 @@ class Source(NamedTuple):
     text: str
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the words of a text; in scripts without spaces between words, the signs."""
     return _WORD.findall(text)
 
 
-def narrowing(
+def check_altered(
     before: str, after: str, *, conditions: int = 0, ids: Iterable[str] = ()
 ) -> list[Advice]:
     """Check an altered narrative, which should let fewer documents in than the original.
 
     `conditions` is the number of conditions on their own lines, `ids` are the ids of the query's
-    documents. The check that needs the documents' texts is `copied`.
+    documents. The check that needs the documents' texts is `check_copied`.
     """
     pieces = diff(before, after)
-    old, new = words(before), words(after)
+    old, new = split_words(before), split_words(after)
     added = [text for op, text in pieces if op is Op.ADDED]
-    gone = _gone(before, after)
-    left = [one for one in sentences(after)[:MOST_SENTENCES] if _widens(one)]
+    gone = _lost_sentences(before, after)
+    left = [one for one in split_sentences(after)[:MOST_SENTENCES] if _widens(one)]
     out = [one for one in gone if _widens(one)]
     return [
-        _constraint(added, conditions),
-        _negation(added),
+        _check_constraint(added, conditions),
+        _check_negation(added),
         Advice(
             Check.WIDENING,
             # Having no such sentence is as good as having taken one out.
             bool(out) or not left,
-            _few(out or left),
+            _first_few(out or left),
             len(out),
             len(left),
         ),
-        Advice(Check.NARROWING, not (lost := [one for one in gone if _narrows(one)]), _few(lost)),
+        Advice(
+            Check.NARROWING, not (lost := [one for one in gone if _narrows(one)]), _first_few(lost)
+        ),
         Advice(Check.LENGTH, len(new) >= len(old), (), len(new), len(old)),
-        _ids(before, after, ids),
+        _check_ids(before, after, ids),
     ]
 
 
-def turning(before: str, after: str, *, ids: Iterable[str] = ()) -> list[Advice]:
+def check_reversed(before: str, after: str, *, ids: Iterable[str] = ()) -> list[Advice]:
     """Check a reversed narrative, which should ask for what `before` excludes."""
     pieces = diff(before, after)
     turned = [
         match for op, text in pieces if op is not Op.KEPT for match in _NEGATIONS.findall(text)
     ]
     return [
-        Advice(Check.TURNED, bool(turned), _few(turned), len(turned)),
-        _ids(before, after, ids),
+        Advice(Check.TURNED, bool(turned), _first_few(turned), len(turned)),
+        _check_ids(before, after, ids),
     ]
 
 
-def copied(
+def check_copied(
     before: str,
     after: str,
     documents: Iterable[Source],
@@ -158,29 +160,29 @@ def copied(
     if not wanted:
         return Advice(Check.COPIED, good=True, number=total, of=total)
     firsts = {run[0] for run in wanted}
-    until, room, looked = clock() + MOST_SECONDS, MOST_TEXT, 0
+    until, budget, looked = clock() + MOST_SECONDS, MOST_TEXT, 0
     hits: dict[str, list[str]] = {}
     for doc_id, text in documents:
-        found = words(text[:room].casefold())
-        room -= len(text)
+        found = split_words(text[:budget].casefold())
+        budget -= len(text)
         looked += 1
-        if run := _longest(found, wanted, firsts, length):
+        if run := _longest_run(found, wanted, firsts, length):
             hits.setdefault(" ".join(run), []).append(doc_id)
-        if room <= 0 or clock() > until:
+        if budget <= 0 or clock() > until:
             break
-    named = (f"{_some(ids)}: {run}" for run, ids in hits.items())
-    return Advice(Check.COPIED, not hits, _few(named), looked, total)
+    named = (f"{_join_ids(ids)}: {run}" for run, ids in hits.items())
+    return Advice(Check.COPIED, not hits, _first_few(named), looked, total)
 
 
 def new_runs(before: str, after: str) -> tuple[int, set[tuple[str, ...]]]:
     """Return how many words make a run, and the runs that `after` has but `before` does not."""
-    old, new = words(before.casefold()), words(after.casefold())
+    old, new = split_words(before.casefold()), split_words(after.casefold())
     signs = sum(1 for word in new if re.match(f"[{_SIGN}]", word))
     length = RUN_OF_SIGNS if signs * 2 > len(new) else RUN
     return length, _runs(new, length) - _runs(old, length)
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """Return the sentences of a text, without the spaces around them."""
     found: list[list[str]] = []
     for part in _SENTENCE.findall(text):
@@ -195,25 +197,25 @@ def sentences(text: str) -> list[str]:
     return [one for one in whole if one]
 
 
-def _constraint(added: Sequence[str], conditions: int) -> Advice:
+def _check_constraint(added: Sequence[str], conditions: int) -> Advice:
     """Check that something is asked for that was not before.
 
     That is: three new words, two if one of them excludes something, or a condition on its own line.
     """
-    count = sum(len(words(text)) for text in added)
+    count = sum(len(split_words(text)) for text in added)
     shuts = any(_NEGATIONS.search(text) for text in added)
     good = count >= 3 or (shuts and count > 1) or conditions > 0
     return Advice(Check.CONSTRAINT, good, (), conditions)
 
 
-def _negation(added: Iterable[str]) -> Advice:
+def _check_negation(added: Iterable[str]) -> Advice:
     named: dict[str, None] = {}
     for text in added:
         named |= dict.fromkeys(match.casefold() for match in _NEGATIONS.findall(text))
-    return Advice(Check.NEGATION, bool(named), tuple(named)[: 2 * SHOWN], len(named))
+    return Advice(Check.NEGATION, bool(named), tuple(named)[: 2 * EXAMPLES], len(named))
 
 
-def _ids(before: str, after: str, ids: Iterable[str]) -> Advice:
+def _check_ids(before: str, after: str, ids: Iterable[str]) -> Advice:
     """Check that no document is named by its id.
 
     Ids of fewer than four characters are skipped: such words occur everywhere.
@@ -225,7 +227,7 @@ def _ids(before: str, after: str, ids: Iterable[str]) -> Advice:
         if len(one) >= 4
         and ((one in new and one not in old) if one in new or " " not in one else one in after)
     ]
-    return Advice(Check.IDS, not here, _few(here), len(here))
+    return Advice(Check.IDS, not here, _first_few(here), len(here))
 
 
 def _chunks(text: str) -> set[str]:
@@ -234,13 +236,13 @@ def _chunks(text: str) -> set[str]:
     return found | {chunk.strip(".,;:!?()[]{}<>\"'“”‘’«»") for chunk in found}
 
 
-def _gone(before: str, after: str) -> list[str]:
+def _lost_sentences(before: str, after: str) -> list[str]:
     """Return the sentences of `before` whose words no longer occur in `after`."""
-    rest = f" {' '.join(words(after.casefold()))} "
+    rest = f" {' '.join(split_words(after.casefold()))} "
     return [
         one
-        for one in sentences(before)[:MOST_SENTENCES]
-        if (said := " ".join(words(one.casefold()))) and f" {said} " not in rest
+        for one in split_sentences(before)[:MOST_SENTENCES]
+        if (said := " ".join(split_words(one.casefold()))) and f" {said} " not in rest
     ]
 
 
@@ -256,7 +258,7 @@ def _runs(found: Sequence[str], length: int) -> set[tuple[str, ...]]:
     return {tuple(found[at : at + length]) for at in range(len(found) - length + 1)}
 
 
-def _longest(
+def _longest_run(
     found: Sequence[str], wanted: set[tuple[str, ...]], firsts: set[str], length: int
 ) -> Sequence[str]:
     """Return the longest stretch of `found` whose runs are all wanted; empty if there is none."""
@@ -272,11 +274,11 @@ def _longest(
     return found[best[0] : best[1]]
 
 
-def _some(ids: Sequence[str]) -> str:
-    return ", ".join(ids) if len(ids) <= SHOWN else f"{', '.join(ids[:SHOWN])}, …"
+def _join_ids(ids: Sequence[str]) -> str:
+    return ", ".join(ids) if len(ids) <= EXAMPLES else f"{', '.join(ids[:EXAMPLES])}, …"
 
 
-def _few(found: Iterable[str]) -> tuple[str, ...]:
+def _first_few(found: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one if len(one) <= 240 else f"{one[:240]}…" for one in found))[
-        :SHOWN
+        :EXAMPLES
     ]

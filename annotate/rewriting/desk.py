@@ -9,12 +9,12 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import actions
 from annotate.rewriting.models import Draft
-from annotate.rewriting.rewrite_impact import advise, look
+from annotate.rewriting.rewrite_impact import advise, find_impact
 from base.word_diff import Op
 
 
@@ -51,13 +51,13 @@ def is_key(value: str) -> bool:
     return value.isdecimal() and len(value) < 19
 
 
-def shown_impact(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+def impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     """Return a page of the documents at stake, with their ticks."""
     project = desk.pair.project
     drops = list(desk.draft.drops) if desk.draft else []
     if request.method == "POST":
         drops = sorted({*drops, *(int(key) for key in request.POST.getlist("drop") if is_key(key))})
-    rewrite_impact = look(desk.pair, request.GET, desk.member)
+    rewrite_impact = find_impact(desk.pair, request.GET, desk.member)
     return {
         "project": project,
         "member": desk.member,
@@ -68,14 +68,14 @@ def shown_impact(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         "draft_url": desk.url("draft"),
         "advice_url": desk.url("advice"),
         "rewrite_impact": rewrite_impact,
-        "names": names_to(desk.member, rewrite_impact.page.rows),
+        "names": names_for(desk.member, rewrite_impact.page.rows),
         "drops": drops,
         "grades": list(project.grades.order_by("value")),
         "show_prior": project.show_prior or desk.member.leads,
     }
 
 
-def shown_advice(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
+def advice_context(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
     """Return the advice on the typed text."""
     return {
         "side": desk.side,

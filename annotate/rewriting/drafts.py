@@ -19,19 +19,19 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments import assignments
-from annotate.pairs.condition_lines import MAX_TEXT, MOST
+from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
 from annotate.rewriting.models import Draft
 from base.control_characters import tidy
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 
 # The limit of annotate.rewriting.actions, which refuses a longer text as a version.
 MAX_TEXT_LENGTH = 100_000
 MAX_NOTE = 500
-MAX_CONDITIONS = MOST * MAX_TEXT
+MAX_CONDITIONS = MAX_LINES * MAX_TEXT
 # How many overtaken writings a draft keeps; no more pages than these write one draft at once.
 MOST_OVERTAKEN = 5
 
@@ -80,30 +80,30 @@ def save_draft(
     """
     now = now or timezone.now()
     projects_access.refuse_if_archived(by.project)
-    words = _checked(pair, side, words)
+    words = _clean_words(pair, side, words)
     with transaction.atomic():
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
-        may_write(pair=pair, by=by)
+        refuse_unless_writer(pair=pair, by=by)
         current = pair.current(side)
-        found = Draft.objects.filter(pair=pair, side=side, member=by).first()
-        standing = current or pair.written_from(side)
-        if _says_nothing(words, current, standing):
-            if found is None or not _goes_on(found, page) or found.overtaken:
-                return found
-            found.delete()
+        draft = Draft.objects.filter(pair=pair, side=side, member=by).first()
+        baseline = current or pair.written_from(side)
+        if _is_unchanged(words, current, baseline):
+            if draft is None or not _has_seen(draft, page) or draft.overtaken:
+                return draft
+            draft.delete()
             return None
-        if found is None:
-            found = Draft(pair=pair, side=side, member=by)
-        elif not _write_over(found, words, page):
-            return found
-        _fill(found, words, page, now)
-        found.save()
-        if standing is None or standing.text.strip() != words.text:
+        if draft is None:
+            draft = Draft(pair=pair, side=side, member=by)
+        elif not _resolve_conflict(draft, words, page):
+            return draft
+        _write_words(draft, words, page, now)
+        draft.save()
+        if baseline is None or baseline.text.strip() != words.text:
             # Work has begun, so the assignment is not given to somebody else meanwhile.
             by.assignments.filter(
                 pair=pair, task=Assignment.Task.REWRITE, touched_at__isnull=True
             ).update(touched_at=now)
-    return found
+    return draft
 
 
 def take_overtaken(
@@ -120,9 +120,9 @@ def take_overtaken(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        found, chosen = _overtaken(pair, side, which, by)
-        put_by = _as_stored(found)
-        found.overtaken = [*_without(found.overtaken, which), put_by]
+        draft, chosen = _lock_overtaken(pair, side, which, by)
+        put_by = _as_stored(draft)
+        draft.overtaken = [*_without(draft.overtaken, which), put_by]
         words = Words(
             chosen["text"],
             chosen["note"],
@@ -130,18 +130,18 @@ def take_overtaken(
             chosen["based_on"],
             tuple(chosen["drops"]),
         )
-        _fill(found, words, Page(str(uuid4()), max(found.turn + 1, _milliseconds(now))), now)
-        found.save()
-    return found
+        _write_words(draft, words, Page(str(uuid4()), max(draft.turn + 1, _milliseconds(now))), now)
+        draft.save()
+    return draft
 
 
 def drop_overtaken(*, pair: InstructionPair, side: str, which: str, by: Membership) -> Draft:
     """Delete overtaken words: the writer has read them."""
     with transaction.atomic():
-        found, _ = _overtaken(pair, side, which, by)
-        found.overtaken = _without(found.overtaken, which)
-        found.save(update_fields=["overtaken"])
-    return found
+        draft, _ = _lock_overtaken(pair, side, which, by)
+        draft.overtaken = _without(draft.overtaken, which)
+        draft.save(update_fields=["overtaken"])
+    return draft
 
 
 def discard_draft(*, pair: InstructionPair, side: str, by: Membership) -> None:
@@ -152,19 +152,19 @@ def discard_draft(*, pair: InstructionPair, side: str, by: Membership) -> None:
     projects_access.refuse_if_archived(by.project)
     with transaction.atomic():
         locked = Draft.objects.select_for_update()
-        found = locked.filter(pair=pair, side=side, member=by).first()
-        if found is not None:
-            _let_go(found, pair.current(side) or pair.written_from(side))
+        draft = locked.filter(pair=pair, side=side, member=by).first()
+        if draft is not None:
+            _delete_or_reset(draft, pair.current(side) or pair.written_from(side))
 
 
-def finish(*, narrative: Narrative, by: Membership) -> None:
+def end_draft(*, narrative: Narrative, by: Membership) -> None:
     """End the draft that became this version. Overtaken words that nobody has read stay."""
-    found = Draft.objects.filter(pair=narrative.pair_id, side=narrative.side, member=by).first()
-    if found is not None:
-        _let_go(found, narrative)
+    draft = Draft.objects.filter(pair=narrative.pair_id, side=narrative.side, member=by).first()
+    if draft is not None:
+        _delete_or_reset(draft, narrative)
 
 
-def may_write(*, pair: InstructionPair, by: Membership) -> None:
+def refuse_unless_writer(*, pair: InstructionPair, by: Membership) -> None:
     """Refuse removed pairs, and members who neither lead nor hold the rewrite assignment."""
     if not by.leads and not assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=by):
         raise Refused(_("This is not your task. Take one from your list, then go on."))
@@ -172,7 +172,7 @@ def may_write(*, pair: InstructionPair, by: Membership) -> None:
         raise Refused(_("This instruction was removed, so its narrative stays as it is."))
 
 
-def _checked(pair: InstructionPair, side: str, words: Words) -> Words:
+def _clean_words(pair: InstructionPair, side: str, words: Words) -> Words:
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused(_("Only the altered and the reversed narrative can have drafts."))
     text, note, conditions = tidy(words.text), words.note.strip(), tidy(words.conditions)
@@ -196,19 +196,19 @@ def _checked(pair: InstructionPair, side: str, words: Words) -> Words:
         )
     for value in (text, note, conditions):
         # Odd characters are refused only in a version; a draft just has to be storable.
-        refuse_strange(value, before=value)
+        refuse_invalid_characters(value, before=value)
     drops = Candidate.objects.filter(query=pair.query_id, pk__in=words.drops)
     kept = tuple(sorted(drops.values_list("pk", flat=True))) if words.drops else ()
     return Words(text, note, conditions, words.based_on, kept)
 
 
-def _says_nothing(words: Words, current: Narrative | None, standing: Narrative | None) -> bool:
+def _is_unchanged(words: Words, current: Narrative | None, baseline: Narrative | None) -> bool:
     """Return whether the page has nothing that is not in the current version or its source.
 
     This also holds if the version was saved from this page and the page's draft arrives later.
     """
     if current is None:
-        same = not words.text or (standing is not None and standing.text.strip() == words.text)
+        same = not words.text or (baseline is not None and baseline.text.strip() == words.text)
         return same and not (words.note or words.conditions or words.drops)
     conditions = write_conditions(current.conditions.order_by("number").values_list("name", "text"))
     if current.text != words.text or conditions != words.conditions:
@@ -216,58 +216,58 @@ def _says_nothing(words: Words, current: Narrative | None, standing: Narrative |
     return words.based_on < current.version or not (words.note or words.drops)
 
 
-def _goes_on(found: Draft, page: Page) -> bool:
+def _has_seen(draft: Draft, page: Page) -> bool:
     """Return whether the page had seen the draft when it wrote."""
-    return found.place == page.place or page.seen.get(found.place, -1) >= found.turn
+    return draft.place == page.place or page.seen.get(draft.place, -1) >= draft.turn
 
 
-def _write_over(found: Draft, words: Words, page: Page) -> bool:
+def _resolve_conflict(draft: Draft, words: Words, page: Page) -> bool:
     """Return whether the words replace the draft's; store as overtaken those that would be lost."""
-    if found.place == page.place and page.turn <= found.turn:
+    if draft.place == page.place and page.turn <= draft.turn:
         return False
     incoming = _as_stored_words(words, page.place, page.turn, timezone.now())
     same = all(
-        incoming[name] == getattr(found, name) for name in ("text", "note", "conditions", "drops")
+        incoming[name] == getattr(draft, name) for name in ("text", "note", "conditions", "drops")
     )
-    if same or _goes_on(found, page):
+    if same or _has_seen(draft, page):
         # What this page writes now includes what it wrote before.
-        found.overtaken = [one for one in found.overtaken if one["place"] != page.place]
+        draft.overtaken = [one for one in draft.overtaken if one["place"] != page.place]
         return True
-    newer = page.turn > found.turn
-    loser = _as_stored(found) if newer else incoming
-    others = [one for one in found.overtaken if one["place"] not in {loser["place"], page.place}]
-    found.overtaken = [*others, loser][-MOST_OVERTAKEN:]
+    newer = page.turn > draft.turn
+    loser = _as_stored(draft) if newer else incoming
+    others = [one for one in draft.overtaken if one["place"] not in {loser["place"], page.place}]
+    draft.overtaken = [*others, loser][-MOST_OVERTAKEN:]
     if not newer:
-        found.save(update_fields=["overtaken"])
+        draft.save(update_fields=["overtaken"])
     return newer
 
 
-def _fill(found: Draft, words: Words, page: Page, now: datetime) -> None:
-    found.text, found.note, found.conditions = words.text, words.note, words.conditions
-    found.based_on, found.drops = words.based_on, list(words.drops)
-    found.place, found.turn, found.saved_at = page.place, page.turn, now
+def _write_words(draft: Draft, words: Words, page: Page, now: datetime) -> None:
+    draft.text, draft.note, draft.conditions = words.text, words.note, words.conditions
+    draft.based_on, draft.drops = words.based_on, list(words.drops)
+    draft.place, draft.turn, draft.saved_at = page.place, page.turn, now
 
 
-def _let_go(found: Draft, standing: Narrative | None) -> None:
+def _delete_or_reset(draft: Draft, baseline: Narrative | None) -> None:
     """Delete a draft; one with overtaken words is reset to the current words instead."""
-    if not found.overtaken:
-        found.delete()
+    if not draft.overtaken:
+        draft.delete()
         return
-    same_side = standing is not None and standing.side == found.side
+    same_side = baseline is not None and baseline.side == draft.side
     conditions = (
-        standing.conditions.order_by("number").values_list("name", "text")
-        if standing is not None and same_side
+        baseline.conditions.order_by("number").values_list("name", "text")
+        if baseline is not None and same_side
         else ()
     )
-    found.text, found.note, found.drops = standing.text if standing else "", "", []
-    found.conditions = write_conditions(conditions)
-    found.based_on = standing.version if standing is not None and same_side else 0
-    found.save()
+    draft.text, draft.note, draft.drops = baseline.text if baseline else "", "", []
+    draft.conditions = write_conditions(conditions)
+    draft.based_on = baseline.version if baseline is not None and same_side else 0
+    draft.save()
 
 
-def _as_stored(found: Draft) -> dict[str, Any]:
-    words = Words(found.text, found.note, found.conditions, found.based_on, tuple(found.drops))
-    return _as_stored_words(words, found.place, found.turn, found.saved_at)
+def _as_stored(draft: Draft) -> dict[str, Any]:
+    words = Words(draft.text, draft.note, draft.conditions, draft.based_on, tuple(draft.drops))
+    return _as_stored_words(words, draft.place, draft.turn, draft.saved_at)
 
 
 def _as_stored_words(words: Words, place: str, turn: int, at: datetime) -> dict[str, Any]:
@@ -284,15 +284,15 @@ def _as_stored_words(words: Words, place: str, turn: int, at: datetime) -> dict[
     }
 
 
-def _overtaken(
+def _lock_overtaken(
     pair: InstructionPair, side: str, which: str, by: Membership
 ) -> tuple[Draft, dict[str, Any]]:
     projects_access.refuse_if_archived(by.project)
     locked = Draft.objects.select_for_update()
-    found = locked.filter(pair=pair, side=side, member=by).first()
-    for one in found.overtaken if found else []:
-        if found is not None and one["id"] == which:
-            return found, one
+    draft = locked.filter(pair=pair, side=side, member=by).first()
+    for one in draft.overtaken if draft else []:
+        if draft is not None and one["id"] == which:
+            return draft, one
     raise Refused(_("This text is no longer here: it was already discarded or restored."))
 
 

@@ -9,7 +9,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.pairs.condition_lines import MOST
+from annotate.pairs.condition_lines import MAX_LINES
 from annotate.rewriting.actions import MAX_LENGTH
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Page, Words
 
@@ -41,7 +41,7 @@ class NarrativeForm(forms.Form):
                 "Judges answer each of them for every document; at most {most}. To name one, put "
                 "its name before a colon: “length: at most two pages”."
             ),
-            most=MOST,
+            most=MAX_LINES,
         ),
         error_messages={"max_length": TOO_LONG},
     )

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from annotate.collection.models import Candidate
 from annotate.collection.spans import Span
 from annotate.judgments.consensus import consensus
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.pair_rules import Change, change
-from annotate.pairs.clauses import clauses, touched
+from annotate.pairs.clauses import clauses, overlapping_clauses
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import pool as pool_of
+from annotate.pairs.pool import candidates_to_judge as pool_of
 from annotate.projects.models import Membership
 
 # How many documents are named under each clause; the rest are only counted.
@@ -28,7 +28,7 @@ NAMED = 10
 
 
 @dataclass(frozen=True)
-class Removed:
+class RemovingClause:
     """A clause of the altered narrative with the documents for which judges named it."""
 
     text: str
@@ -47,7 +47,7 @@ class Outcome:
     grew: int
     disputed: int
     unjudged: int
-    clauses: list[Removed]
+    clauses: list[RemovingClause]
     # Documents that dropped out without a clause that says why.
     unexplained: int
 
@@ -100,16 +100,16 @@ def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> 
     dropped: list[int] = []
     pool = pool_of(pair)
     for candidate, prior in pool.order_by("pk").values_list("pk", "prior_relevance"):
-        what = _became(pair, prior, given.get(candidate, []), settled.get(candidate))
-        if what:
-            counts[what] += 1
-        if what == "dropped":
+        outcome_word = _outcome_of(pair, prior, given.get(candidate, []), settled.get(candidate))
+        if outcome_word:
+            counts[outcome_word] += 1
+        if outcome_word == "dropped":
             dropped.append(candidate)
-    removed, unexplained = _removed(narrative, dropped, marked, reader)
+    removed, unexplained = _group_by_clause(narrative, dropped, marked, reader)
     return Outcome(**counts, clauses=removed, unexplained=unexplained)
 
 
-def _became(
+def _outcome_of(
     pair: InstructionPair, prior: int | None, grades: list[int], settled: int | None
 ) -> str:
     """Return the outcome of one candidate; "" if it was irrelevant and stays so."""
@@ -120,12 +120,12 @@ def _became(
     return "" if became is Change.STAYED else became.value
 
 
-def _removed(
+def _group_by_clause(
     narrative: Narrative,
     dropped: Iterable[int],
     marked: Mapping[int, list[Span]],
     reader: Membership,
-) -> tuple[list[Removed], int]:
+) -> tuple[list[RemovingClause], int]:
     """Group the dropped documents by the clauses that judges named, in the narrative's order.
 
     Also return how many dropped without any such clause.
@@ -134,15 +134,15 @@ def _removed(
     under: dict[int, list[int]] = defaultdict(list)
     unexplained = 0
     for candidate in dropped:
-        named = touched(spans, marked.get(candidate, []))
+        named = overlapping_clauses(spans, marked.get(candidate, []))
         unexplained += not named
         for place in named:
             under[place].append(candidate)
     wanted = {candidate for those in under.values() for candidate in those[:NAMED]}
     rows = list(Candidate.with_removed.select_related("document").filter(pk__in=wanted))
-    labels = {candidate: name.label for candidate, name in names_to(reader, rows).items()}
+    labels = {candidate: name.label for candidate, name in names_for(reader, rows).items()}
     return [
-        Removed(
+        RemovingClause(
             narrative.text[spans[place].start : spans[place].end],
             len(those),
             [(candidate, labels[candidate]) for candidate in those[:NAMED]],

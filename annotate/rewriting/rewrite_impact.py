@@ -10,7 +10,7 @@ from django.db.models.functions import Substr
 from django.http import QueryDict
 
 from annotate.collection.models import Candidate, DocumentText
-from annotate.judgments.document_names import name_of, neutral_name, open_to
+from annotate.judgments.document_names import hidden_from, name_of, neutral_name
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import advice
@@ -49,7 +49,7 @@ def candidates_at_stake(pair: InstructionPair) -> QuerySet[Candidate]:
     )
 
 
-def look(pair: InstructionPair, asked: QueryDict, reader: Membership) -> RewriteImpact:
+def find_impact(pair: InstructionPair, asked: QueryDict, reader: Membership) -> RewriteImpact:
     """Return the page of documents at stake that the address asks for.
 
     `?find=` searches titles and ids, with `in=texts` also the texts; `?after=` and `?before=`
@@ -59,7 +59,7 @@ def look(pair: InstructionPair, asked: QueryDict, reader: Membership) -> Rewrite
     rows = candidates_at_stake(pair)
     find = asked.get("find", "").replace("\0", "").strip()[:MOST_FIND]
     in_texts = bool(find) and asked.get("in") == "texts"
-    match = matching(pair, find, reader, in_texts=in_texts)
+    match = search_filter(pair, find, reader, in_texts=in_texts)
     counts = rows.aggregate(total=Count("pk"), found=Count("pk", filter=match))
     if find:
         rows = rows.filter(match)
@@ -69,7 +69,7 @@ def look(pair: InstructionPair, asked: QueryDict, reader: Membership) -> Rewrite
     return RewriteImpact(counts["total"], counts["found"], find, in_texts, page)
 
 
-def matching(pair: InstructionPair, find: str, reader: Membership, *, in_texts: bool) -> Q:
+def search_filter(pair: InstructionPair, find: str, reader: Membership, *, in_texts: bool) -> Q:
     """Return the filter for candidates whose title, id or (`in_texts`) text has every word.
 
     If the reader may not know a document's id yet, neither the id nor a title that is made of it is
@@ -77,7 +77,7 @@ def matching(pair: InstructionPair, find: str, reader: Membership, *, in_texts: 
     """
     match = Q()
     wanted = find.split()[:MOST_WORDS]
-    hidden, unnamed = _hidden(pair, reader) if wanted else (set(), set())
+    hidden, unnamed = _hidden_candidates(pair, reader) if wanted else (set(), set())
     for word in wanted:
         here = Q(document__title__icontains=word) & ~Q(pk__in=unnamed)
         here |= Q(document__doc_id__icontains=word) & ~Q(pk__in=hidden)
@@ -88,10 +88,10 @@ def matching(pair: InstructionPair, find: str, reader: Membership, *, in_texts: 
     return match
 
 
-def _hidden(pair: InstructionPair, reader: Membership) -> tuple[set[int], set[int]]:
+def _hidden_candidates(pair: InstructionPair, reader: Membership) -> tuple[set[int], set[int]]:
     """Return the candidates at stake whose ids are hidden, and those of them without a title."""
     rows = list(candidates_at_stake(pair).select_related("document"))
-    still_open = open_to(reader, rows)
+    still_open = hidden_from(reader, rows)
     names = {
         row.pk: name_of(row.document, pair.project, hidden=row.pk in still_open) for row in rows
     }
@@ -111,7 +111,7 @@ def texts_at_stake(pair: InstructionPair, reader: Membership) -> Iterator[Source
     If the reader may not know a document's id, its neutral name replaces it.
     """
     candidates = list(candidates_at_stake(pair))
-    keys = open_to(reader, candidates)
+    keys = hidden_from(reader, candidates)
     hidden = {
         row.document_id: neutral_name(row.document_id, pair.project_id)
         for row in candidates
@@ -154,14 +154,14 @@ def advise(
         return []
     ids = pool_ids(pair)
     if side == Narrative.Side.REVERSED:
-        found = advice.turning(before, after, ids=ids)
+        found = advice.check_reversed(before, after, ids=ids)
     else:
         lines = sum(1 for line in conditions.splitlines() if line.strip())
-        found = advice.narrowing(before, after, conditions=lines, ids=ids)
+        found = advice.check_altered(before, after, conditions=lines, ids=ids)
     if in_texts or not advice.new_runs(before, after)[1]:
         total = candidates_at_stake(pair).filter(document__length__isnull=False).count()
         return [
             *found,
-            advice.copied(before, after, texts_at_stake(pair, reader), total=total),
+            advice.check_copied(before, after, texts_at_stake(pair, reader), total=total),
         ]
     return [*found, Advice(Check.COPIED, None)]

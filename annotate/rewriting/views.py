@@ -16,17 +16,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.collection.document_rendering import show
+from annotate.collection.document_rendering import read_pane
 from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.judgments.open_pairs import count_free_assignments, is_any_open
 from annotate.pairs import access
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import actions, drafts
-from annotate.rewriting.desk import Desk, changed_conditions, is_key, shown_advice, shown_impact
+from annotate.rewriting.desk import Desk, advice_context, changed_conditions, impact_context, is_key
 from annotate.rewriting.forms import DraftForm, NarrativeForm
 from annotate.rewriting.models import Draft
 from annotate.rewriting.outcome import outcome
@@ -42,12 +42,12 @@ TEMPLATE = "rewriting/rewrite.html"
 def rewrite(request: PageRequest, pk: int) -> HttpResponse:
     """Write the next version of a pair's altered (with `?side=reversed`: reversed) narrative."""
     member, pair = access.pair(request.user, pk)
-    if (refusal := _no_assignment(request, member, pair)) is not None:
+    if (refusal := _refuse_without_assignment(request, member, pair)) is not None:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx and request.method == "GET":
-        return render(request, f"{TEMPLATE}#rewrite_impact", shown_impact(request, desk))
-    form = NarrativeForm(request.POST or None, initial=_starting(desk))
+        return render(request, f"{TEMPLATE}#rewrite_impact", impact_context(request, desk))
+    form = NarrativeForm(request.POST or None, initial=_initial_values(desk))
     if request.method == "POST" and form.is_valid():
         try:
             saved = actions.rewrite_narrative(
@@ -63,19 +63,19 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
             # Their text stays; the next save is based on the version that the error names.
             form = NarrativeForm({**request.POST.dict(), "based_on": desk.version})
             form.add_error("text", str(stale))
-        except actions.NotTheConditions as refused:
+        except actions.ConditionsRefused as refused:
             form.add_error("conditions", str(refused))
         except Refused as refused:
             form.add_error("text", str(refused))
         else:
-            said = (
+            message = (
                 _("Version %(version)s is saved. It can be judged now.")
                 if desk.side == Narrative.Side.ALTERED
                 else _("Version %(version)s is saved.")
             )
-            messages.success(request, said % {"version": saved.version})
+            messages.success(request, message % {"version": saved.version})
             return redirect(desk.url("rewrite"))
-    return _show(request, desk, form, status=422 if form.errors else 200)
+    return _render_page(request, desk, form, status=422 if form.errors else 200)
 
 
 @require_http_methods(["PUT", "POST"])
@@ -89,36 +89,36 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
     desk = _desk(request, member, pair)
     if request.method == "PUT":
         return _put_draft(request, desk)
-    if (refusal := _no_assignment(request, member, pair)) is not None:
+    if (refusal := _refuse_without_assignment(request, member, pair)) is not None:
         return refusal
-    here: dict[str, Any] = {"pair": pair, "side": desk.side, "by": member}
+    target: dict[str, Any] = {"pair": pair, "side": desk.side, "by": member}
     if "discard" in request.POST:
         try:
-            drafts.discard_draft(**here)
+            drafts.discard_draft(**target)
         except Refused as refused:
             messages.error(request, str(refused))
         else:
             messages.info(request, _("The draft is discarded. This is the current version."))
         return redirect(desk.url("rewrite"))
-    form = DraftForm(_typed(request, desk))
+    form = DraftForm(_draft_data(request, desk))
     if not form.is_valid():
         messages.error(request, _first_error(form))
         return redirect(desk.url("rewrite"))
-    said = _("The draft is saved.")
+    message = _("The draft is saved.")
     try:
-        drafts.save_draft(**here, words=form.words(), page=form.page())
+        drafts.save_draft(**target, words=form.words(), page=form.page())
         if which := request.POST.get("take"):
-            drafts.take_overtaken(**here, which=which)
-            said = _("This text is your draft now; the one before it is kept.")
+            drafts.take_overtaken(**target, which=which)
+            message = _("This text is your draft now; the one before it is kept.")
         elif which := request.POST.get("forget"):
-            drafts.drop_overtaken(**here, which=which)
-            said = _("The other text is discarded.")
+            drafts.drop_overtaken(**target, which=which)
+            message = _("The other text is discarded.")
     except Refused as refused:
         page = NarrativeForm(request.POST)
         page.is_valid()
         page.add_error(None, str(refused))
-        return _show(request, desk, page, status=422)
-    messages.success(request, said)
+        return _render_page(request, desk, page, status=422)
+    messages.success(request, message)
     return redirect(desk.url("rewrite"))
 
 
@@ -126,15 +126,15 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
 def advice(request: PageRequest, pk: int) -> HttpResponse:
     """Show advice on what is typed, compared also with the documents' texts. Saves nothing."""
     member, pair = access.pair(request.user, pk)
-    if (refusal := _no_assignment(request, member, pair)) is not None:
+    if (refusal := _refuse_without_assignment(request, member, pair)) is not None:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx:
         return render(
-            request, "rewriting/_advice.html", shown_advice(desk, request.POST, in_texts=True)
+            request, "rewriting/_advice.html", advice_context(desk, request.POST, in_texts=True)
         )
-    form = NarrativeForm(initial={**_starting(desk), **request.POST.dict()})
-    return _show(request, desk, form, in_texts=True)
+    form = NarrativeForm(initial={**_initial_values(desk), **request.POST.dict()})
+    return _render_page(request, desk, form, in_texts=True)
 
 
 @require_GET
@@ -167,7 +167,7 @@ def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Show one document of a pair, to read beside the narrative."""
     member, pair = access.pair(request.user, pk)
     candidate = access.candidate(pair, candidate_pk)
-    shown = show(candidate.document)
+    shown = read_pane(candidate.document)
     return render(
         request,
         "rewriting/document.html#document" if request.htmx else "rewriting/document.html",
@@ -177,7 +177,7 @@ def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
             "pair": pair,
             "query": pair.query,
             "candidate": candidate,
-            "name": names_to(member, [candidate])[candidate.pk],
+            "name": names_for(member, [candidate])[candidate.pk],
             "document": shown.document,
             "text": shown.text,
             "table": shown.table,
@@ -198,7 +198,7 @@ def _desk(request: HttpRequest, member: Membership, pair: InstructionPair) -> De
     )
 
 
-def _no_assignment(
+def _refuse_without_assignment(
     request: HttpRequest, member: Membership, pair: InstructionPair
 ) -> HttpResponse | None:
     if member.leads or assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=member):
@@ -207,7 +207,7 @@ def _no_assignment(
     return redirect("annotate:home")
 
 
-def _in_force(desk: Desk) -> dict[str, Any]:
+def _current_values(desk: Desk) -> dict[str, Any]:
     """Return what the fields hold if there is no draft."""
     starting = desk.current or desk.source
     conditions = actions.conditions_of(desk.current) if desk.current else []
@@ -219,10 +219,10 @@ def _in_force(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _starting(desk: Desk) -> dict[str, Any]:
+def _initial_values(desk: Desk) -> dict[str, Any]:
     """Return what the fields hold when the page opens: the draft, or the current version."""
     if desk.draft is None:
-        return _in_force(desk)
+        return _current_values(desk)
     return {name: getattr(desk.draft, name) for name in ("text", "conditions", "note", "based_on")}
 
 
@@ -262,7 +262,7 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     )
 
 
-def _typed(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+def _draft_data(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     """Return what a button of the page sent, in the shape of a draft.
 
     Ticks on other pages of the list stay as they are.
@@ -286,7 +286,7 @@ def _first_error(form: DraftForm) -> str:
     return f"{form.fields[field].label or field}: {errors[0]}"
 
 
-def _show(
+def _render_page(
     request: PageRequest,
     desk: Desk,
     form: NarrativeForm,
@@ -310,7 +310,7 @@ def _show(
         "overtaken": desk.draft.overtaken if desk.draft else [],
         "seen": json.dumps({desk.draft.place: desk.draft.turn} if desk.draft else {}),
         "place": str(uuid4()),
-        "served": _in_force(desk) if desk.draft else None,
+        "served": _current_values(desk) if desk.draft else None,
         "pieces": pieces,
         "before_pieces": before_pieces(pieces),
         "versions": list(versions.order_by("-version")),
@@ -323,7 +323,7 @@ def _show(
         and is_any_open(task=Assignment.Task.REWRITE, by=member),
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
-        **shown_advice(desk, written, in_texts=in_texts),
-        **shown_impact(request, desk),
+        **advice_context(desk, written, in_texts=in_texts),
+        **impact_context(request, desk),
     }
     return render(request, TEMPLATE, page, status=status)

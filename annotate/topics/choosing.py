@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotate.collection.models import Query
-from annotate.collection.removal import Changed
+from annotate.collection.removal import ChangeCounts
 from annotate.collection.unseen_rows import IsSeen
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
@@ -35,15 +35,15 @@ class Conditions(NamedTuple):
 
     def words(self) -> str:
         """Return the conditions in words, or "" if there are none."""
-        said = [_("with a narrative")] if self.narrative else []
+        parts = [_("with a narrative")] if self.narrative else []
         if self.least is not None and self.most is not None:
             limits = {"least": self.least, "most": self.most}
-            said.append(_("with %(least)d to %(most)d relevant documents") % limits)
+            parts.append(_("with %(least)d to %(most)d relevant documents") % limits)
         elif self.least is not None:
-            said.append(_("with at least %(least)d relevant documents") % {"least": self.least})
+            parts.append(_("with at least %(least)d relevant documents") % {"least": self.least})
         elif self.most is not None:
-            said.append(_("with at most %(most)d relevant documents") % {"most": self.most})
-        return ", ".join(said)
+            parts.append(_("with at most %(most)d relevant documents") % {"most": self.most})
+        return ", ".join(parts)
 
 
 class Topic(NamedTuple):
@@ -114,12 +114,12 @@ def draw_topics(
     seed: int,
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Draw topics and take the others out. Refused: as `draw` and `choose_topics`."""
     with transaction.atomic():
         found = topics(project)
         chosen = draw(found, conditions, number, seed)
-        said = conditions.words()
+        words = conditions.words()
         reason = _("Not chosen: %(number)d of %(of)d topics were drawn with seed %(seed)d") % {
             "number": number,
             "of": len(found),
@@ -128,7 +128,7 @@ def draw_topics(
         return choose_topics(
             project=project,
             queries=[topic.pk for topic in chosen],
-            reason=f"{reason}{', ' if said else ''}{said}.",
+            reason=f"{reason}{', ' if words else ''}{words}.",
             by=by,
             now=now,
         )
@@ -141,7 +141,7 @@ def choose_topics(
     reason: str,
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Keep these queries of a project and take the others out with a reason.
 
     Refused: no query, a query that is taken out or not of this project, and as `remove_queries`.
@@ -156,5 +156,5 @@ def choose_topics(
             raise Refused(_("One of these topics is taken out or not in this project."))
         others = [pk for pk in there if pk not in wanted]
         if not others:
-            return Changed(0, 0)
+            return ChangeCounts(0, 0)
         return remove_queries(project=project, queries=others, reason=reason, by=by, now=now)

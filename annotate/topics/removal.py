@@ -16,12 +16,12 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.models import Query
 from annotate.collection.removal import (
-    PRESENT,
-    Changed,
+    NOT_REMOVED,
+    ChangeCounts,
+    batches,
     distinct,
-    fields_of_removal,
     lock_for_removal,
-    parts,
+    removal_fields,
 )
 from annotate.pairs.models import InstructionPair
 from annotate.projects.audit_log import record
@@ -50,18 +50,18 @@ def remove_queries(
     reason: str,
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Take queries out, with all of their instructions. One already taken out keeps its reason.
 
     Refused: a person who is not a lead, an archived project, no reason, a query that is not in this
     project.
     """
-    fields = fields_of_removal(reason, by, now)
+    fields = removal_fields(reason, by, now)
     with transaction.atomic():
         rows = Query.objects.filter(project=project)
         keys = lock_for_removal(project, rows, queries, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             there = list(
                 rows.filter(pk__in=part, removed_at__isnull=True).values_list("pk", flat=True)
             )
@@ -79,7 +79,7 @@ def remove_queries(
                 by=by,
                 now=now,
             )
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def restore_queries(
@@ -88,7 +88,7 @@ def restore_queries(
     queries: Sequence[int],
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Bring queries back, with the instructions that were taken out with them.
 
     Refused: a person who is not a lead, an archived project, a query that is not in this project.
@@ -97,16 +97,16 @@ def restore_queries(
         rows = Query.objects.filter(project=project)
         keys = lock_for_removal(project, rows, queries, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             for query in rows.filter(pk__in=part, removed_at__isnull=False):
                 InstructionPair.objects.filter(
                     query=query, removed_at=query.removed_at, removed_reason=query.removed_reason
-                ).update(**PRESENT)
-                changed += rows.filter(pk=query.pk).update(**PRESENT)
+                ).update(**NOT_REMOVED)
+                changed += rows.filter(pk=query.pk).update(**NOT_REMOVED)
         if changed:
             about = _about(changed, "query", "queries", rows, keys, "query_id")
             record(project=project, what="queries.restored", about=about, by=by, now=now)
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def remove_pairs(
@@ -116,18 +116,18 @@ def remove_pairs(
     reason: str,
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Take instructions out. One already taken out keeps its reason.
 
     Refused: a person who is not a lead, an archived project, no reason, a pair that is not in this
     project.
     """
-    fields = fields_of_removal(reason, by, now)
+    fields = removal_fields(reason, by, now)
     with transaction.atomic():
         rows = InstructionPair.objects.filter(project=project)
         keys = lock_for_removal(project, rows, pairs, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             changed += rows.filter(pk__in=part, removed_at__isnull=True).update(**fields)
         if changed:
             about = _about(changed, "instruction", "instructions", rows, keys, "pair_id")
@@ -139,7 +139,7 @@ def remove_pairs(
                 by=by,
                 now=now,
             )
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def restore_pairs(
@@ -148,7 +148,7 @@ def restore_pairs(
     pairs: Sequence[int],
     by: Membership | None,
     now: datetime | None = None,
-) -> Changed:
+) -> ChangeCounts:
     """Bring instructions back.
 
     Refused: a person who is not a lead, an archived project, a pair that is not in this project, an
@@ -158,7 +158,7 @@ def restore_pairs(
         rows = InstructionPair.objects.filter(project=project)
         keys = lock_for_removal(project, rows, pairs, by)
         changed = 0
-        for part in parts(keys):
+        for part in batches(keys):
             there = rows.filter(pk__in=part, removed_at__isnull=False)
             if of_query := there.filter(query__removed_at__isnull=False).first():
                 raise Refused(
@@ -173,11 +173,11 @@ def restore_pairs(
                     )
                     % {"pair_id": decided.pair_id}
                 )
-            changed += there.update(**PRESENT)
+            changed += there.update(**NOT_REMOVED)
         if changed:
             about = _about(changed, "instruction", "instructions", rows, keys, "pair_id")
             record(project=project, what="pairs.restored", about=about, by=by, now=now)
-    return Changed(changed, len(keys) - changed)
+    return ChangeCounts(changed, len(keys) - changed)
 
 
 def removed_queries(project: Project) -> QuerySet[Query]:
@@ -196,16 +196,16 @@ def removed_pairs(project: Project) -> QuerySet[InstructionPair]:
 
 
 def _keys_of(rows: QuerySet[Any], field: str, ids: Iterable[str], noun: str) -> list[int]:
-    wanted = distinct(ids)
+    unique_ids = distinct(ids)
     found: dict[str, int] = {}
-    for part in parts(wanted):
+    for part in batches(unique_ids):
         found |= dict(rows.filter(**{f"{field}__in": part}).values_list(field, "pk"))
-    for one in wanted:
+    for one in unique_ids:
         if one not in found:
             raise Refused(
                 _("There is no %(noun)s %(id)s in this project.") % {"noun": noun, "id": one[:100]}
             )
-    return [found[one] for one in wanted]
+    return [found[one] for one in unique_ids]
 
 
 def _about(

@@ -1,1 +1,1 @@
-"""Checks of claimed labels: what is claimed, what is drawn, who checks next, what it comes to."""
+"""Label checks: the claims of a project, samples of them, the queue of checkers, and figures."""

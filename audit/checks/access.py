@@ -1,4 +1,4 @@
-"""The only door from a request to a sample, to one of its labels, and to a run."""
+"""Fetch samples and claimed labels for a request; nothing else looks them up by id."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from annotate.projects.models import Membership
 from audit.checks.models import Sample, SampleItem
 from base import raw_sql
 
-NO_SAMPLE = "There is no such sample among yours."
-NO_LABEL = "There is no such label among yours."
+NO_SAMPLE = "There is no such sample in your projects."
+NO_LABEL = "There is no such label in your projects."
 
 
 class Checking(NamedTuple):
-    """A member before one claimed label."""
+    """A member and the claimed label they opened."""
 
     member: Membership
     item: SampleItem
 
 
 def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
-    """Return a sample of a project the person is in, or raise Http404."""
+    """Return the person's membership and a sample of that project, or raise Http404."""
     found = (
         Sample.objects.select_related("project", "rater", "created_by")
         .filter(pk=min(pk, raw_sql.LARGEST_KEY))
@@ -32,7 +32,7 @@ def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
     )
     if found is None:
         raise Http404(NO_SAMPLE)
-    with access.told_alike(NO_SAMPLE):
+    with access.not_found_as(NO_SAMPLE):
         return access.member(user, found.project.slug), found
 
 
@@ -50,5 +50,5 @@ def item(user: Person, pk: int) -> Checking:
     )
     if found is None:
         raise Http404(NO_LABEL)
-    with access.told_alike(NO_LABEL):
+    with access.not_found_as(NO_LABEL):
         return Checking(access.member(user, found.sample.project.slug), found)

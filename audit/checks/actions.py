@@ -1,7 +1,7 @@
-"""Drawing samples of claimed labels, checking them, and settling what two checkers differ on.
+"""Check claimed labels, and settle those on which two checkers differ.
 
-As in `audit.reviews.actions`: keyword-only, the actor is `by`, one transaction, refused with a
-sentence.
+As in `audit.reviews.actions`: keyword-only arguments, the actor is `by`, one transaction, and a
+refusal comes with a sentence.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.judging.answer_rules import check_grade
-from annotate.judgments.conditions import COUNT_MET, derived
+from annotate.judgments.conditions import COUNT_MET, derive_relevance
 from annotate.judgments.models import Verdict
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
@@ -25,18 +25,18 @@ from annotate.projects.models import Membership
 from audit.checks import chain_content
 from audit.checks.models import Check, Question, Reply, Sample, SampleItem
 from base.control_characters import tidy
-from base.errors import Refused, refuse_strange
+from base.errors import Refused, refuse_invalid_characters
 
 MAX_WORDS = 10_000
 
 
-class Answering(TypedDict, total=False):
-    """What someone says of a claimed label: exactly one of the first four, and words.
+class CheckAnswer(TypedDict, total=False):
+    """An answer to a claimed label: exactly one of the first four, and `words`.
 
-    `relevance`: the grade. `cannot_judge`: none can be given; needs words. `verdicts`: of a sample
-    that asks for conditions, a `Verdict.Answer` by the key of each condition, from which follows
-    how many are met; where one cannot tell of one of them, one cannot judge. `questions`: of a
-    sample that asks two questions, a `Reply` by `Question`, from which the grade follows alike.
+    `relevance`: the grade. `cannot_judge`: no grade can be given; needs `words`. `verdicts`: for a
+    sample that asks for conditions, a `Verdict.Answer` by the key of each condition; the number met
+    follows from them, and one "can't tell" means that the label cannot be judged. `questions`: for
+    a sample that asks two questions, a `Reply` by `Question`; the grade follows in the same way.
     """
 
     relevance: int | None
@@ -46,8 +46,8 @@ class Answering(TypedDict, total=False):
     words: str
 
 
-class _Answer(NamedTuple):
-    """The content of a check: what makes one the same as another."""
+class _CheckContent(NamedTuple):
+    """The content of a check; two checks with equal content count as the same answer."""
 
     relevance: int | None
     cannot_judge: bool
@@ -58,8 +58,8 @@ class _Answer(NamedTuple):
 
     @property
     def questions(self) -> dict[str, str]:
-        """Answers to the two questions; empty where there is none."""
-        return {one.value: said for one in Question if (said := getattr(self, one.column))}
+        """Answers to the two questions, without those left unanswered."""
+        return {one.value: reply for one in Question if (reply := getattr(self, one.column))}
 
 
 def check(
@@ -69,40 +69,40 @@ def check(
     uuid: uuids.UUID | None = None,
     text: int | None = None,
     now: datetime | None = None,
-    **said: Unpack[Answering],
+    **given: Unpack[CheckAnswer],
 ) -> Check:
-    """Keep what `by` says of a claimed label, blind to what was claimed and to the other checker.
+    """Record a check of a claimed label by `by`, blind to the claim and to the other checker.
 
-    Saying something else takes the place of what they said before, until the item is settled. The
-    same UUID again changes nothing. Refused: two others have checked it, a grade the project does
-    not have, a condition without an answer, settled already; of a lead, both have spoken, because
-    leads see what both said. Stale: the document has a newer text than `text`, the version that was
-    on the screen (`annotate.collection.text_versions.read_now`).
+    A different answer supersedes their previous check until the item is settled. Sending the same
+    UUID again changes nothing. Refused: two others have checked it, a grade the project does not
+    have, a condition without an answer, already settled; for a lead, also once both have answered,
+    because leads see both answers. Stale: the document has a newer text than `text`, the version
+    that was on the screen (`annotate.collection.text_versions.lock_read_version`).
     """
-    answer = _answer(said)
+    answer = _parse_answer(given)
     now = now or timezone.now()
     with transaction.atomic():
-        _hold(item, by)
-        if (sent := _sent_before(uuid, item, answer, by)) is not None:
+        _lock_item(item, by)
+        if (sent := _find_sent(uuid, item, answer, by)) is not None:
             return sent
-        read = text_versions.read_now(item.candidate.document_id, text)
-        others = _said_now(item)
-        answer = _checked(answer, item, by)
-        mine = next((one for one in others if one.checker_id == by.pk), None)
+        read = text_versions.lock_read_version(item.candidate.document_id, text)
+        current = _current_checks(item)
+        answer = _validate_answer(answer, item, by)
+        mine = next((one for one in current if one.checker_id == by.pk), None)
         if mine is not None:
-            _refuse_fixed(mine, others, by)
-            if _content(mine) == answer:
+            _refuse_if_fixed(mine, current, by)
+            if _content_of(mine) == answer:
                 return mine
             mine.superseded_at = now
             mine.save(update_fields=["superseded_at"])
             chain_content.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
             place = mine.place
         else:
-            free = {1, 2} - {one.place for one in others}
+            free = {1, 2} - {one.place for one in current}
             if not free:
                 raise Refused(_("Two people have checked this one already. Here is the next."))
             place = min(free)
-        return _say(item, place, answer, read, uuid, by, now)
+        return _insert_check(item, place, answer, read, uuid, by, now)
 
 
 def settle(
@@ -112,80 +112,83 @@ def settle(
     uuid: uuids.UUID | None = None,
     text: int | None = None,
     now: datetime | None = None,
-    **said: Unpack[Answering],
+    **given: Unpack[CheckAnswer],
 ) -> Check:
-    """Settle what two checkers differ on, or could not judge, as a third person.
+    """Settle, as a third person, a label on which two checkers differ or that they could not judge.
 
-    The same UUID, or the same again by the same person, changes nothing. Refused: one of the two,
-    checked by fewer than two, nothing to settle, settled by somebody else, a grade the project does
-    not have. Stale: as `check`.
+    The same UUID, or the same answer by the same person, changes nothing. Refused: `by` is one of
+    the two, fewer than two have checked it, nothing to settle, settled by somebody else, a grade
+    the project does not have. Stale: as for `check`.
     """
-    answer = _answer(said)
+    answer = _parse_answer(given)
     now = now or timezone.now()
     with transaction.atomic():
-        _hold(item, by)
-        if (sent := _sent_before(uuid, item, answer, by)) is not None:
+        _lock_item(item, by)
+        if (sent := _find_sent(uuid, item, answer, by)) is not None:
             return sent
-        read = text_versions.read_now(item.candidate.document_id, text)
-        others = _said_now(item)
-        answer = _checked(answer, item, by)
-        first_two = [one for one in others if one.place != Check.SETTLES]
+        read = text_versions.lock_read_version(item.candidate.document_id, text)
+        current = _current_checks(item)
+        answer = _validate_answer(answer, item, by)
+        first_two = [one for one in current if one.place != Check.SETTLES]
         if any(one.checker_id == by.pk for one in first_two):
             raise Refused(_("You are one of the two who checked this. A third person settles it."))
         if len(first_two) < 2:
             raise Refused(_("Two people have to check this one before it can be settled."))
-        if agree(*first_two):
-            raise Refused(_("The two agree here, so there is nothing to settle."))
-        standing = next((one for one in others if one.place == Check.SETTLES), None)
-        if standing is not None:
-            if standing.checker_id != by.pk:
+        if is_agreed(*first_two):
+            raise Refused(_("The two agree, so there is nothing to settle."))
+        settlement = next((one for one in current if one.place == Check.SETTLES), None)
+        if settlement is not None:
+            if settlement.checker_id != by.pk:
                 raise Refused(_("Somebody else has settled this one."))
-            if _content(standing) == answer:
-                return standing
-            _refuse_after_reason(standing)
-            standing.superseded_at = now
-            standing.save(update_fields=["superseded_at"])
-            chain_content.follow(by.project_id, ended={standing.pk}, pk=standing.pk, texts=True)
-        made = _say(item, Check.SETTLES, answer, read, uuid, by, now)
-        _record("label.settled", made, by, now)
+            if _content_of(settlement) == answer:
+                return settlement
+            _refuse_if_reason_read(settlement)
+            settlement.superseded_at = now
+            settlement.save(update_fields=["superseded_at"])
+            chain_content.follow(by.project_id, ended={settlement.pk}, pk=settlement.pk, texts=True)
+        made = _insert_check(item, Check.SETTLES, answer, read, uuid, by, now)
+        _record_settlement("label.settled", made, by, now)
     return made
 
 
-def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) -> Check | None:
-    """Take back what `by` said of an item, as if they had not; None where they said nothing.
+def withdraw_check(
+    *, item: SampleItem, by: Membership, now: datetime | None = None
+) -> Check | None:
+    """Withdraw the current check of `by` on an item and return it, or None if there is none.
 
-    Refused: settled by somebody else since; of a lead, both have spoken.
+    Refused: settled by somebody else since, or `by` has read the reason; for a lead, also once both
+    have answered.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        _hold(item, by)
-        said = _said_now(item)
-        mine = next((one for one in said if one.checker_id == by.pk), None)
+        _lock_item(item, by)
+        current = _current_checks(item)
+        mine = next((one for one in current if one.checker_id == by.pk), None)
         if mine is None:
             return None
         if mine.place == Check.SETTLES:
-            _refuse_after_reason(mine)
+            _refuse_if_reason_read(mine)
         else:
-            _refuse_fixed(mine, said, by)
+            _refuse_if_fixed(mine, current, by)
         mine.superseded_at = mine.withdrawn_at = now
         mine.save(update_fields=["superseded_at", "withdrawn_at"])
         chain_content.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
         if mine.place == Check.SETTLES:
-            _record("label.unsettled", mine, by, now)
+            _record_settlement("label.unsettled", mine, by, now)
     return mine
 
 
 def read_reason(*, item: SampleItem, by: Membership, now: datetime | None = None) -> Check:
-    """Keep that `by` reads why the document violates its instruction, and return their answer.
+    """Record that `by` reads why the document violates its instruction, and return their check.
 
-    Their answer is fixed from then on. Refused: the sample does not show reasons, or `by` has not
+    Their answer can no longer change. Refused: the sample does not show reasons, or `by` has not
     answered yet.
     """
     with transaction.atomic():
-        _hold(item, by)
+        _lock_item(item, by)
         if not item.sample.shows_reason:
             raise Refused(_("This sample does not show why a document violates."))
-        mine = next((one for one in _said_now(item) if one.checker_id == by.pk), None)
+        mine = next((one for one in _current_checks(item) if one.checker_id == by.pk), None)
         if mine is None:
             raise Refused(_("Answer first; then you can read why the document violates."))
         if mine.reason_read_at is None:
@@ -194,8 +197,8 @@ def read_reason(*, item: SampleItem, by: Membership, now: datetime | None = None
     return mine
 
 
-def _record(what: str, settled: Check, by: Membership, now: datetime) -> None:
-    """Whoever is the third person may settle; the audit log has what leads do."""
+def _record_settlement(what: str, settled: Check, by: Membership, now: datetime) -> None:
+    """Write an audit event for a settlement by a lead; other members are not logged."""
     if not by.leads:
         return
     item = settled.item
@@ -203,10 +206,10 @@ def _record(what: str, settled: Check, by: Membership, now: datetime) -> None:
     record(project=by.project, what=what, about=settled, named=named, by=by, now=now)
 
 
-def _say(
+def _insert_check(
     item: SampleItem,
     place: int,
-    answer: _Answer,
+    answer: _CheckContent,
     read: dict[str, Any],
     uuid: uuids.UUID | None,
     by: Membership,
@@ -225,46 +228,46 @@ def _say(
     return made
 
 
-def _answer(said: Answering) -> _Answer:
-    """Return what was said as it is kept: from verdicts follows how many are met, or that one
-    cannot judge.
+def _parse_answer(given: CheckAnswer) -> _CheckContent:
+    """Return an answer as it is stored: with the number of conditions met, or "cannot judge",
+    derived from verdicts.
     """
-    cannot_judge, words = bool(said.get("cannot_judge")), _words(said.get("words", ""))
-    # Who cannot judge a document leaves open what they had answered before they saw that.
-    given = {} if cannot_judge else said.get("verdicts") or {}
-    verdicts = {str(key): answer for key, answer in sorted(given.items())}
-    replies = {} if cannot_judge else said.get("questions") or {}
+    cannot_judge, words = bool(given.get("cannot_judge")), _validate_words(given.get("words", ""))
+    # "Cannot judge" discards the answers that were given before it.
+    verdicts_given = {} if cannot_judge else given.get("verdicts") or {}
+    verdicts = {str(key): answer for key, answer in sorted(verdicts_given.items())}
+    replies = {} if cannot_judge else given.get("questions") or {}
     topic, constraint = (replies.get(one.value, "") for one in Question)
     cannot_judge |= Reply.CANT_TELL in (topic, constraint)
     if not verdicts:
-        return _Answer(said.get("relevance"), cannot_judge, {}, topic, constraint, words)
-    met = derived(COUNT_MET, list(verdicts.values()), range(len(verdicts) + 1))
-    return _Answer(met, met is None, verdicts, topic, constraint, words)
+        return _CheckContent(given.get("relevance"), cannot_judge, {}, topic, constraint, words)
+    met = derive_relevance(COUNT_MET, list(verdicts.values()), range(len(verdicts) + 1))
+    return _CheckContent(met, met is None, verdicts, topic, constraint, words)
 
 
-def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
-    """Return an answer that the item's sample asks for, or refuse it."""
+def _validate_answer(answer: _CheckContent, item: SampleItem, by: Membership) -> _CheckContent:
+    """Return the answer if it is of the form that the item's sample asks for, or refuse it."""
     if item.sample.asks == Sample.Asks.COUNT and (answer.verdicts or not answer.cannot_judge):
         known = item.narrative.conditions.order_by("number").values_list("pk", flat=True)
         if {int(key) for key in answer.verdicts} != set(known):
-            raise Refused(_("Answer all conditions first; they decide what is counted."))
+            raise Refused(_("Answer all conditions first; the count follows from them."))
         if not set(Verdict.Answer.values).issuperset(answer.verdicts.values()):
-            raise Refused(_("A condition is met, not met, or one can't tell."))
+            raise Refused(_("The answer to a condition must be met, not met, or can't tell."))
         return answer
     asks_questions = item.sample.asks == Sample.Asks.QUESTIONS
     if answer.verdicts:
         if asks_questions:
-            raise Refused(_("This sample asks two questions, not for conditions."))
+            raise Refused(_("This sample asks two questions instead of conditions."))
         raise Refused(_("This sample asks for a grade, not for conditions."))
     if asks_questions and (answer.questions or not answer.cannot_judge):
-        return _with_grade(answer, by)
+        return _derive_grade(answer, by)
     if answer.questions:
         raise Refused(_("This sample does not ask the two questions."))
     if answer.cannot_judge:
         if answer.relevance is not None:
             raise Refused(_("Give a grade, or say that you cannot judge it: not both."))
         if not answer.words:
-            raise Refused(_("Say in a few words what is missing to judge it."))
+            raise Refused(_("Say in a few words why you cannot judge it."))
         return answer
     if answer.relevance is None:
         raise Refused(_("Choose one of the grades."))
@@ -272,26 +275,28 @@ def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
     return answer
 
 
-def _with_grade(answer: _Answer, by: Membership) -> _Answer:
-    """Return answers to both questions with the grade that follows, or refuse them."""
+def _derive_grade(answer: _CheckContent, by: Membership) -> _CheckContent:
+    """Return answers to both questions with the grade derived from them, or refuse them."""
     if answer.relevance is not None:
         raise Refused(_("This sample asks two questions; the grade follows from the answers."))
     given = answer.questions
     if set(given) != set(Question.values):
-        raise Refused(_("Answer both questions: whether it is on topic, and the constraint."))
+        raise Refused(
+            _("Answer both questions: whether it is on topic, and whether it meets the constraint.")
+        )
     if not set(Reply.values).issuperset(given.values()):
-        raise Refused(_("The answer to a question is yes, no, or can't tell."))
+        raise Refused(_("The answer to a question must be yes, no, or can't tell."))
     if answer.cannot_judge:
         return answer
     grades = sorted(by.project.grades.values_list("value", flat=True))
     lowest = by.project.relevant_from
-    complies = all(said == Reply.YES for said in given.values())
+    complies = all(reply == Reply.YES for reply in given.values())
     relevant = min((grade for grade in grades if grade >= lowest), default=lowest)
     return answer._replace(relevance=relevant if complies else grades[0])
 
 
-def _content(row: Check) -> _Answer:
-    return _Answer(
+def _content_of(row: Check) -> _CheckContent:
+    return _CheckContent(
         row.relevance,
         row.cannot_judge,
         row.verdicts,
@@ -301,61 +306,63 @@ def _content(row: Check) -> _Answer:
     )
 
 
-def agree(one: Check, other: Check) -> bool:
-    """Say whether two checkers answer alike; two who could not judge agree on nothing."""
+def is_agreed(one: Check, other: Check) -> bool:
+    """Return whether two checkers gave the same answer; two who could not judge do not agree."""
     return one.relevance == other.relevance is not None and one.questions() == other.questions()
 
 
-def _hold(item: SampleItem, by: Membership) -> None:
-    """Lock an item, to keep people apart who check it. Refused: who may not check it."""
+def _lock_item(item: SampleItem, by: Membership) -> None:
+    """Lock an item, so that simultaneous checks wait. Refused: `by` may not check it."""
     assignments.refuse_if_archived(by.project)
     sample = Sample.objects.get(pk=item.sample_id)
     if by.project_id != sample.project_id or by.is_machine or by.left_at is not None:
-        raise Refused(_("Only people of this project check its labels."))
+        raise Refused(_("Only people of this project can check its labels."))
     SampleItem.objects.select_for_update().get(pk=item.pk)
 
 
-def _said_now(item: SampleItem) -> list[Check]:
-    """What people say of an item now, by place."""
+def _current_checks(item: SampleItem) -> list[Check]:
+    """Return the current checks of an item, ordered by place."""
     return list(Check.objects.current().filter(item=item).order_by("place"))
 
 
-def _sent_before(
-    uuid: uuids.UUID | None, item: SampleItem, answer: _Answer, by: Membership
+def _find_sent(
+    uuid: uuids.UUID | None, item: SampleItem, answer: _CheckContent, by: Membership
 ) -> Check | None:
-    """Return the check that was sent under this UUID, or refuse it where it said something else."""
+    """Return the check that was sent under this UUID; refuse if its content was different."""
     sent = Check.objects.filter(uuid=uuid).first() if uuid is not None else None
     if sent is None:
         return None
-    content = _content(sent)
+    content = _content_of(sent)
     if answer.questions:
-        # The grade follows from the answers, and is not sent.
+        # The grade is derived from the answers, and is not sent.
         content = content._replace(relevance=answer.relevance)
     if (sent.item_id, sent.checker_id, content) != (item.pk, by.pk, answer):
-        raise Refused(_("This was sent before with something else in it. Reload the page."))
+        raise Refused(_("This was already sent with a different answer. Reload the page."))
     return sent
 
 
-def _refuse_fixed(mine: Check, said: Sequence[Check], by: Membership) -> None:
-    """Refuse to change what one of the two said, once they could know what the other did."""
-    _refuse_after_reason(mine)
-    if any(one.place == Check.SETTLES for one in said):
-        raise Refused(_("This one is settled, so what you said stays as it is."))
-    if by.leads and len(said) > 1:
-        raise Refused(_("Both have spoken, and leads see what was said, so it stays as it is."))
+def _refuse_if_fixed(mine: Check, current: Sequence[Check], by: Membership) -> None:
+    """Refuse to change one of the first two checks once its author could know the other."""
+    _refuse_if_reason_read(mine)
+    if any(one.place == Check.SETTLES for one in current):
+        raise Refused(_("This label is settled, so your answer can no longer change."))
+    if by.leads and len(current) > 1:
+        raise Refused(
+            _("Both have answered, and leads see the answers, so yours can no longer change.")
+        )
 
 
-def _refuse_after_reason(mine: Check) -> None:
+def _refuse_if_reason_read(mine: Check) -> None:
     if mine.reason_read_at is not None:
-        raise Refused(_("You have read why this is claimed to violate, so your answer stays."))
+        raise Refused(_("You have read the reason, so your answer can no longer change."))
 
 
-def _words(words: str) -> str:
+def _validate_words(words: str) -> str:
     words = tidy(words)
     if len(words) > MAX_WORDS:
         raise Refused(
             _("You wrote %(length)s characters; at most %(most)s are kept.")
             % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
         )
-    refuse_strange(words)
+    refuse_invalid_characters(words)
     return words

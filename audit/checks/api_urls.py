@@ -1,4 +1,4 @@
-"""Where the resources of this subject are found, under /api/v1/."""
+"""API routes of label checks, under /api/v1/."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links of checks in the chain: what is hashed of a check, and its label."""
+"""The hash chain of checks: the fields that are hashed, and the label of a row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from annotate.judgments.judgment_chain import of_text
 from annotate.pairs.models import Condition
 from annotate.projects import chain
-from annotate.projects.chain import Content, Kind, Row, moment
+from annotate.projects.chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import Project
 from audit.checks.models import Check
 
@@ -19,10 +19,10 @@ CHECK = "check"
 
 
 def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Checks of claimed labels of a project, each with its key.
+    """Yield the checks of a project as chain rows, each with its key.
 
-    `texts`: with the text version that was read, and the answers to two questions. Only migration
-    0008 asks without it: it comes before checks have these columns.
+    `texts`: include the text version that was read and the answers to two questions. Only
+    migration 0008 calls without it, because it runs before checks have these columns.
     """
     rows = Check.objects.filter(checker__project=project, **among).order_by("pk")
     found = list(
@@ -35,15 +35,30 @@ def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple
             *(("on_topic", "meets_constraint") if texts else (Value(""), Value(""))),
         )
     )
-    asked = {int(one) for row in found for one in row[-5]}
-    numbers = dict(Condition.objects.filter(pk__in=asked).values_list("pk", "number"))
-    for key, uuid, *what, at, text, verdicts, over, back, topic, constraint in found:
+    condition_ids = {int(one) for row in found for one in row[-5]}
+    numbers = dict(Condition.objects.filter(pk__in=condition_ids).values_list("pk", "number"))
+    for (
+        key,
+        uuid,
+        *what,
+        at,
+        text,
+        verdicts,
+        superseded_at,
+        withdrawn_at,
+        topic,
+        constraint,
+    ) in found:
         answers = sorted((numbers.get(int(one), 0), answer) for one, answer in verdicts.items())
         written = " ".join(f"{number}:{answer}" for number, answer in answers)
         if topic:
             written = f"topic:{topic} constraint:{constraint}"
-        ended = None if over is None and back is None else (moment(over), moment(back))
-        yield key, Row(uuid, (*what, moment(at), written, *of_text(text)), ended)
+        ended = (
+            None
+            if superseded_at is None and withdrawn_at is None
+            else (hashed_time(superseded_at), hashed_time(withdrawn_at))
+        )
+        yield key, Row(uuid, (*what, hashed_time(at), written, *of_text(text)), ended)
 
 
 def _of(narrative: str) -> tuple[str, str, str]:
@@ -51,7 +66,7 @@ def _of(narrative: str) -> tuple[str, str, str]:
 
 
 def _read_checks(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(checks(project.pk, texts=True) if project else ())
+    return chain.sorted_by_uuid(checks(project.pk, texts=True) if project else ())
 
 
 def _label_check(what: Content) -> str:
@@ -69,5 +84,5 @@ KINDS = {CHECK: Kind(_read_checks, _label_check)}
 def follow(
     project: int, *, new: Container[int] = (), ended: Container[int] = (), **among: Any
 ) -> None:
-    """Put checks into their chain; `among` narrows what is read."""
-    chain.follow(CHECK, project, checks(project, **among), new=new, ended=ended)
+    """Append new and ended checks to their chain; `among` narrows the query."""
+    chain.append_changes(CHECK, project, checks(project, **among), new=new, ended=ended)

@@ -1,4 +1,4 @@
-"""What is claimed in a project. No document's text is read here."""
+"""Find the claimed labels of a project. No document text is read."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
-from annotate.judgments.conditions import COUNT_MET, derived
+from annotate.judgments.conditions import COUNT_MET, derive_relevance
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.pairs.models import Condition, InstructionPair, Narrative
-from annotate.pairs.pool import narratives_in_force
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample
 
-# Between the ids that name a claim: no id holds a tab that came with a file of the field.
-BETWEEN = "\t"
+# Separates the ids in the name of a claim: ids in the field's file formats contain no tab.
+SEPARATOR = "\t"
 
-# Strata of what is claimed. The last is of labels that do not say why a document is not relevant.
+# Strata by claimed label. The last is for labels that do not say why a document is not relevant.
 COMPLIES, VIOLATES, OFF_TOPIC, NOT_RELEVANT = "complies", "violates", "off topic", "not relevant"
 LABELS = (COMPLIES, VIOLATES, OFF_TOPIC, NOT_RELEVANT)
 
 
-class Asked(NamedTuple):
-    """Whose claims, whether only those of being relevant, what is claimed (`Sample.Asks`), and the
-    mode (a side of the narratives) under which it is claimed; "" for all modes.
+class ClaimSelection(NamedTuple):
+    """A request for claims: whose, only relevant ones or all, what is claimed (`Sample.Asks`), and
+    the mode (a side of the narratives) they are claimed under; "" for all modes.
     """
 
     source: str
@@ -40,10 +40,10 @@ class Asked(NamedTuple):
     side: str = ""
 
 
-class Under(NamedTuple):
-    """The narrative version under which something is claimed, with what strata are made of."""
+class ClaimNarrative(NamedTuple):
+    """The narrative version of a claim, with the fields that strata are formed by."""
 
-    narrative: int
+    pk: int
     pair_id: str
     side: str
     query: int
@@ -55,9 +55,7 @@ class Under(NamedTuple):
     domain: str
 
     def stratum(self, by: str) -> str:
-        """Which stratum it belongs to (`Sample.Stratify`); "" for none and where there is no
-        category.
-        """
+        """Return its stratum (`Sample.Stratify`); "" without strata or without a category."""
         if by == Sample.Stratify.CATEGORY:
             return self.category
         if by == Sample.Stratify.QUERY:
@@ -71,36 +69,36 @@ class Under(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the files call it."""
-        return f"{self.pair_id}{BETWEEN}{self.side}"
+        """Its name in files: pair id and side."""
+        return f"{self.pair_id}{SEPARATOR}{self.side}"
 
 
 class Claim(NamedTuple):
     """One claimed label: a relevance, or how many conditions the document meets."""
 
-    under: Under
+    narrative: ClaimNarrative
     candidate: int
     document: int
     doc_id: str
     relevance: int
-    # What the label says of the two questions; None where it says nothing of one.
+    # What the label claims on the two questions; None if it makes no claim on one.
     topic: bool | None = None
     constraint: bool | None = None
-    # Why the document violates the instruction, where whoever claims it says so.
+    # Why the document violates the instruction, if the source of the claim gives a reason.
     reason: str = ""
 
     @property
     def name(self) -> str:
-        """What the files call it: the same in every database, so that a seed draws the same."""
-        return f"{self.under.name}{BETWEEN}{self.doc_id}"
+        """Its name in files: the same in every database, so a seed draws the same claims."""
+        return f"{self.narrative.name}{SEPARATOR}{self.doc_id}"
 
     def stratum(self, by: str) -> str:
-        """Which stratum it belongs to (`Sample.Stratify`)."""
-        return self.label if by == Sample.Stratify.LABEL else self.under.stratum(by)
+        """Return its stratum (`Sample.Stratify`)."""
+        return self.label if by == Sample.Stratify.LABEL else self.narrative.stratum(by)
 
     @property
     def label(self) -> str:
-        """What is claimed, in a word of `LABELS`."""
+        """The claimed label, one of `LABELS`."""
         if self.constraint:
             return COMPLIES
         if self.topic is None:
@@ -108,75 +106,82 @@ class Claim(NamedTuple):
         return VIOLATES if self.topic else OFF_TOPIC
 
     @property
-    def place_in_any_mode(self) -> str:
-        """What it is called where one mode alone is drawn from: a seed draws the same documents in
-        each mode.
+    def name_in_any_mode(self) -> str:
+        """Its name when a single mode is drawn from; a seed draws the same documents in each
+        mode.
         """
-        return f"{self.under.pair_id}{BETWEEN}{self.doc_id}"
+        return f"{self.narrative.pair_id}{SEPARATOR}{self.doc_id}"
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Everything there is to draw from, and the narratives without a claim as well."""
+    """All claims that can be drawn, and all narratives, including those without a claim."""
 
     claims: list[Claim]
-    under: list[Under]
-    # The one mode that they are of; "" for all modes.
+    narratives: list[ClaimNarrative]
+    # The single mode of the claims; "" for all modes.
     side: str = ""
 
 
-def frame(project: Project, asked: Asked) -> Frame:
-    """Return what is claimed under narratives in force: a few queries, whatever the source.
+def build_frame(project: Project, selection: ClaimSelection) -> Frame:
+    """Return the claims under current narratives: a few queries, whatever the source.
 
-    A machine claims by its judgments, people by what theirs come to (what is disputed or unjudged
-    is no claim). Relevance that came with qrels is claimed under the original narrative, of the
-    first pair where a query has several; without one it cannot be checked and is left out.
+    A machine's judgments are its claims; people claim the consensus of their judgments (a disputed
+    or unjudged document has no claim). Relevance from qrels is claimed under the original
+    narrative, that of the first pair if a query has several; without one it cannot be checked and
+    is left out.
 
-    Earlier non-relevant documents are claimed to stay so under every altered narrative in force.
+    Earlier non-relevant documents are claimed to stay so under every current altered narrative.
 
-    How many conditions a document meets is claimed where the narrative has conditions: by the
-    verdicts that a machine gave on all of them, where it gave any, else by the relevance, which is
-    taken for the number.
+    The number of conditions met is claimed if the narrative has conditions: by the verdicts of a
+    machine if it gave any, which must cover all conditions; else the relevance is taken for the
+    number.
     """
-    if asked.source == Sample.Source.PRIOR:
-        under = _originals(project)
-        claims = _prior(project, under)
-    elif asked.source == Sample.Source.NEVER:
-        under = list(_under(_in_force(project).filter(side=Narrative.Side.ALTERED)).values())
-        claims = _never(project, under)
-    else:
-        every = _under(_in_force(project))
-        of_machine = asked.source == Sample.Source.MACHINE
-        claims = (
-            _of_machine(project, every, asked.rater) if of_machine else _of_people(project, every)
+    if selection.source == Sample.Source.PRIOR:
+        narratives = _original_narratives(project)
+        claims = _claims_of_qrels(project, narratives)
+    elif selection.source == Sample.Source.NEVER:
+        narratives = list(
+            _load_narratives(
+                _current_narratives(project).filter(side=Narrative.Side.ALTERED)
+            ).values()
         )
-        # Those that people judge belong to the frame even if nothing is claimed under them.
-        wanted = set(narratives_in_force(project).values_list("pk", flat=True))
-        wanted |= {claim.under.narrative for claim in claims}
-        under = [one for one in every.values() if one.narrative in wanted]
-    if asked.side:
-        claims = [claim for claim in claims if claim.under.side == asked.side]
-        under = [one for one in under if one.side == asked.side]
-    if asked.asks == Sample.Asks.COUNT:
-        claims, under = _counts(claims, under, asked.rater)
+        claims = _claims_of_never_relevant(project, narratives)
     else:
-        claims = _with_questions(project, claims, asked)
-    if asked.asks == Sample.Asks.QUESTIONS:
+        by_key = _load_narratives(_current_narratives(project))
+        of_machine = selection.source == Sample.Source.MACHINE
+        claims = (
+            _claims_of_machine(project, by_key, selection.rater)
+            if of_machine
+            else _claims_of_people(project, by_key)
+        )
+        # Narratives that people judge belong to the frame even without a claim.
+        judged = set(judged_narratives(project).values_list("pk", flat=True))
+        judged |= {claim.narrative.pk for claim in claims}
+        narratives = [one for one in by_key.values() if one.pk in judged]
+    if selection.side:
+        claims = [claim for claim in claims if claim.narrative.side == selection.side]
+        narratives = [one for one in narratives if one.side == selection.side]
+    if selection.asks == Sample.Asks.COUNT:
+        claims, narratives = _with_condition_counts(claims, narratives, selection.rater)
+    else:
+        claims = _with_questions(project, claims, selection)
+    if selection.asks == Sample.Asks.QUESTIONS:
         # An original narrative sets no constraint.
-        claims = [one for one in claims if one.under.side != Narrative.Side.ORIGINAL]
-        under = [one for one in under if one.side != Narrative.Side.ORIGINAL]
-    if asked.relevant_only:
+        claims = [one for one in claims if one.narrative.side != Narrative.Side.ORIGINAL]
+        narratives = [one for one in narratives if one.side != Narrative.Side.ORIGINAL]
+    if selection.relevant_only:
         claims = [claim for claim in claims if claim.relevance >= project.relevant_from]
-    return Frame(claims, under, asked.side)
+    return Frame(claims, narratives, selection.side)
 
 
-def why_unfit(project: Project, asked: Asked, stratify: str) -> str:
-    """Return why claims cannot be asked for in this way, or ""."""
-    if asked.asks == Sample.Asks.COUNT and stratify == Sample.Stratify.LABEL:
-        return _("A number of conditions is no such stratum. Choose other strata.")
-    if asked.asks != Sample.Asks.QUESTIONS:
+def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str:
+    """Return why claims cannot be sampled in this way, or ""."""
+    if selection.asks == Sample.Asks.COUNT and stratify == Sample.Stratify.LABEL:
+        return _("Samples that ask how many conditions are met cannot have these strata.")
+    if selection.asks != Sample.Asks.QUESTIONS:
         return ""
-    if asked.source == Sample.Source.PRIOR:
+    if selection.source == Sample.Source.PRIOR:
         return _(
             "Earlier qrels are claimed under the original narrative, which sets no constraint. "
             "Ask for the grade, or choose other labels."
@@ -186,38 +191,41 @@ def why_unfit(project: Project, asked: Asked, stratify: str) -> str:
     if relevant == 1 and len(values) == 2:
         return ""
     return _(
-        "Two questions tell a relevant document from one that is not. This project has "
+        "Two questions only distinguish relevant from not relevant. This project has "
         "%(relevant)s relevant grades of %(grades)s: ask for the grade instead."
     ) % {"relevant": relevant, "grades": len(values)}
 
 
-def _with_questions(project: Project, claims: list[Claim], asked: Asked) -> list[Claim]:
-    """Add what each label claims of the two questions, and why a document violates.
+def _with_questions(
+    project: Project, claims: list[Claim], selection: ClaimSelection
+) -> list[Claim]:
+    """Add what each label claims on the two questions, and why a document violates.
 
     A relevant document is on topic and meets the constraint. One that is not relevant violates the
-    constraint where it was relevant to the query before, and is off topic where it was not;
-    without an earlier relevance the label does not say which.
+    constraint if it was relevant to the query before, and is off topic if it was not; without an
+    earlier relevance the label does not say which.
     """
     priors = dict(
         Candidate.objects.filter(query__project=project, prior_relevance__isnull=False).values_list(
             "pk", "prior_relevance"
         )
     )
-    reasons = _reasons(asked.rater) if asked.rater is not None else {}
+    reasons = _notes_of(selection.rater) if selection.rater is not None else {}
     found = []
     for one in claims:
         if one.relevance >= project.relevant_from:
             found.append(one._replace(topic=True, constraint=True))
             continue
         prior = priors.get(one.candidate)
-        was = None if prior is None else prior >= project.relevant_from
-        reason = reasons.get((one.under.narrative, one.candidate), "")
-        found.append(one._replace(topic=was, constraint=False if was else None, reason=reason))
+        was_relevant = None if prior is None else prior >= project.relevant_from
+        reason = reasons.get((one.narrative.pk, one.candidate), "")
+        constraint = False if was_relevant else None
+        found.append(one._replace(topic=was_relevant, constraint=constraint, reason=reason))
     return found
 
 
-def _reasons(rater: Membership) -> dict[tuple[int, int], str]:
-    """What a machine notes now with its judgments, by narrative and candidate."""
+def _notes_of(rater: Membership) -> dict[tuple[int, int], str]:
+    """Return the notes on a machine's current judgments, by narrative and candidate."""
     rows = Judgment.objects.current().filter(annotator=rater).exclude(note="")
     return {
         (narrative, candidate): note
@@ -225,52 +233,54 @@ def _reasons(rater: Membership) -> dict[tuple[int, int], str]:
     }
 
 
-def _counts(
-    claims: list[Claim], under: list[Under], rater: Membership | None
-) -> tuple[list[Claim], list[Under]]:
-    """Keep what has conditions, with the number of them that is claimed to be met."""
+def _with_condition_counts(
+    claims: list[Claim], narratives: list[ClaimNarrative], rater: Membership | None
+) -> tuple[list[Claim], list[ClaimNarrative]]:
+    """Return the claims and narratives with conditions, with the claimed number met."""
     sizes = dict(
-        Condition.objects.filter(narrative__in={one.narrative for one in under})
+        Condition.objects.filter(narrative__in={one.pk for one in narratives})
         .order_by()
         .values_list("narrative")
         .annotate(n=Count("pk"))
     )
-    met = _verdicts(rater) if rater is not None else {}
+    verdicts = _verdicts_of(rater) if rater is not None else {}
     kept = []
     for claim in claims:
-        size = sizes.get(claim.under.narrative)
+        size = sizes.get(claim.narrative.pk)
         if size is None:
             continue
-        answers = met.get((claim.under.narrative, claim.candidate))
+        answers = verdicts.get((claim.narrative.pk, claim.candidate))
         if answers is None:
             kept.append(claim)
             continue
-        # An answer to some of the conditions claims no number.
-        number = derived(COUNT_MET, answers, range(size + 1)) if len(answers) == size else None
+        # Verdicts on only some of the conditions claim no number.
+        number = (
+            derive_relevance(COUNT_MET, answers, range(size + 1)) if len(answers) == size else None
+        )
         if number is not None:
             kept.append(claim._replace(relevance=number))
-    return kept, [one for one in under if one.narrative in sizes]
+    return kept, [one for one in narratives if one.pk in sizes]
 
 
-def _verdicts(rater: Membership) -> dict[tuple[int, int], list[str]]:
-    """What a machine says now of conditions, by narrative and candidate."""
-    said: dict[tuple[int, int], list[str]] = defaultdict(list)
+def _verdicts_of(rater: Membership) -> dict[tuple[int, int], list[str]]:
+    """Return a machine's current verdicts on conditions, by narrative and candidate."""
+    answers: dict[tuple[int, int], list[str]] = defaultdict(list)
     rows: Iterable[Any] = Verdict.objects.filter(
         judgment__annotator=rater,
         judgment__superseded_at__isnull=True,
         judgment__text_replaced_at__isnull=True,
     ).values_list("judgment__narrative", "judgment__candidate", "answer")
     for narrative, candidate, answer in rows:
-        said[narrative, candidate].append(answer)
-    return said
+        answers[narrative, candidate].append(answer)
+    return answers
 
 
-def _in_force(project: Project) -> QuerySet[Narrative]:
-    """The narratives in force, of every side."""
+def _current_narratives(project: Project) -> QuerySet[Narrative]:
+    """Return the current narratives of every side."""
     return Narrative.objects.current().filter(pair__project=project, pair__removed_at__isnull=True)
 
 
-def _under(narratives: QuerySet[Narrative]) -> dict[int, Under]:
+def _load_narratives(narratives: QuerySet[Narrative]) -> dict[int, ClaimNarrative]:
     rows: Iterable[Any] = narratives.order_by("pair", "pk").values_list(
         "pk",
         "pair__pair_id",
@@ -283,20 +293,20 @@ def _under(narratives: QuerySet[Narrative]) -> dict[int, Under]:
         "pair__pk",
         "pair__query__domain",
     )
-    return {row[0]: Under(*row) for row in rows}
+    return {row[0]: ClaimNarrative(*row) for row in rows}
 
 
-def _originals(project: Project) -> list[Under]:
-    """The original narrative in force of each query, of its first pair that has one."""
-    originals = _in_force(project).filter(side=Narrative.Side.ORIGINAL)
-    of_query: dict[int, Under] = {}
-    for one in _under(originals).values():
+def _original_narratives(project: Project) -> list[ClaimNarrative]:
+    """Return the current original narrative of each query, from its first pair that has one."""
+    originals = _current_narratives(project).filter(side=Narrative.Side.ORIGINAL)
+    of_query: dict[int, ClaimNarrative] = {}
+    for one in _load_narratives(originals).values():
         of_query.setdefault(one.query, one)
     return list(of_query.values())
 
 
-def _prior(project: Project, under: Iterable[Under]) -> list[Claim]:
-    of_query = {one.query: one for one in under}
+def _claims_of_qrels(project: Project, narratives: Iterable[ClaimNarrative]) -> list[Claim]:
+    of_query = {one.query: one for one in narratives}
     rows: Iterable[Any] = Candidate.objects.filter(
         query__project=project, prior_relevance__isnull=False
     ).values_list("pk", "query", "document", "document__doc_id", "prior_relevance")
@@ -307,10 +317,12 @@ def _prior(project: Project, under: Iterable[Under]) -> list[Claim]:
     ]
 
 
-def _never(project: Project, under: Iterable[Under]) -> list[Claim]:
-    """Documents that were judged and not relevant, under each altered narrative of their query."""
-    of_query: dict[int, list[Under]] = defaultdict(list)
-    for one in under:
+def _claims_of_never_relevant(
+    project: Project, narratives: Iterable[ClaimNarrative]
+) -> list[Claim]:
+    """Return earlier non-relevant documents under each altered narrative of their query."""
+    of_query: dict[int, list[ClaimNarrative]] = defaultdict(list)
+    for one in narratives:
         of_query[one.query].append(one)
     rows: Iterable[Any] = Candidate.objects.filter(
         query__in=of_query, prior_relevance__lt=project.relevant_from
@@ -326,8 +338,8 @@ def _never(project: Project, under: Iterable[Under]) -> list[Claim]:
 _COLUMNS = ("narrative", "candidate", "candidate__document", "candidate__document__doc_id")
 
 
-def _of_machine(
-    project: Project, under: Mapping[int, Under], rater: Membership | None
+def _claims_of_machine(
+    project: Project, narratives: Mapping[int, ClaimNarrative], rater: Membership | None
 ) -> list[Claim]:
     rows = (
         Judgment.objects.current()
@@ -335,14 +347,14 @@ def _of_machine(
         .values_list(*_COLUMNS, "relevance")
     )
     return [
-        Claim(under[narrative], candidate, document, doc_id, relevance)
+        Claim(narratives[narrative], candidate, document, doc_id, relevance)
         for narrative, candidate, document, doc_id, relevance in rows
-        if narrative in under
+        if narrative in narratives
     ]
 
 
-def _of_people(project: Project, under: Mapping[int, Under]) -> list[Claim]:
-    said: dict[tuple[int, int], list[int]] = defaultdict(list)
+def _claims_of_people(project: Project, narratives: Mapping[int, ClaimNarrative]) -> list[Claim]:
+    grades: dict[tuple[int, int], list[int]] = defaultdict(list)
     documents: dict[int, tuple[int, str]] = {}
     rows = (
         Judgment.objects.current()
@@ -351,8 +363,8 @@ def _of_people(project: Project, under: Mapping[int, Under]) -> list[Claim]:
         .values_list(*_COLUMNS, "relevance")
     )
     for narrative, candidate, document, doc_id, relevance in rows:
-        if narrative in under:
-            said[narrative, candidate].append(relevance)
+        if narrative in narratives:
+            grades[narrative, candidate].append(relevance)
             documents[candidate] = (document, doc_id)
     decided = {
         (narrative, candidate): relevance
@@ -361,10 +373,10 @@ def _of_people(project: Project, under: Mapping[int, Under]) -> list[Claim]:
         .values_list("narrative", "candidate", "relevance")
     }
     claims = []
-    for (narrative, candidate), grades in said.items():
-        outcome = consensus(grades, project.consensus, decided.get((narrative, candidate)))
+    for (narrative, candidate), given in grades.items():
+        outcome = consensus(given, project.consensus, decided.get((narrative, candidate)))
         if outcome.relevance is not None:
             claims.append(
-                Claim(under[narrative], candidate, *documents[candidate], outcome.relevance)
+                Claim(narratives[narrative], candidate, *documents[candidate], outcome.relevance)
             )
     return claims

@@ -1,4 +1,4 @@
-"""How many conditions are met, claimed against counted, and which ones a document breaks."""
+"""Compare claimed and counted numbers of conditions met, and list the broken conditions."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from django.db.models import Max
 from annotate.judgments.models import Verdict
 from annotate.pairs.models import Condition
 from audit.checks.models import Check, Question, Sample, SampleItem
-from audit.checks.questions import Answered, answers_of
+from audit.checks.questions import QuestionReplies, question_replies_of
 from audit.checks.queue import with_checks
 
 _AT_ONCE = 500
 
 
 class MatrixRow(NamedTuple):
-    """The checked labels that claim one number: how many were counted to meet each number."""
+    """The checked labels that claim one number, counted by the number they actually meet."""
 
     claimed: int
     counts: list[int]
 
     @property
     def checked(self) -> int:
-        """How many labels claim this number and are checked."""
+        """Number of checked labels that claim this number."""
         return sum(self.counts)
 
     @property
     def wrong(self) -> int:
-        """How many of them meet another number."""
+        """How many of these labels meet a different number."""
         return self.checked - self.counts[self.claimed]
 
 
 class ErrorMatrix(NamedTuple):
-    """Numbers of conditions that labels claim, against those that were counted."""
+    """Numbers of conditions that labels claim against the numbers counted."""
 
     # From 0 to the most conditions that a narrative of the sample has.
     numbers: list[int]
@@ -57,35 +57,35 @@ def error_matrix(sample: Sample, outcomes: Iterable[tuple[int, int | None]]) -> 
     return ErrorMatrix(numbers, rows)
 
 
-class Broken(NamedTuple):
+class BrokenConditions(NamedTuple):
     """The numbers of the conditions that a document breaks: as claimed, and as checked.
 
-    None: nobody said which.
+    None: not known which.
     """
 
     claimed: list[int] | None
     checked: list[int] | None
 
 
-def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, Broken]:
+def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, BrokenConditions]:
     """Return which conditions the documents of checked labels break, by the keys of the items.
 
-    `items` have what `with_checks` adds. A label that is not checked has neither: leads check as
-    well. Two queries, and none for a sample that does not ask for conditions.
+    `items` come from `with_checks`. Unchecked labels are left out, because leads check too. Up to
+    three queries, and none for a sample that does not ask for conditions.
     """
     if sample.asks != Sample.Asks.COUNT:
         return {}
     done = {item.pk: item for item in items if item.outcome is not None}
-    claimed = _claimed(sample, list(done.values()))
-    counted = _counted(list(done))
+    claimed = _claimed_as_broken(sample, list(done.values()))
+    counted = _counted_as_broken(list(done))
     return {
-        pk: Broken(claimed.get((item.narrative_id, item.candidate_id)), counted.get(pk))
+        pk: BrokenConditions(claimed.get((item.narrative_id, item.candidate_id)), counted.get(pk))
         for pk, item in done.items()
     }
 
 
-def _claimed(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list[int]]:
-    """Conditions that the machine says are not met, where it gave verdicts."""
+def _claimed_as_broken(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list[int]]:
+    """Return the conditions that the machine says are not met, where it gave verdicts."""
     found: dict[tuple[int, int], list[int]] = defaultdict(list)
     if sample.rater_id is None:
         return found
@@ -103,15 +103,15 @@ def _claimed(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list
     return found
 
 
-def _counted(items: Sequence[int]) -> dict[int, list[int]]:
-    """Conditions that are not met as the third person settled, or as the two agree."""
-    said: dict[int, dict[int, frozenset[int]]] = defaultdict(dict)
+def _counted_as_broken(items: Sequence[int]) -> dict[int, list[int]]:
+    """Return the conditions that are not met, as settled by the third or agreed by the two."""
+    broken_by_item: dict[int, dict[int, frozenset[int]]] = defaultdict(dict)
     rows = Check.objects.current().filter(item__in=items).values_list("item", "place", "verdicts")
     for item, place, verdicts in rows:
         broken = (int(key) for key, answer in verdicts.items() if answer == "not_met")
-        said[item][place] = frozenset(broken)
+        broken_by_item[item][place] = frozenset(broken)
     agreed = {}
-    for item, places in said.items():
+    for item, places in broken_by_item.items():
         one, *others = [places[Check.SETTLES]] if Check.SETTLES in places else places.values()
         if all(other == one for other in others):
             agreed[item] = one
@@ -136,12 +136,12 @@ QUESTIONS_HEADER = tuple(
 def label_rows(sample: Sample) -> Iterator[list[str]]:
     """Yield the labels of a sample as rows of a table, the header first.
 
-    What the two said stands there once both have, what is claimed once that is checked. Of a sample
-    that asks two questions their answers stand there too.
+    The two answers appear once both are given, the claim once the label is checked. For a sample
+    that asks two questions the answers to them follow.
     """
     asks_questions = sample.asks == Sample.Asks.QUESTIONS
     yield [*HEADER, *(QUESTIONS_HEADER if asks_questions else ())]
-    answers = answers_of(sample)
+    answers = question_replies_of(sample)
     sizes = Counter(
         Condition.objects.filter(narrative__in=sample.items.values("narrative")).values_list(
             "narrative", flat=True
@@ -155,21 +155,24 @@ def label_rows(sample: Sample) -> Iterator[list[str]]:
         last = part[-1].pk
         broken = broken_conditions(sample, part)
         for item in part:
-            row = _row(item, sizes[item.narrative_id], broken.get(item.pk, Broken(None, None)))
-            yield [*row, *(_replies(item, answers.get(item.pk, ())) if asks_questions else ())]
+            row = _label_columns(
+                item, sizes[item.narrative_id], broken.get(item.pk, BrokenConditions(None, None))
+            )
+            yield [
+                *row,
+                *(_reply_columns(item, answers.get(item.pk, ())) if asks_questions else ()),
+            ]
 
 
-def _replies(item: Any, answers: Sequence[Answered]) -> list[str]:
-    """Return the answers of the first, of the second, and those they come to, question by
-    question.
-    """
+def _reply_columns(item: Any, answers: Sequence[QuestionReplies]) -> list[str]:
+    """Return for each question the first answer, the second, and the outcome."""
     by_place = {one.place: one.replies for one in answers} if item.spoken == 2 else {}
     outcome = answers[-1].replies if answers and item.outcome is not None else {}
     every = (by_place.get(1, {}), by_place.get(2, {}), outcome)
     return [replies.get(question, "") for question in Question.values for replies in every]
 
 
-def _row(item: Any, conditions: int, broken: Broken) -> list[str]:
+def _label_columns(item: Any, conditions: int, broken: BrokenConditions) -> list[str]:
     pair, spoken = item.narrative.pair, item.spoken == 2
     done = item.outcome is not None
     values = [

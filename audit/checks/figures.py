@@ -1,7 +1,7 @@
-"""What the checks of a sample come to: how many labels are wrong, how sure that is, in a sentence.
+"""Figures of a sample: error rates of its labels, their intervals, and a sentence for a paper.
 
 A claim is checked once two people agree on it or a third has settled it. It may be wrong in two
-ways, which are counted apart: in being relevant or not, and in its grade.
+ways, which are counted separately: in being relevant or not, and in its grade.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from audit.checks.questions import (
     Decided,
     QuestionAgreement,
     QuestionRate,
-    agreement_of,
-    agreement_on,
-    answers_of,
-    decide,
+    agreement_of_rows,
+    agreement_on_question,
+    decide_replies,
     question_rate,
+    question_replies_of,
 )
 from audit.checks.queue import with_checks
-from audit.checks.sentence import agreed, agreed_on, sentence_of
+from audit.checks.sentence import agreement_sentence, paper_sentences, question_agreement_sentences
 
 if TYPE_CHECKING:
     from agreement import Coefficient
     from agreement.proportion import Proportion
     from agreement.stratified import Stratified
 
-# What a residual error rate is wanted below, unless somebody says otherwise.
+# The default bound that a residual error rate should stay below.
 BOUND = 0.02
 
 
-class Line(NamedTuple):
-    """One claim and what was said of it: `outcome` is None while it is not checked, and where it
+class CheckedLabel(NamedTuple):
+    """One claim and the answers to it. `outcome` is None while the claim is not checked, and if it
     cannot be judged.
     """
 
@@ -45,11 +45,11 @@ class Line(NamedTuple):
     first: int | None
     second: int | None
     outcome: int | None
-    # How many of the first two have spoken, and could not judge; whether the third could not.
+    # How many of the first two have answered, and could not judge; whether the third could not.
     spoken: int
     unsure: int
     unjudgeable: bool
-    # Where two questions are asked: what each of the two answered, and what is claimed.
+    # If two questions are asked: what each of the two answered, and what is claimed.
     first_answers: str | None = None
     second_answers: str | None = None
     claimed_topic: bool | None = None
@@ -58,50 +58,50 @@ class Line(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether two have spoken and do not say the same: it is, or was, for a third."""
+        """Whether two have answered and do not agree, so that a third settles or has settled."""
         alike = (self.first, self.first_answers) == (self.second, self.second_answers)
         return self.spoken == 2 and (self.unsure > 0 or not alike)
 
     @property
     def claimed_answers(self) -> dict[str, bool | None]:
-        """What is claimed of each question."""
+        """The claimed answer to each question."""
         return {Question.TOPIC: self.claimed_topic, Question.CONSTRAINT: self.claimed_constraint}
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more is to be said of it."""
+        """Whether its check is complete: it has an outcome, or nobody can judge it."""
         return self.outcome is not None or self.unjudgeable
 
 
 @dataclass(frozen=True)
 class Rates:
-    """How many claims of one stratum, or of all, are wrong in either way."""
+    """Error rates of one stratum, or of all strata."""
 
     label: str
     items: int
     checked: int
-    # Of which a third said that they cannot be judged either: not among those checked.
+    # Labels that the third person could not judge either; not counted in `checked`.
     unjudgeable: int
-    # Relevant instead of not, or the reverse.
+    # Claimed relevant but not, or the reverse.
     status: Proportion
-    # Another grade, among them all that are wrong in status.
+    # Claimed a different grade; includes all that are wrong in status.
     grade: Proportion
-    # How many more, all of them right, bring either bound down; None: more than anybody checks.
+    # How many more checks, all of them right, lower each bound enough; None: impractically many.
     more_status: int | None
     more_grade: int | None
     # How many claims there were to draw from.
     frame: int
-    # By the value of the question; empty where the sample does not ask them.
+    # By the value of the question; empty if the sample does not ask them.
     questions: dict[str, QuestionRate] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
-        """How many of them are not checked: more than that cannot be."""
+        """How many claims of the frame are not checked: the most that can still be checked."""
         return self.frame - self.checked
 
 
-class Weighted(NamedTuple):
-    """The rates of all that there was to draw from, weighted by the sizes of the strata."""
+class WeightedRates(NamedTuple):
+    """Rates for all claims of the frame, weighted by the sizes of the strata."""
 
     status: Stratified
     grade: Stratified
@@ -109,79 +109,79 @@ class Weighted(NamedTuple):
 
 @dataclass(frozen=True)
 class Figures:
-    """Everything that the page of a sample counts."""
+    """All figures on the page of a sample."""
 
     sample: Sample
     bound: float
     overall: Rates
     strata: list[Rates]
-    # Weighted by the sizes of the strata; None where that is what `overall` says.
-    weighted: Weighted | None
+    # Weighted by the sizes of the strata; None unless strata were drawn at different rates.
+    weighted: WeightedRates | None
     differed: int
     to_settle: int
     settled: int
-    # Labels of which one of the two, or both, said that they cannot be judged.
+    # Labels that one or both of the two could not judge.
     unsure: int
     # Labels that fewer than two have checked.
     unchecked: int
     percent: Coefficient
     kappa: Coefficient
     sentence: str
-    # Of a sample that asks for conditions: numbers claimed against numbers counted.
+    # For a sample that asks for conditions: numbers claimed against numbers counted.
     matrix: ErrorMatrix | None
-    # One for each question that is asked.
+    # One for each question of the sample.
     questions: tuple[QuestionAgreement, ...] = ()
 
     @property
     def coefficients(self) -> tuple[Coefficient, Coefficient]:
-        """How much the two agree, as the page lists it."""
+        """The coefficients of agreement between the two, in the order of the page."""
         return self.percent, self.kappa
 
 
 def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
-    """Count a sample: two queries, whatever its size, and one more where it asks for conditions or
-    two questions.
+    """Compute the figures of a sample: two queries, whatever its size, and one more if it asks for
+    conditions or two questions.
 
     Raises ValueError for a bound that is not between 0 and 1.
     """
     relevant_from = sample.project.relevant_from
     lines = [
-        Line(*row)
+        CheckedLabel(*row)
         for row in with_checks(SampleItem.objects.filter(sample=sample))
         .order_by()
-        .values_list(*Line._fields)
+        .values_list(*CheckedLabel._fields)
     ]
-    # Who could not judge has said nothing that could agree with anything.
-    said = (
+    # "Cannot judge" is not counted in agreement.
+    graded = (
         Check.objects.current()
         .filter(item__sample=sample, place__lt=Check.SETTLES, relevance__isnull=False)
         .order_by("item", "place")
         .values_list("item", "checker__name", "relevance")
     )
-    answers = answers_of(sample)
-    decided = decide((line.pk for line in lines if line.outcome is not None), answers)
-    asked = list(Question) if sample.asks == Sample.Asks.QUESTIONS else []
-    of_stratum: dict[str, list[Line]] = defaultdict(list)
+    answers = question_replies_of(sample)
+    decided = decide_replies((line.pk for line in lines if line.outcome is not None), answers)
+    sample_questions = list(Question) if sample.asks == Sample.Asks.QUESTIONS else []
+    of_stratum: dict[str, list[CheckedLabel]] = defaultdict(list)
     for line in lines:
         of_stratum[line.stratum].append(line)
     counted: Any = {
         "relevant_from": relevant_from,
         "bound": bound,
-        "asked": asked,
+        "sample_questions": sample_questions,
         "decided": decided,
     }
-    overall = _rates("", lines, frame=sum(sample.frame.values()), **counted)
-    rows: list[Any] = list(said)
-    percent, kappa = agreement_of(rows)
+    overall = _count_errors("", lines, frame=sum(sample.frame.values()), **counted)
+    rows: list[Any] = list(graded)
+    percent, kappa = agreement_of_rows(rows)
     differed = [line for line in lines if line.differs]
     settled = sum(1 for line in differed if line.closed)
     strata = [
-        _rates(stratum, of_stratum[stratum], frame=sample.frame.get(stratum, 0), **counted)
+        _count_errors(stratum, of_stratum[stratum], frame=sample.frame.get(stratum, 0), **counted)
         for stratum in sorted(of_stratum)
     ]
-    weighted = _weighted(sample, strata)
+    weighted = _weight_rates(sample, strata)
     by_two = sum(1 for line in lines if line.spoken == 2)
-    questions = tuple(agreement_on(question, answers) for question in asked)
+    questions = tuple(agreement_on_question(question, answers) for question in sample_questions)
     return Figures(
         sample=sample,
         bound=bound,
@@ -195,11 +195,14 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         unchecked=len(lines) - by_two,
         percent=percent,
         kappa=kappa,
-        sentence=sentence_of(
+        sentence=paper_sentences(
             sample,
             overall,
             weighted,
-            [agreed(len(differed), settled, percent, kappa), *agreed_on(questions)],
+            [
+                agreement_sentence(len(differed), settled, percent, kappa),
+                *question_agreement_sentences(questions),
+            ],
             by_two=by_two,
         ),
         questions=questions,
@@ -207,14 +210,14 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     )
 
 
-def _rates(
+def _count_errors(
     label: str,
-    lines: Sequence[Line],
+    lines: Sequence[CheckedLabel],
     *,
     relevant_from: int,
     bound: float,
     frame: int,
-    asked: Sequence[Question],
+    sample_questions: Sequence[Question],
     decided: Decided,
 ) -> Rates:
     from agreement.proportion import more_needed, proportion
@@ -233,23 +236,25 @@ def _rates(
         more_status=more_needed(status, len(checked), bound=bound),
         more_grade=more_needed(grade, len(checked), bound=bound),
         frame=frame,
-        questions={one.value: question_rate(one, labels, bound, decided) for one in asked},
+        questions={
+            one.value: question_rate(one, labels, bound, decided) for one in sample_questions
+        },
     )
 
 
-def _weighted(sample: Sample, strata: Sequence[Rates]) -> Weighted | None:
-    """The rates over strata that were drawn at different rates, else None."""
+def _weight_rates(sample: Sample, strata: Sequence[Rates]) -> WeightedRates | None:
+    """Return rates weighted by stratum, or None unless strata were drawn at different rates."""
     from agreement.stratified import Stratum, stratified
 
     if sample.kind != Sample.Kind.RANDOM or sample.stratify == Sample.Stratify.NONE:
         return None
-    # Of each instruction so many: within a stratum, too, some labels are likelier than others.
+    # With a fixed number per instruction, labels of one stratum differ in their probability too.
     if sample.per == Sample.Per.INSTRUCTION:
         return None
     drawn = [(line.items, line.frame) for line in strata]
     if all(items * drawn[0][1] == drawn[0][0] * frame for items, frame in drawn):
         return None
-    return Weighted(
+    return WeightedRates(
         stratified([Stratum(one.status.count, one.status.of, one.frame) for one in strata]),
         stratified([Stratum(one.grade.count, one.grade.of, one.frame) for one in strata]),
     )

@@ -1,4 +1,4 @@
-"""What people type about samples and checks, looked at before an action sees it."""
+"""Forms of samples and checks: validate what people send before an action receives it."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from annotate.judgments.models import Judgment
 from annotate.projects.kinds import PlannedCheck
 from annotate.projects.models import Membership
 from audit.checks.actions import MAX_WORDS
-from audit.checks.claims import Asked, why_unfit
+from audit.checks.claims import ClaimSelection, why_unfit
 from audit.checks.figures import BOUND
 from audit.checks.models import Question, Reply, Sample
 from audit.checks.modes import MODES, has_modes
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
 
-# As large as every database takes.
+# The largest integer that every supported database stores exactly.
 MAX_SEED = 2**53 - 1
 _MACHINE = "machine-"
 
 
-def _claiming(member: Membership) -> QuerySet[Membership]:
-    """The machines with judgments: one that only filtered claims nothing."""
+def _machines_with_judgments(member: Membership) -> QuerySet[Membership]:
+    """Return the machines with judgments; a machine that only filtered has no claims."""
     judged = Judgment.objects.filter(annotator=OuterRef("pk"))
     machines = member.project.memberships.filter(Exists(judged), is_machine=True)
     return machines.order_by("name")
 
 
 class _ClaimsForm(forms.Form):
-    """Whose labels are looked at."""
+    """The choice of whose labels are checked."""
 
     claims = forms.ChoiceField(label=_("Labels to check"))
 
@@ -44,7 +44,7 @@ class _ClaimsForm(forms.Form):
         self._project = member.project
         if not has_modes(member.project):
             del self.fields["modes"]
-        self._machines = {f"{_MACHINE}{one.pk}": one for one in _claiming(member)}
+        self._machines = {f"{_MACHINE}{one.pk}": one for one in _machines_with_judgments(member)}
         claims = self.fields["claims"]
         assert isinstance(claims, forms.ChoiceField)
         claims.choices = [
@@ -57,43 +57,44 @@ class _ClaimsForm(forms.Form):
         ]
 
     def clean(self) -> dict[str, Any]:
-        """Choose no mode where the project has only one."""
+        """Add an empty list of modes if the project has only one mode."""
         given = super().clean() or self.cleaned_data
         given.setdefault("modes", [])
         return given
 
-    def asked(self) -> Asked:
-        """Return whose labels they are; the form is valid."""
+    def selection(self) -> ClaimSelection:
+        """Return the claims that the valid form asks for."""
         chosen = self.cleaned_data["claims"]
         relevant_only = bool(self.cleaned_data.get("relevant_only"))
         machine = self._machines.get(chosen)
         asks = self.cleaned_data.get("asks") or Sample.Asks.GRADE
         if machine is not None:
-            return Asked(Sample.Source.MACHINE, machine, relevant_only, asks)
-        return Asked(chosen, None, relevant_only, asks)
+            return ClaimSelection(Sample.Source.MACHINE, machine, relevant_only, asks)
+        return ClaimSelection(chosen, None, relevant_only, asks)
 
 
-def _modes() -> forms.MultipleChoiceField:
+def _modes_field() -> forms.MultipleChoiceField:
     return forms.MultipleChoiceField(
         label=_("Modes"),
         choices=list(MODES.items()),
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=_(
-            "Each mode is a sample of its own, checked with the narrative of that mode. The same "
-            "seed draws the same documents in each. None ticked: one sample of all modes."
+            "Each mode becomes a separate sample, checked with the narrative of that mode. The "
+            "same seed draws the same documents in each. If none is ticked: one sample of all "
+            "modes."
         ),
     )
 
 
 class SampleForm(_ClaimsForm):
-    """A random sample before it is drawn."""
+    """The choices for a random sample."""
 
-    modes = _modes()
+    modes = _modes_field()
 
     name = forms.CharField(
         max_length=MAX_NAME,
-        help_text=_("Checkers see it. It should not tell what is claimed."),
+        help_text=_("Checkers see it, so it should not reveal what is claimed."),
         error_messages={"required": "Give the sample a name."},
     )
     asks = forms.ChoiceField(
@@ -102,13 +103,13 @@ class SampleForm(_ClaimsForm):
         initial=Sample.Asks.GRADE,
         required=False,
         help_text=_(
-            "Conditions: of narratives that have them. The label is taken for the number met, "
+            "Conditions: for narratives that have them. The label is taken as the number met, "
             "unless a machine gave a verdict on each. Two questions: the document is relevant if "
             "both answers are yes."
         ),
     )
     relevant_only = forms.BooleanField(
-        label=_("Only what is claimed to be relevant"),
+        label=_("Only documents claimed to be relevant"),
         required=False,
     )
     stratify = forms.ChoiceField(
@@ -125,9 +126,9 @@ class SampleForm(_ClaimsForm):
         min_value=0,
         max_value=MAX_SEED,
         initial=1,
-        help_text=_("The same seed draws the same labels, here and anywhere."),
+        help_text=_("The same seed draws the same labels on any installation."),
     )
-    fewer = forms.BooleanField(label=_("Where there are fewer, take what there is"), required=False)
+    fewer = forms.BooleanField(label=_("If there are fewer, take all of them"), required=False)
     shows_claim = forms.BooleanField(
         label=_("Show checkers what is claimed"),
         required=False,
@@ -137,7 +138,7 @@ class SampleForm(_ClaimsForm):
     shows_reason = forms.BooleanField(
         label=_("After the answer, let checkers read why a document violates"),
         required=False,
-        help_text=_("Where the file says why. Who has read it can no longer change the answer."),
+        help_text=_("If the file gives a reason. Reading it makes the answer final."),
     )
 
     field_order = (
@@ -146,33 +147,35 @@ class SampleForm(_ClaimsForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what cannot be asked of these labels."""
+        """Refuse a question that these labels cannot answer."""
         given = super().clean() or self.cleaned_data
-        if not self.errors and (unfit := why_unfit(self._project, self.asked(), given["stratify"])):
+        if not self.errors and (
+            unfit := why_unfit(self._project, self.selection(), given["stratify"])
+        ):
             self.add_error("asks", unfit)
         return given
 
     def choices(self) -> dict[str, Any]:
-        """Return what `audit.checks.claims.plan` asks for; the form is valid."""
+        """Return the keyword arguments of `audit.checks.plans.plan`; the form must be valid."""
         names = ("stratify", "per", "size", "seed", "fewer")
         return {name: self.cleaned_data[name] for name in names}
 
 
 def choices_of_planned(check: PlannedCheck, member: Membership) -> dict[str, Any]:
-    """Return what the form of a sample begins with, for a check that the project's kind plans."""
+    """Return the initial values of the sample form for a check that the project's kind plans."""
     claims = check.source
     if check.source == Sample.Source.MACHINE:
-        machine = _claiming(member).first()
+        machine = _machines_with_judgments(member).first()
         claims = f"{_MACHINE}{machine.pk}" if machine is not None else ""
     names = ("name", "size", "per", "asks", "stratify", "shows_reason", "modes")
     return {"claims": claims, **{name: getattr(check, name) for name in names}}
 
 
 class _Runs(forms.ModelMultipleChoiceField[Run]):
-    """Runs by their names; of those over instructions it is said."""
+    """Choice of runs by name; the label marks runs over instructions."""
 
     def label_from_instance(self, obj: Run) -> str:
-        """Return what a run is called in the list."""
+        """Return the label of a run in the list."""
         if obj.side == Run.Side.ALTERED:
             return str(_("%(run)s (over instructions)") % {"run": obj.name})
         if obj.side == Run.Side.REVERSED:
@@ -181,16 +184,16 @@ class _Runs(forms.ModelMultipleChoiceField[Run]):
 
 
 class SuspectsForm(_ClaimsForm):
-    """Which documents are suspects: claimed relevant, and missed by runs."""
+    """The rule for suspects: documents that are claimed relevant and missed by runs."""
 
-    modes = _modes()
+    modes = _modes_field()
     runs = _Runs(
         Run.objects.none(),
         widget=forms.CheckboxSelectMultiple,
         error_messages={
             "required": "Choose at least one run.",
-            "invalid_choice": "One of these is no run of this project. Choose again.",
-            "invalid_pk_value": "One of these is no run of this project. Choose again.",
+            "invalid_choice": "One of these is not a run of this project. Choose again.",
+            "invalid_pk_value": "One of these is not a run of this project. Choose again.",
         },
     )
     at_least = forms.IntegerField(label=_("Missed by at least"), min_value=1, max_value=32_767)
@@ -200,7 +203,7 @@ class SuspectsForm(_ClaimsForm):
     below = forms.FloatField(
         label=_("Or scored lower than"),
         required=False,
-        help_text=_("Only for runs whose scores are of one scale."),
+        help_text=_("Only for runs whose scores are on the same scale."),
     )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
@@ -210,23 +213,23 @@ class SuspectsForm(_ClaimsForm):
         runs.queryset = Run.objects.filter(project=member.project_id).order_by("name")
 
     def clean(self) -> dict[str, Any]:
-        """Ask for no more runs than are chosen."""
+        """Refuse a number of missing runs that is larger than the number of chosen runs."""
         given = super().clean() or self.cleaned_data
         runs, at_least = given.get("runs"), given.get("at_least")
         if runs is not None and at_least is not None and at_least > len(runs):
             self.add_error(
                 "at_least",
-                f"{at_least} runs cannot miss a document where {len(runs)} are chosen.",
+                f"{at_least} runs cannot miss a document if only {len(runs)} are chosen.",
             )
         return given
 
 
 class SendForm(forms.Form):
-    """The sample that suspects are sent to."""
+    """The choices for a sample of suspects."""
 
     name = forms.CharField(
         max_length=MAX_NAME,
-        help_text=_("Checkers see it. It should not tell what is claimed."),
+        help_text=_("Checkers see it, so it should not reveal what is claimed."),
         error_messages={"required": "Give the sample a name."},
     )
     stratify = forms.ChoiceField(
@@ -235,11 +238,11 @@ class SendForm(forms.Form):
     shows_claim = forms.BooleanField(label=_("Show checkers what is claimed"), required=False)
 
 
-_NO_REPLY = {"invalid_choice": _("The answer to a question is yes, no, or can't tell.")}
+_NO_REPLY = {"invalid_choice": _("The answer to a question must be yes, no, or can't tell.")}
 
 
 class CheckForm(forms.Form):
-    """One answer: a relevance, verdicts on conditions, or that one cannot judge; words if any.
+    """One answer: a relevance, verdicts on conditions, or "cannot judge"; with an optional note.
 
     A verdict is the field `verdict-` and the condition's key. Samples that ask two questions have
     fields for these.
@@ -269,30 +272,30 @@ class CheckForm(forms.Form):
                 del self.fields[one.column]
 
     def answer(self) -> dict[str, Any]:
-        """Return what the actions ask for; the form is valid."""
+        """Return the keyword arguments of the actions; the form must be valid."""
         given = self.cleaned_data
         sent: uuid.UUID | None = given["uuid"]
         return {
             "relevance": given["relevance"],
             "cannot_judge": given["cannot_judge"],
             "verdicts": given["verdicts"],
-            "questions": {one.value: said for one in Question if (said := given.get(one.column))},
+            "questions": {one.value: reply for one in Question if (reply := given.get(one.column))},
             "words": given["words"],
             "uuid": sent,
             "text": given["text_version"],
         }
 
     def clean(self) -> dict[str, Any]:
-        """Add `verdicts`: the answers by the key of the condition."""
+        """Add `verdicts`: the answers by condition key."""
         return {**self.cleaned_data, "verdicts": verdicts_in(self.data)}
 
     def sentence(self) -> str:
-        """Return why the answer cannot be taken."""
+        """Return the form's errors as one text."""
         return " ".join(str(error) for errors in self.errors.values() for error in errors)
 
 
 class BoundForm(forms.Form):
-    """Below which rate, in percent, the bound shall come."""
+    """The rate, in percent, that the error bound should come below."""
 
     bound = forms.DecimalField(
         label=_("How many more, for at most (percent)"),
@@ -309,6 +312,6 @@ class BoundForm(forms.Form):
         super().__init__(given)
 
     def share(self) -> float:
-        """Return the bound as a share; the usual one where it makes no sense."""
+        """Return the bound as a share; the default if the input is invalid."""
         percent = self.cleaned_data.get("bound") if self.is_valid() else None
         return float(percent) / 100 if percent else BOUND

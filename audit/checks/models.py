@@ -1,4 +1,4 @@
-"""Samples of labels and the checks of them."""
+"""Models of label checks: samples, their items, and the checks of these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotate.collection.models import Candidate, ReadsText, Run
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 
-# The same for every report, so that the same rows give the same figures.
+# Fixed for every report, so that the same rows give the same figures.
 SEED = 20_260_101
 RESAMPLES = 2_000
 
@@ -36,11 +36,11 @@ class Sample(models.Model):
         MACHINE = "machine", "Judgments of a machine"
         CONSENSUS = "consensus", "What people's judgments come to"
         PRIOR = "prior", "Earlier qrels"
-        # That they stay non-relevant: a narrower narrative lets nothing in.
+        # The claim is that they stay non-relevant: a narrower narrative adds nothing.
         NEVER = "never", "Earlier non-relevant documents, under the altered narrative"
 
     class Stratify(models.TextChoices):
-        """What the strata are, which the figures are also given for."""
+        """How labels are divided into strata; figures are also given per stratum."""
 
         NONE = "none", "Nothing: one stratum"
         CATEGORY = "category", "Category of the instruction"
@@ -50,13 +50,13 @@ class Sample(models.Model):
         LABEL = "label", "What is claimed: complies, violates, off topic"
 
     class Per(models.TextChoices):
-        """What the number that is drawn is of."""
+        """Whether the size is per stratum or per instruction."""
 
         STRATUM = "stratum", "of each stratum"
         INSTRUCTION = "instruction", "of each instruction"
 
     class Asks(models.TextChoices):
-        """What is claimed, and asked of who checks."""
+        """What the labels claim and checkers are asked."""
 
         GRADE = "grade", "Which grade it is"
         COUNT = "count", "How many conditions it meets"
@@ -70,10 +70,10 @@ class Sample(models.Model):
     rater = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    # Whether only what is claimed to be relevant was looked at.
+    # Whether the sample has only labels claimed to be relevant.
     relevant_only = models.BooleanField(default=False)
     asks = models.CharField(max_length=10, choices=Asks, default=Asks.GRADE)
-    # The mode (a side of the narratives) whose labels are checked; "" for all of them.
+    # The mode (a side of the narratives) whose labels are checked; "" for all modes.
     side = models.CharField(
         max_length=10, choices=Narrative.Side, blank=True, default="", db_default=""
     )
@@ -81,19 +81,20 @@ class Sample(models.Model):
     seed = models.PositiveBigIntegerField(null=True, blank=True)
     per = models.CharField(max_length=12, choices=Per, default=Per.STRATUM)
     size = models.PositiveIntegerField(null=True, blank=True)
-    # Whether a stratum (or instruction) that has fewer gave what it has.
+    # Whether a stratum (or instruction) with fewer labels gave all of them.
     fewer = models.BooleanField(default=False)
-    # Of suspects: what at least so many of these runs do not rank so high, or score lower.
+    # Suspects only: at least `at_least` of the runs rank the document below `depth`, or score it
+    # below `below`, or do not rank it.
     at_least = models.PositiveSmallIntegerField(null=True, blank=True)
     depth = models.PositiveIntegerField(null=True, blank=True)
     below = models.FloatField(null=True, blank=True)
     runs: models.ManyToManyField[Run, Any] = models.ManyToManyField(
         Run, blank=True, related_name="+"
     )
-    # How many claims there were to draw from, for each stratum: {"C1": 512}.
+    # How many claims the frame had in each stratum: {"C1": 512}.
     frame: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(default=dict)
     shows_claim = models.BooleanField(default=False)
-    # Whether people may read why a document violates its instruction, once they have answered.
+    # Whether checkers may read why a document violates its instruction after they answer.
     shows_reason = models.BooleanField(default=False, db_default=False)
     created_by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
@@ -109,7 +110,7 @@ class Sample(models.Model):
                 condition=Q(source="machine", rater__isnull=False)
                 | (~Q(source="machine") & Q(rater__isnull=True)),
             ),
-            # What is drawn has a seed and a number, what is picked the rule by which it was.
+            # A random sample has a seed and a size, a sample of suspects its rule.
             models.CheckConstraint(
                 name="sample_says_how_it_was_made",
                 condition=Q(
@@ -134,7 +135,7 @@ class Sample(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """Where its figures are, or for who checks the way to the next document."""
+        """Return the page of the sample: figures for leads, the next label for checkers."""
         return reverse("audit:sample", args=[self.pk])
 
 
@@ -144,15 +145,15 @@ class SampleItem(models.Model):
     sample = models.ForeignKey(Sample, on_delete=models.PROTECT, related_name="items")
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="+")
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="+")
-    # As it was when the sample was made, whatever is said since.
+    # The claim when the sample was made; later judgments do not change it.
     claimed = models.IntegerField()
-    # What the label claims of the two questions; null where it says nothing of one.
+    # What the label claims on the two questions; null if it makes no claim on one.
     claimed_topic = models.BooleanField(null=True, blank=True)
     claimed_constraint = models.BooleanField(null=True, blank=True)
-    # Why the document violates the instruction, in the words of who claims it.
+    # Why the document violates the instruction, in the words of the claim's source.
     reason = models.TextField(blank=True, default="", db_default="")
     stratum = models.CharField(max_length=255, blank=True)
-    # Of a suspect: how many of the runs that have its query fail to rank it.
+    # Suspects only: how many of the runs that have its query miss it.
     missed = models.PositiveSmallIntegerField(null=True, blank=True)
 
     class Meta:
@@ -167,26 +168,26 @@ class SampleItem(models.Model):
 
 
 class Question(models.TextChoices):
-    """What a sample of two questions asks; the grade follows from both answers."""
+    """One of two questions that a sample may ask; the grade follows from both answers."""
 
     TOPIC = "topic", _("On topic")
     CONSTRAINT = "constraint", _("Meets the constraint")
 
     @property
     def column(self) -> str:
-        """The field of a check that holds its answer."""
+        """The field of `Check` that holds its answer."""
         return {"topic": "on_topic", "constraint": "meets_constraint"}[self.value]
 
     @property
     def sentence(self) -> str:
-        """How the page asks it."""
+        """The question as the page asks it."""
         if self is Question.TOPIC:
             return gettext("Is it on the topic of the query?")
         return gettext("Does it meet the constraint of the instruction?")
 
     @property
     def number(self) -> int:
-        """Its place on the page, from 1."""
+        """Its number on the page, from 1."""
         return list(type(self)).index(self) + 1
 
 
@@ -199,41 +200,41 @@ class Reply(models.TextChoices):
 
 
 class CheckQuerySet(models.QuerySet["Check"]):
-    """What checkers said."""
+    """Checks of claimed labels."""
 
     def current(self) -> CheckQuerySet:
-        """What each says now of the newest text."""
+        """Return the current checks of the newest texts."""
         return self.filter(superseded_at__isnull=True, text_replaced_at__isnull=True)
 
 
 class Check(ReadsText):
-    """What one person says of a claimed label. The first two are blind; a third settles."""
+    """One person's answer to a claimed label. The first two are blind; a third settles."""
 
-    # The place of whoever settles what the first two differ on.
+    # The place of the third person, who settles where the first two differ.
     SETTLES: ClassVar[int] = 3
 
-    # Made by whoever sends it, so that sending twice changes nothing.
+    # Created by the client, so that sending twice changes nothing.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     item = models.ForeignKey(SampleItem, on_delete=models.PROTECT, related_name="checks")
     checker = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="checks")
     place = models.PositiveSmallIntegerField()
-    # The grade; of a sample that asks for conditions, how many are met. Null: one cannot judge it.
+    # The grade; for a sample that asks for conditions, how many are met. Null: cannot judge.
     relevance = models.IntegerField(null=True, blank=True)
     cannot_judge = models.BooleanField(default=False)
     # Answers by the key of the condition: {"7": "met"}.
     verdicts: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
         default=dict, blank=True
     )
-    # Answers to the two questions (`Question`); "" where the sample does not ask them.
+    # Answers to the two questions (`Question`); "" if the sample does not ask them.
     on_topic = models.CharField(max_length=9, choices=Reply, blank=True, default="", db_default="")
     meets_constraint = models.CharField(
         max_length=9, choices=Reply, blank=True, default="", db_default=""
     )
     words = models.TextField(blank=True)
-    # When the checker read why the document violates; the answer is fixed from then on.
+    # When the checker read why the document violates; after that the answer cannot change.
     reason_read_at = models.DateTimeField(null=True, blank=True)
     at = models.DateTimeField(default=timezone.now)
-    # Current while null. Set when the checker said something else, or took it back.
+    # Current while null. Set when the checker answers differently or withdraws the answer.
     superseded_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
 
@@ -241,8 +242,8 @@ class Check(ReadsText):
 
     class Meta:
         constraints: ClassVar = [
-            # The referees: one current check of a person on an item, so that who settles is a third
-            # person, and one in each place, so that there are never more than two and a third.
+            # One current check per person and item, so that the settler is a third person; and one
+            # per place, so that an item never has more than two checks and a settlement.
             models.UniqueConstraint(
                 name="check_one_current",
                 fields=["item", "checker"],
@@ -253,13 +254,13 @@ class Check(ReadsText):
                 fields=["item", "place"],
                 condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
             ),
-            # Whoever cannot judge gives no grade, and everybody else does.
+            # A check has either a grade or "cannot judge".
             models.CheckConstraint(
                 name="check_grade_or_cannot_judge",
                 condition=Q(cannot_judge=True, relevance__isnull=True)
                 | Q(cannot_judge=False, relevance__isnull=False),
             ),
-            # Both questions are answered, or neither is asked.
+            # Both questions are answered, or neither.
             models.CheckConstraint(
                 name="check_answers_both_questions",
                 condition=Q(on_topic="", meets_constraint="")
@@ -272,7 +273,7 @@ class Check(ReadsText):
             ),
         ]
         indexes: ClassVar = [
-            # What a person said last, to take it back.
+            # Finds a person's latest check, for undo.
             models.Index(fields=["checker", "-at"], name="check_history"),
         ]
 
@@ -280,11 +281,11 @@ class Check(ReadsText):
         return f"check {self.pk}"
 
     def answers(self) -> dict[int, str]:
-        """Answers by the key of the condition."""
+        """Return the answers by condition key."""
         return {int(condition): answer for condition, answer in self.verdicts.items()}
 
     def questions(self) -> dict[str, str]:
-        """Answers to the two questions; empty where the sample does not ask them."""
+        """Return the answers to the two questions; empty if the sample does not ask them."""
         if not self.on_topic:
             return {}
         return {one.value: getattr(self, one.column) for one in Question}

@@ -1,7 +1,7 @@
-"""Checking labels in several modes: original, instructed, reversed. Each is a sample of its own.
+"""Checking labels in modes: original, instructed, reversed. Each mode is a separate sample.
 
-InfoSearch asks of a gold document that it is relevant to the original and to the instructed query,
-and not to the reversed one; so it is looked at once in each mode, with the narrative of that mode.
+In InfoSearch a gold document is relevant to the original and to the instructed query, and not to
+the reversed one; so it is checked once in each mode, with the narrative of that mode.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from annotate.judgments.in_force import in_pools
 from annotate.pairs.models import Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import to_check, with_checks
 from base.errors import Refused
@@ -32,57 +32,57 @@ MODES: Mapping[str, str | Promise] = {
 }
 
 
-def asked_in(project: Project, asked: Asked, mode: str) -> Asked:
-    """Return what is asked for in one mode.
+def selection_in_mode(project: Project, selection: ClaimSelection, mode: str) -> ClaimSelection:
+    """Return the request for claims of one mode.
 
-    In the original mode a label is what the qrels say, where a machine claims nothing there.
+    In the original mode the qrels are the source if the machine has no claims there.
     """
-    in_mode = asked._replace(side=mode)
-    if mode != Narrative.Side.ORIGINAL or asked.source != Sample.Source.MACHINE:
+    in_mode = selection._replace(side=mode)
+    if mode != Narrative.Side.ORIGINAL or selection.source != Sample.Source.MACHINE:
         return in_mode
-    if frame(project, in_mode).claims:
+    if build_frame(project, in_mode).claims:
         return in_mode
     return in_mode._replace(source=Sample.Source.PRIOR, rater=None)
 
 
-def passes(
-    project: Project, asked: Asked, name: str, modes: Sequence[str]
-) -> Iterator[tuple[str, Asked]]:
-    """Yield the name of the sample of each mode, and what is asked for in it."""
+def mode_samples(
+    project: Project, selection: ClaimSelection, name: str, modes: Sequence[str]
+) -> Iterator[tuple[str, ClaimSelection]]:
+    """Yield for each mode the name of its sample and its request for claims."""
     for mode in modes:
         yield (
             _("%(name)s (%(mode)s)") % {"name": name, "mode": str(MODES[mode]).lower()},
-            asked_in(project, asked, mode),
+            selection_in_mode(project, selection, mode),
         )
 
 
-def make_passes(
-    make: Callable[[str, Asked], Sample],
+def make_mode_samples(
+    make: Callable[[str, ClaimSelection], Sample],
     *,
     project: Project,
-    asked: Asked,
+    selection: ClaimSelection,
     name: str,
     modes: Sequence[str],
 ) -> list[Sample]:
-    """Make a sample for each mode, or one of all of them where none is named. All or none.
+    """Make a sample for each mode, or one of all modes if `modes` is empty; all or none.
 
-    Refused: as by `make` (`draw_sample` or `pick_suspects`), and where no mode has anything.
+    Refused: as by `make` (`draw_sample` or `pick_suspects`), and if no mode has any claims.
     """
     if not modes:
-        return [make(name, asked)]
+        return [make(name, selection)]
     with transaction.atomic():
         made = [
             make(of_mode, in_mode)
-            for of_mode, in_mode in passes(project, asked, name, modes)
-            if frame(project, in_mode).claims
+            for of_mode, in_mode in mode_samples(project, selection, name, modes)
+            if build_frame(project, in_mode).claims
         ]
     if not made:
         raise Refused(_("Nothing is claimed in these modes."))
     return made
 
 
-class Pass(NamedTuple):
-    """How far the labels of one mode are, and what one member has done and could do of them."""
+class ModeProgress(NamedTuple):
+    """Progress on the labels of one mode: overall, by one member, and left for that member."""
 
     mode: str
     labels: int = 0
@@ -93,26 +93,26 @@ class Pass(NamedTuple):
     next: int | None = None
 
 
-def has_passes(project: Project) -> bool:
-    """Say whether the kind of project checks labels in modes."""
+def checks_in_modes(project: Project) -> bool:
+    """Return whether the kind of project checks labels in modes."""
     return any(step.startswith("check_") for step in kind_of(project.kind).steps)
 
 
 def has_modes(project: Project) -> bool:
-    """Say whether there is more than one mode to check labels in: the kind checks in modes, or some
+    """Return whether labels can be checked in several modes: the kind has modes, or some
     instruction is reversed.
     """
     reversed_ones = Narrative.objects.filter(pair__project=project, side=Narrative.Side.REVERSED)
-    return has_passes(project) or reversed_ones.exists()
+    return checks_in_modes(project) or reversed_ones.exists()
 
 
-def passes_of(member: Membership) -> list[Pass]:
-    """Return the passes of the member's project, in the order of the modes; none where its kind has
-    none: three queries.
+def progress_by_mode(member: Membership) -> list[ModeProgress]:
+    """Return the passes of the member's project in the order of the modes; an empty list if its
+    kind has no modes. Three queries.
 
     A label belongs to the mode of its narrative, also in a sample of all modes.
     """
-    if not has_passes(member.project):
+    if not checks_in_modes(member.project):
         return []
     items = SampleItem.objects.filter(
         in_pools(), sample__project=member.project, narrative__pair__removed_at__isnull=True
@@ -125,14 +125,15 @@ def passes_of(member: Membership) -> list[Pass]:
         checked=Count("pk", filter=done),
         mine_all=Count("pk", filter=Q(mine=True)),
     )
-    waiting = waiting_in(member)
+    waiting = waiting_by_mode(member)
     return [
-        Pass(mode, *counted.get(mode, (0, 0, 0)), *waiting.get(mode, (0, None))) for mode in MODES
+        ModeProgress(mode, *counted.get(mode, (0, 0, 0)), *waiting.get(mode, (0, None)))
+        for mode in MODES
     ]
 
 
-def waiting_in(member: Membership) -> dict[str, tuple[int, int]]:
-    """Return how many labels the member could check in each mode, and the first of them."""
+def waiting_by_mode(member: Membership) -> dict[str, tuple[int, int]]:
+    """Return by mode how many labels the member could check, and the first of them."""
     found = _by_mode(to_check(member), waiting=Count("pk"), first=Min("pk"))
     return {mode: (waiting, first) for mode, (waiting, first) in found.items()}
 

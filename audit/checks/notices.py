@@ -15,7 +15,7 @@ from audit.checks.queue import count_to_check
 
 
 def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
-    """Labels that each of these members could check, and when the newest sample was drawn."""
+    """Return notices of labels that each member could check, dated by the newest sample."""
     counts = count_to_check(members)
     rows = Sample.objects.filter(project__in=[one.project_id for one in members]).order_by()
     drawn = dict(rows.values_list("project").annotate(at=Max("created_at")))

@@ -1,4 +1,4 @@
-"""What checks of grades came to: for exports, and for the rules of a kind."""
+"""Outcomes of checked grades, for exports and for the rules of a kind."""
 
 from __future__ import annotations
 
@@ -16,32 +16,34 @@ from audit.checks.queue import with_checks
 CHUNK = 5_000
 
 
-class Found(NamedTuple):
-    """What checks of one label came to: an outcome; without one, whether its check is over."""
+class CheckOutcome(NamedTuple):
+    """The outcome of one label's checks; without an outcome, whether its check is over."""
 
     outcome: int | None
     over: bool
 
 
-def newest(rows: Iterator[tuple[int, int, int | None, bool]]) -> dict[tuple[int, int], Found]:
-    """Return what each label came to, by narrative and candidate, from the checks of all samples.
+def newest_outcomes(
+    rows: Iterator[tuple[int, int, int | None, bool]],
+) -> dict[tuple[int, int], CheckOutcome]:
+    """Return the outcome of each label, by narrative and candidate, over all samples.
 
-    `rows` come in the order in which the samples were made. Of several samples with an outcome the
-    one made last has the word; without any, the label is open while one of them is.
+    `rows` are in the order in which the samples were made. The newest sample with an outcome wins;
+    without any outcome, the label is open while one of its samples is open.
     """
-    found: dict[tuple[int, int], Found] = {}
+    found: dict[tuple[int, int], CheckOutcome] = {}
     for narrative, candidate, outcome, unjudgeable in rows:
-        earlier = found.get((narrative, candidate), Found(None, True))
+        earlier = found.get((narrative, candidate), CheckOutcome(None, True))
         if outcome is not None:
-            found[narrative, candidate] = Found(outcome, True)
+            found[narrative, candidate] = CheckOutcome(outcome, True)
         elif earlier.outcome is None:
-            found[narrative, candidate] = Found(None, earlier.over and unjudgeable)
+            found[narrative, candidate] = CheckOutcome(None, earlier.over and unjudgeable)
     return found
 
 
 def checked_items(**which: Any) -> QuerySet[Any, Any]:
     """Return the labels of samples that ask for grades, or for two questions that decide them, with
-    what was said of each. A number of conditions that are met is a grade where the project says so.
+    the answers to each. A number of conditions met is a grade if the project says so.
     """
     counts_are_grades = Q(sample__project__condition_rule=Project.ConditionRule.COUNT_MET)
     of_grades = SampleItem.objects.filter(~Q(sample__asks=Sample.Asks.COUNT) | counts_are_grades)
@@ -49,7 +51,7 @@ def checked_items(**which: Any) -> QuerySet[Any, Any]:
 
 
 def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int]:
-    """Return the grade that checks came to, by narrative and candidate: one query."""
+    """Return the checked grade by narrative and candidate: one query."""
     rows: Iterator[Any] = (
         checked_items(narrative__in=narratives.values("pk"))
         .filter(in_pools())
@@ -57,9 +59,13 @@ def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int
         .values_list("narrative", "candidate", "outcome", "unjudgeable")
         .iterator(CHUNK)
     )
-    return {place: one.outcome for place, one in newest(rows).items() if one.outcome is not None}
+    return {
+        place: one.outcome
+        for place, one in newest_outcomes(rows).items()
+        if one.outcome is not None
+    }
 
 
-def checks_of(candidates: Sequence[int]) -> int:
-    """Return how many checks there are of these candidates now."""
+def count_checks(candidates: Sequence[int]) -> int:
+    """Return how many current checks these candidates have."""
     return Check.objects.current().filter(item__candidate__in=candidates).count()

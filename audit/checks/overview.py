@@ -1,4 +1,4 @@
-"""What checks add to the home and project pages: labels that wait for this person."""
+"""Label checks on the home and project pages."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from base.routes import address
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
-    """Labels this person could check, and those on which two others differ: leads have these in
-    the queue of disagreements. Two queries.
+    """Return how many labels each member could check or settle; leads settle in the queue of
+    disagreements instead. Two queries.
     """
     to_check = count_to_check(members)
     to_settle = count_to_settle([member for member in members if not member.leads])
@@ -36,17 +36,17 @@ def _contribution(member: Membership, to_check: int, to_settle: int) -> Contribu
             Todo(_("Labels to check"), to_check, where),
             Todo(_("Checked labels to settle"), to_settle, where),
         ]
-    return Contribution(tuple(todo), details=lambda: _sampled(member) if member.leads else {})
+    return Contribution(tuple(todo), details=lambda: _count_sampled(member) if member.leads else {})
 
 
-def _sampled(member: Membership) -> dict[str, Any]:
-    """How many labels are sampled, and how many of them two people checked, in all and by the side
-    of their narratives: one query, where the kind of project has such a step.
+def _count_sampled(member: Membership) -> dict[str, Any]:
+    """Return how many labels are sampled and how many of them two people checked, in total and by
+    the side of their narratives; empty if the kind of project has no such step. One query.
     """
     if not any(step.startswith("check") for step in kind_of(member.project.kind).steps):
         return {}
-    said = Check.objects.current().filter(item=OuterRef("pk"))
-    both = Exists(said.filter(place=1)) & Exists(said.filter(place=2))
+    checks = Check.objects.current().filter(item=OuterRef("pk"))
+    both = Exists(checks.filter(place=1)) & Exists(checks.filter(place=2))
     rows: list[tuple[str, int, int]] = list(
         SampleItem.objects.filter(
             sample__project=member.project_id, narrative__pair__removed_at__isnull=True

@@ -1,4 +1,4 @@
-"""Which of the claims in a project a sample takes."""
+"""Plan which claims of a project a sample takes."""
 
 from __future__ import annotations
 
@@ -6,54 +6,58 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from audit.checks.claims import BETWEEN, LABELS, Claim, Frame
+from audit.checks.claims import LABELS, SEPARATOR, Claim, Frame
 from audit.checks.models import Sample
 from base.sampling import CannotDraw, draw, place
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a sample would take: of each stratum how many there are and how many are drawn."""
+    """What a sample would take: the size of each stratum and how many are drawn from it."""
 
     sizes: dict[str, int]
     taken: dict[str, int] = field(default_factory=dict)
     claims: list[tuple[Claim, str]] = field(default_factory=list)
-    # Why it cannot be drawn; "" where it can.
+    # Why it cannot be drawn; "" if it can.
     refused: str = ""
 
     @property
     def total(self) -> int:
-        """How many claims there are to draw from."""
+        """Number of claims to draw from."""
         return sum(self.sizes.values())
 
 
 def plan(
     found: Frame, *, stratify: str, per: str, size: int, seed: int, fewer: bool = False
 ) -> Plan:
-    """Return what a sample of these claims would take; the same seed takes the same anywhere."""
+    """Return what a sample of these claims would take; a seed gives the same result anywhere."""
     by_label = stratify == Sample.Stratify.LABEL
-    sizes: dict[str, int] = {} if by_label else {one.stratum(stratify): 0 for one in found.under}
+    sizes: dict[str, int] = (
+        {} if by_label else {one.stratum(stratify): 0 for one in found.narratives}
+    )
     of_instruction = per == Sample.Per.INSTRUCTION
-    # A group is what the number is of. Those without a claim are refused, so they are groups too.
+    # `size` claims are drawn from each group. Groups without a claim are kept, to be refused.
     groups: dict[str, dict[str, Claim]] = (
-        {one.name: {} for one in found.under} if of_instruction else {one: {} for one in sizes}
+        {one.name: {} for one in found.narratives} if of_instruction else {one: {} for one in sizes}
     )
     for claim in found.claims:
         stratum = claim.stratum(stratify)
         sizes[stratum] = sizes.get(stratum, 0) + 1
-        group = claim.under.name if of_instruction else stratum
-        name = claim.place_in_any_mode if found.side else claim.name
+        group = claim.narrative.name if of_instruction else stratum
+        name = claim.name_in_any_mode if found.side else claim.name
         groups.setdefault(group, {})[name] = claim
     sizes = dict(sorted(sizes.items()))
-    # A sentence names an instruction by its pair, and the side is the same for all but originals.
-    said = {name: name.partition(BETWEEN)[0] if of_instruction else name for name in groups}
+    # Errors name an instruction by its pair id; only originals could differ in the side.
+    names_in_errors = {
+        name: name.partition(SEPARATOR)[0] if of_instruction else name for name in groups
+    }
     try:
         drawn = draw(
             dict(sorted(groups.items())),
             size=size,
             seed=seed,
             fewer=fewer,
-            # Of an instruction, as many of each label as of the next.
+            # Equal numbers of each label from an instruction.
             parts={
                 name: LABELS.index(claim.label)
                 for of in groups.values()
@@ -64,7 +68,7 @@ def plan(
         )
     except CannotDraw as refused:
         sentence = str(refused)
-        for name, words in said.items():
+        for name, words in names_in_errors.items():
             sentence = sentence.replace(f"“{name}”", f"“{words or 'no category'}”")
         return Plan(sizes, refused=sentence)
     claims = [
@@ -73,8 +77,8 @@ def plan(
         for name in names
     ]
     if by_label:
-        # People check in this order, which must not tell what is claimed.
-        claims.sort(key=lambda one: (one[0].under.name, place(seed, one[0].name)))
+        # People check in this order, which must not reveal the claims.
+        claims.sort(key=lambda one: (one[0].narrative.name, place(seed, one[0].name)))
     taken = dict.fromkeys(sizes, 0)
     for _claim, stratum in claims:
         taken[stratum] += 1

@@ -1,4 +1,4 @@
-"""Two questions of each label, on topic and meets the constraint: error rates and agreement."""
+"""The two questions, on topic and meets the constraint: error rates and agreement."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from agreement.proportion import Proportion
 
 
-class Answered(NamedTuple):
-    """What one person answers: in which place, and by the value of the question."""
+class QuestionReplies(NamedTuple):
+    """One person's answers, by the value of the question, with their place and name."""
 
     place: int
     name: str
     replies: Mapping[str, str]
 
 
-# What an answer says, by the question and the reply.
+# Each answer in words, by question and reply.
 IN_WORDS: Mapping[Question, Mapping[str, str | Promise]] = {
     Question.TOPIC: {
         Reply.YES: _("on topic"),
@@ -39,17 +39,17 @@ IN_WORDS: Mapping[Question, Mapping[str, str | Promise]] = {
 }
 
 # By item, in the order of places.
-Answers = Mapping[int, Sequence[Answered]]
+Answers = Mapping[int, Sequence[QuestionReplies]]
 # The decided answers to the questions, by item: True for yes.
 Decided = Mapping[int, Mapping[str, bool]]
-# What one label claims of the questions: its item, and True, False or None by the question.
+# One label's claims on the questions: its item, and True, False or None by question.
 Claimed = tuple[int, Mapping[str, bool | None]]
 
 
 class QuestionRate(NamedTuple):
-    """How many labels are wrong in what they claim of one question.
+    """Error rate of the labels' claims on one question.
 
-    `rate` is of the checked labels that claim something of it, of `claimed` in the sample.
+    `claimed` labels of the sample make a claim on it; `rate` counts the checked ones among them.
     """
 
     claimed: int
@@ -58,7 +58,7 @@ class QuestionRate(NamedTuple):
 
 
 class QuestionAgreement(NamedTuple):
-    """How much the two agree on one question, before settling."""
+    """Agreement of the two on one question, before settling."""
 
     question: Question
     percent: Coefficient
@@ -66,33 +66,33 @@ class QuestionAgreement(NamedTuple):
 
     @property
     def coefficients(self) -> tuple[Coefficient, Coefficient]:
-        """Both, as the page lists them."""
+        """Both coefficients, in the order of the page."""
         return self.percent, self.kappa
 
 
-def in_words(*replies: str) -> str:
-    """Say what somebody answered to the questions, in their order; "" where they are not asked."""
-    said = zip(Question, replies, strict=False)
-    return ", ".join(str(IN_WORDS[question][reply]) for question, reply in said if reply)
+def describe_replies(*replies: str) -> str:
+    """Return somebody's answers to the questions in words; "" if they are not asked."""
+    answered = zip(Question, replies, strict=False)
+    return ", ".join(str(IN_WORDS[question][reply]) for question, reply in answered if reply)
 
 
-def answers_of(sample: Sample) -> Answers:
-    """What people answer to two questions: place, name and answers by item, by place."""
-    found: dict[int, list[Answered]] = defaultdict(list)
+def question_replies_of(sample: Sample) -> Answers:
+    """Return the current answers to the two questions by item, in the order of places."""
+    found: dict[int, list[QuestionReplies]] = defaultdict(list)
     if sample.asks != Sample.Asks.QUESTIONS:
         return found
     rows = Check.objects.current().filter(item__sample=sample).exclude(on_topic="")
     columns = [one.column for one in Question]
-    for item, place, name, *said in rows.order_by("item", "place").values_list(
+    for item, place, name, *values in rows.order_by("item", "place").values_list(
         "item", "place", "checker__name", *columns
     ):
-        replies = dict(zip(Question.values, said, strict=True))
-        found[item].append(Answered(place, name, replies))
+        replies = dict(zip(Question.values, values, strict=True))
+        found[item].append(QuestionReplies(place, name, replies))
     return found
 
 
-def decide(checked: Iterable[int], answers: Answers) -> Decided:
-    """What the answers come to for each checked item: the third's, else what both say."""
+def decide_replies(checked: Iterable[int], answers: Answers) -> Decided:
+    """Return the decided answers of each checked item: the third's, else those both gave."""
     return {
         item: {key: reply == Reply.YES for key, reply in answers[item][-1].replies.items()}
         for item in checked
@@ -100,8 +100,8 @@ def decide(checked: Iterable[int], answers: Answers) -> Decided:
     }
 
 
-def agreement_of(rows: list[Any]) -> tuple[Coefficient, Coefficient]:
-    """Percent agreement and Cohen's kappa of (item, person, answer)."""
+def agreement_of_rows(rows: list[Any]) -> tuple[Coefficient, Coefficient]:
+    """Return percent agreement and Cohen's kappa of rows (item, person, answer)."""
     from agreement import Ratings, cohen_kappa, percent_agreement
 
     scale = sorted({answer for _, _, answer in rows}) or [0]
@@ -111,21 +111,21 @@ def agreement_of(rows: list[Any]) -> tuple[Coefficient, Coefficient]:
     return percent, kappa
 
 
-def agreement_on(question: Question, answers: Answers) -> QuestionAgreement:
-    """How much the two agree on a question; who cannot tell has said nothing that could agree."""
+def agreement_on_question(question: Question, answers: Answers) -> QuestionAgreement:
+    """Return how much the two agree on a question, without the answers "can't tell"."""
     rows = [
         (item, one.name, int(one.replies[question.value] == Reply.YES))
         for item, of_item in answers.items()
         for one in of_item
         if one.place < Check.SETTLES and one.replies[question.value] != Reply.CANT_TELL
     ]
-    return QuestionAgreement(question, *agreement_of(rows))
+    return QuestionAgreement(question, *agreement_of_rows(rows))
 
 
 def question_rate(
     question: Question, labels: Sequence[Claimed], bound: float, decided: Decided
 ) -> QuestionRate:
-    """How many of the checked labels that claim something of a question are wrong in it."""
+    """Return the error rate among checked labels that make a claim on a question."""
     from agreement.proportion import more_needed, proportion
 
     key = question.value

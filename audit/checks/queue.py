@@ -1,4 +1,4 @@
-"""Who checks what next: at most two people an item, then a third where they differ."""
+"""The queue of label checks: at most two people per item, then a third if they differ."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from base.prepared_queries import Built, Prepared, prepared
 
 
 def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
-    """Add what was said of each item.
+    """Annotate items with their current checks.
 
-    `first`, `second` and `third`: the relevance given in each place, null where nothing was said or
-    where they could not judge. `spoken`: how many of the first two have said anything; `unsure`:
-    how many of them could not judge. `outcome`: what the first two agree on, or the third settles;
-    null while neither. Where two questions are asked, two agree who answer both alike.
-    `unjudgeable`: whether the third could not judge it either. Two who could not judge agree on
-    nothing: it is for a third.
+    `first`, `second` and `third`: the relevance given in each place, null without an answer or if
+    they could not judge. `spoken`: how many of the first two have answered; `unsure`: how many of
+    them could not judge. `outcome`: the relevance that the first two agree on or the third settles,
+    else null. If two questions are asked, the two agree if they answer both alike. `unjudgeable`:
+    whether the third could not judge it either. Two who could not judge do not agree: a third
+    settles.
     """
-    said = Check.objects.current().filter(item=OuterRef("pk"))
+    checks = Check.objects.current().filter(item=OuterRef("pk"))
 
     def place(number: int) -> Subquery:
-        return Subquery(said.filter(place=number).values("relevance")[:1])
+        return Subquery(checks.filter(place=number).values("relevance")[:1])
 
     def answers(number: int) -> Subquery:
-        rows = said.filter(place=number).annotate(
+        rows = checks.filter(place=number).annotate(
             both=Concat("on_topic", Value(" "), "meets_constraint")
         )
         return Subquery(rows.values("both")[:1])
 
     def count(**which: Any) -> Coalesce:
-        rows = said.filter(place__lt=Check.SETTLES, **which).order_by().values("item")
+        rows = checks.filter(place__lt=Check.SETTLES, **which).order_by().values("item")
         return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
 
     return items.annotate(
@@ -47,7 +47,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
         third=place(Check.SETTLES),
         spoken=count(),
         unsure=count(cannot_judge=True),
-        unjudgeable=Exists(said.filter(place=Check.SETTLES, cannot_judge=True)),
+        unjudgeable=Exists(checks.filter(place=Check.SETTLES, cannot_judge=True)),
     ).annotate(
         outcome=Case(
             When(third__isnull=False, then=F("third")),
@@ -57,45 +57,47 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     )
 
 
-# Two have spoken, they come to nothing, and no third has: what waits to be settled.
-OPEN = Q(spoken=2, outcome__isnull=True, unjudgeable=False)
-# Which labels of a sample a lead may ask for.
-SHOWN = ("all", "wrong", "to-settle", "unsure", "unchecked")
+# Items to settle: two have answered without an outcome, and no third person has settled.
+TO_SETTLE = Q(spoken=2, outcome__isnull=True, unjudgeable=False)
+# The filters of a sample's labels, for leads.
+LABEL_FILTERS = ("all", "wrong", "to-settle", "unsure", "unchecked")
 
 
 def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[SampleItem]:
-    """The items that `member` could still check: not theirs yet, and not two people's."""
-    said = Check.objects.current().filter(item=OuterRef("pk"))
-    both = Exists(said.filter(place=1)) & Exists(said.filter(place=2))
-    return _items(member, sample).filter(~both, ~Exists(said.filter(checker__in=[member.pk])))
+    """Return the items that `member` could still check: fewer than two checks, none theirs."""
+    checks = Check.objects.current().filter(item=OuterRef("pk"))
+    both = Exists(checks.filter(place=1)) & Exists(checks.filter(place=2))
+    return _checkable_items(member, sample).filter(
+        ~both, ~Exists(checks.filter(checker__in=[member.pk]))
+    )
 
 
 def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any, Any]:
-    """The items on which two others differ, or that they could not judge, and that nobody has
-    settled.
-    """
-    said = Check.objects.current().filter(item=OuterRef("pk"))
+    """Return the unsettled items on which two others differ or that they could not judge."""
+    checks = Check.objects.current().filter(item=OuterRef("pk"))
     return (
-        with_checks(_items(member, sample))
-        .filter(OPEN)
-        .exclude(Exists(said.filter(checker__in=[member.pk])))
+        with_checks(_checkable_items(member, sample))
+        .filter(TO_SETTLE)
+        .exclude(Exists(checks.filter(checker__in=[member.pk])))
     )
 
 
 def count_to_check(members: Sequence[Membership]) -> dict[int, int]:
-    """Return how many items each of these members of different projects could still check; none
-    while a project is paused.
+    """Return how many items each of these members of different projects could still check; 0 while
+    a project is paused.
     """
-    counts = _count(_to_check, [one for one in members if one.project.paused_at is None])
+    counts = _count_by_member(
+        _count_to_check, [one for one in members if one.project.paused_at is None]
+    )
     return {one.pk: counts.get(one.pk, 0) for one in members}
 
 
 def count_to_settle(members: Sequence[Membership]) -> dict[int, int]:
     """Return how many items each of these members of different projects could settle."""
-    return _count(_to_settle, members)
+    return _count_by_member(_count_to_settle, members)
 
 
-def _count(query: Prepared, members: Sequence[Membership]) -> dict[int, int]:
+def _count_by_member(query: Prepared, members: Sequence[Membership]) -> dict[int, int]:
     counts = dict(
         query.rows(member=[one.pk for one in members], project=[one.project_id for one in members])
     )
@@ -103,29 +105,29 @@ def _count(query: Prepared, members: Sequence[Membership]) -> dict[int, int]:
 
 
 @prepared("member", "project")
-def _to_check(member: int, project: int) -> Built:
-    return _by_project(to_check(Membership(pk=member, project_id=project)))
+def _count_to_check(member: int, project: int) -> Built:
+    return _count_by_project(to_check(Membership(pk=member, project_id=project)))
 
 
 @prepared("member", "project")
-def _to_settle(member: int, project: int) -> Built:
-    return _by_project(to_settle(Membership(pk=member, project_id=project)))
+def _count_to_settle(member: int, project: int) -> Built:
+    return _count_by_project(to_settle(Membership(pk=member, project_id=project)))
 
 
-def _by_project(items: QuerySet[Any, Any]) -> Built:
+def _count_by_project(items: QuerySet[Any, Any]) -> Built:
     found = SampleItem.objects.filter(pk__in=items.values("pk"))
     return found.values_list("sample__project").annotate(n=Count("pk"))
 
 
-def labels_of(found: Sample, showing: str) -> QuerySet[Any, Any]:
-    """Return the labels of a sample with what was said of each, or some of them (SHOWN)."""
+def filter_labels(found: Sample, showing: str) -> QuerySet[Any, Any]:
+    """Return the labels of a sample with their checks: all, or some of them (LABEL_FILTERS)."""
     items = with_checks(SampleItem.objects.filter(sample=found)).select_related(
         "narrative__pair", "candidate__document"
     )
     if showing == "wrong":
         return items.filter(outcome__isnull=False).exclude(outcome=F("claimed"))
     if showing == "to-settle":
-        return items.filter(OPEN)
+        return items.filter(TO_SETTLE)
     if showing == "unsure":
         return items.filter(Q(unsure__gt=0) | Q(unjudgeable=True))
     if showing == "unchecked":
@@ -134,16 +136,16 @@ def labels_of(found: Sample, showing: str) -> QuerySet[Any, Any]:
 
 
 def next_to_check(member: Membership, left: QuerySet[SampleItem], after: int | None) -> int | None:
-    """The item of `left` that `member` checks after another one; None where none is left, or the
+    """Return the item of `left` that `member` checks after `after`; None if none is left or the
     project is paused.
     """
     if member.project.paused_at is not None:
         return None
-    return following(left, after)
+    return next_item(left, after)
 
 
-def following(items: QuerySet[SampleItem], after: int | None) -> int | None:
-    """The item to open after another one: onward, then around; None: none left."""
+def next_item(items: QuerySet[SampleItem], after: int | None) -> int | None:
+    """Return the item after `after`, then from the start again; None if none is left."""
     keys = items.order_by("pk").values_list("pk", flat=True)
     onward = keys.filter(pk__gt=after).first() if after is not None else None
     if onward is not None:
@@ -152,8 +154,8 @@ def following(items: QuerySet[SampleItem], after: int | None) -> int | None:
     return rest.first()
 
 
-def _items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
-    # Nobody works on what was removed or taken out.
+def _checkable_items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
+    # Removed pairs and candidates that were taken out are not checked.
     items = SampleItem.objects.filter(in_pools(), narrative__pair__removed_at__isnull=True)
     if sample is not None:
         return items.filter(sample=sample)
@@ -161,7 +163,7 @@ def _items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
 
 
 class Progress(NamedTuple):
-    """How far a sample is, and what of it one member could do."""
+    """Progress of a sample, and how much of it one member could check or settle."""
 
     items: int
     checked: int
@@ -171,7 +173,7 @@ class Progress(NamedTuple):
 
 
 def progress(member: Membership, samples: Sequence[Sample]) -> dict[int, Progress]:
-    """Return how far each sample is, by its key: five queries, however many there are."""
+    """Return the progress of each sample by its key: five queries, whatever their number."""
     items = SampleItem.objects.filter(sample__in=samples)
     done = with_checks(items).filter(Q(outcome__isnull=False) | Q(unjudgeable=True))
     mine = items.filter(Exists(Check.objects.current().filter(item=OuterRef("pk"), checker=member)))

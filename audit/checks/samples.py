@@ -1,4 +1,4 @@
-"""Drawing samples of claimed labels, and picking suspects."""
+"""Draw samples of claimed labels, and pick suspects."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from annotate.pairs.models import Narrative
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from audit.checks.claims import Asked, Claim, frame, why_unfit
+from audit.checks.claims import Claim, ClaimSelection, build_frame, why_unfit
 from audit.checks.models import Sample, SampleItem
 from audit.checks.plans import plan, sizes_of
-from audit.checks.suspects import suspicion
-from base.errors import Refused, refuse_strange
+from audit.checks.suspects import find_suspects
+from base.errors import Refused, refuse_invalid_characters
 
-# What people can look at, and what its page counts in one go.
+# Limits a sample to what people can check and one page can count.
 MAX_ITEMS = 20_000
 
 
@@ -34,7 +34,7 @@ _AT_ONCE = 1_000
 def draw_sample(
     *,
     name: str,
-    asked: Asked,
+    selection: ClaimSelection,
     stratify: str,
     per: str,
     size: int,
@@ -45,18 +45,18 @@ def draw_sample(
     shows_reason: bool = False,
     now: datetime | None = None,
 ) -> Sample:
-    """Draw a sample of what is claimed, and return it: `Sample` says what the choices mean.
+    """Draw a random sample of claims and return it; `Sample` documents the choices.
 
-    Refused, with nothing drawn: who does not lead, no name or one that is taken, a choice that is
-    none, a sample larger than its frame, a stratum with nothing in it, more than MAX_ITEMS.
+    Refused, with nothing drawn: not a lead, no name or one that is taken, an invalid choice, a
+    sample larger than its frame, an empty stratum, more than MAX_ITEMS labels.
     """
-    name = _check_choices(name, asked, stratify, by)
+    name = _validate_choices(name, selection, stratify, by)
     if per not in Sample.Per.values:
-        raise Refused(_("Choose whether the number is of each stratum or of each instruction."))
+        raise Refused(_("Choose whether the number is per stratum or per instruction."))
     with transaction.atomic():
-        _refuse_taken(name, by)
+        _refuse_taken_name(name, by)
         drawn = plan(
-            frame(by.project, asked),
+            build_frame(by.project, selection),
             stratify=stratify,
             per=per,
             size=size,
@@ -76,13 +76,15 @@ def draw_sample(
             shows_claim=shows_claim,
             shows_reason=shows_reason,
         )
-        return _make(sample, name, asked, [(*one, None) for one in drawn.claims], by, now)
+        return _insert_sample(
+            sample, name, selection, [(*one, None) for one in drawn.claims], by, now
+        )
 
 
 def pick_suspects(
     *,
     name: str,
-    asked: Asked,
+    selection: ClaimSelection,
     runs: Collection[Run],
     depth: int,
     at_least: int,
@@ -93,27 +95,29 @@ def pick_suspects(
     shows_reason: bool = False,
     now: datetime | None = None,
 ) -> Sample:
-    """Make a sample of the documents claimed relevant that at least so many runs fail to rank, or
-    score lower than `below`.
+    """Make a sample of the documents claimed relevant that at least `at_least` runs do not rank up
+    to `depth`, or score lower than `below`.
 
-    Refused, with nothing made: as `draw_sample`; no run, one of another project, a depth or number
-    below 1, more than there are runs, runs for other queries, no suspects.
+    Refused, with nothing made: as `draw_sample`; no run, a run of another project, a depth or
+    number below 1, a number larger than that of runs, runs for other queries, no suspects.
     """
-    name = _check_choices(name, asked, stratify, by)
-    _check_runs(runs, depth, at_least, below, by)
+    name = _validate_choices(name, selection, stratify, by)
+    _validate_runs(runs, depth, at_least, below, by)
     with transaction.atomic():
-        _refuse_taken(name, by)
-        found = suspicion(by.project, asked, runs=runs, depth=depth, at_least=at_least, below=below)
+        _refuse_taken_name(name, by)
+        found = find_suspects(
+            by.project, selection, runs=runs, depth=depth, at_least=at_least, below=below
+        )
         if not found.gold:
             raise Refused(
                 _(
-                    "No document that is claimed relevant has a query that %(count)s of these runs "
-                    "have. Choose runs for the queries of this project."
+                    "No document that is claimed relevant has a query that is in %(count)s of "
+                    "these runs. Choose runs for the queries of this project."
                 )
                 % {"count": at_least}
             )
         if not found.suspects:
-            raise Refused(_("The runs find all of them, so there is nothing to look at."))
+            raise Refused(_("The runs find all of them, so there are no suspects."))
         sample = Sample(
             kind=Sample.Kind.SUSPECTS,
             stratify=stratify,
@@ -124,14 +128,14 @@ def pick_suspects(
             shows_claim=shows_claim,
         )
         picked = [(one.claim, one.claim.stratum(stratify), one.missed) for one in found.suspects]
-        asked = asked._replace(relevant_only=True)
-        made = _make(sample, name, asked, picked, by, now)
+        selection = selection._replace(relevant_only=True)
+        made = _insert_sample(sample, name, selection, picked, by, now)
         made.runs.set(runs)
     return made
 
 
-def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> str:
-    """Return the name as it is kept, or refuse."""
+def _validate_choices(name: str, selection: ClaimSelection, stratify: str, by: Membership) -> str:
+    """Return the normalized name, or refuse the choices."""
     if not by.leads:
         raise Refused(_("Only leads of this project choose what is checked."))
     assignments.refuse_if_archived(by.project)
@@ -143,30 +147,33 @@ def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> st
             _("The name has %(length)s characters; at most %(most)s are kept.")
             % {"length": f"{len(name):,}", "most": MAX_NAME}
         )
-    refuse_strange(name)
-    if asked.source not in Sample.Source.values:
+    refuse_invalid_characters(name)
+    if selection.source not in Sample.Source.values:
         raise Refused(_("Choose whose labels are checked."))
-    if (asked.source == Sample.Source.MACHINE) != (asked.rater is not None):
+    if (selection.source == Sample.Source.MACHINE) != (selection.rater is not None):
         raise Refused(_("Choose the machine whose judgments are checked."))
-    rater = asked.rater
+    rater = selection.rater
     if rater is not None and (rater.project_id != by.project_id or not rater.is_machine):
         raise Refused(_("Choose a machine of this project."))
-    if asked.asks not in Sample.Asks.values:
-        raise Refused(_("Choose what is asked of who checks."))
+    if selection.asks not in Sample.Asks.values:
+        raise Refused(_("Choose what checkers are asked."))
     if stratify not in Sample.Stratify.values:
         raise Refused(_("Choose what the strata are."))
-    if unfit := why_unfit(by.project, asked, stratify):
+    if unfit := why_unfit(by.project, selection, stratify):
         raise Refused(unfit)
-    if asked.side and asked.side not in Narrative.Side.values:
+    if selection.side and selection.side not in Narrative.Side.values:
         raise Refused(_("Choose the mode in which labels are checked."))
-    if asked.source == Sample.Source.PRIOR and asked.side not in ("", Narrative.Side.ORIGINAL):
+    if selection.source == Sample.Source.PRIOR and selection.side not in (
+        "",
+        Narrative.Side.ORIGINAL,
+    ):
         raise Refused(
-            _("Earlier qrels claim something in the original mode alone. Choose another source.")
+            _("Earlier qrels have claims only in the original mode. Choose another source.")
         )
     return name
 
 
-def _check_runs(
+def _validate_runs(
     runs: Collection[Run], depth: int, at_least: int, below: float | None, by: Membership
 ) -> None:
     if not runs:
@@ -176,49 +183,49 @@ def _check_runs(
     if below is not None and not math.isfinite(below):
         raise Refused(_("The score is a number, such as 0.5."))
     if depth < 1 or at_least < 1:
-        raise Refused(_("The rank and the number of runs begin at 1."))
+        raise Refused(_("The rank and the number of runs must be at least 1."))
     if at_least > len(runs):
         raise Refused(
             _(
-                "%(asked)s runs cannot miss a document where %(chosen)s are chosen. "
+                "%(asked)s runs cannot miss a document if only %(chosen)s are chosen. "
                 "Choose more runs, or ask for fewer."
             )
             % {"asked": at_least, "chosen": len(runs)}
         )
 
 
-def _refuse_taken(name: str, by: Membership) -> None:
-    # Two leads at once: the second waits here and then finds the first one's.
+def _refuse_taken_name(name: str, by: Membership) -> None:
+    # If two leads act at once, the second waits for this lock and then sees the first one's sample.
     Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     if Sample.objects.filter(project=by.project_id, name=name).exists():
         raise Refused(
-            _("There is a sample called “%(name)s” already. Give this one another name.")
+            _("A sample called “%(name)s” already exists. Give this one another name.")
             % {"name": name}
         )
 
 
-def _make(
+def _insert_sample(
     sample: Sample,
     name: str,
-    asked: Asked,
+    selection: ClaimSelection,
     items: Sequence[tuple[Claim, str, int | None]],
     by: Membership,
     now: datetime | None,
 ) -> Sample:
     if len(items) > MAX_ITEMS:
         raise Refused(
-            _("These are %(count)s labels; at most %(most)s are one sample.")
+            _("These are %(count)s labels; a sample has at most %(most)s.")
             % {"count": f"{len(items):,}", "most": f"{MAX_ITEMS:,}"}
         )
     sample.project, sample.name = by.project, name
-    sample.source, sample.rater, sample.relevant_only, sample.asks, sample.side = asked
+    sample.source, sample.rater, sample.relevant_only, sample.asks, sample.side = selection
     sample.created_by, sample.created_at = by, now or timezone.now()
     sample.save()
     SampleItem.objects.bulk_create(
         (
             SampleItem(
                 sample=sample,
-                narrative_id=claim.under.narrative,
+                narrative_id=claim.narrative.pk,
                 candidate_id=claim.candidate,
                 claimed=claim.relevance,
                 claimed_topic=claim.topic if sample.asks == Sample.Asks.QUESTIONS else None,

@@ -1,4 +1,4 @@
-"""What a paper may say of a sample of checked labels, in a few sentences."""
+"""Sentences that report a sample of checked labels in a paper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agreement import Coefficient
     from agreement.proportion import Proportion
     from agreement.stratified import Stratified
-    from audit.checks.figures import Rates, Weighted
+    from audit.checks.figures import Rates, WeightedRates
     from audit.checks.questions import QuestionAgreement
 
 QUESTION_SENTENCES = {
@@ -24,25 +24,25 @@ QUESTION_SENTENCES = {
 }
 
 
-def sentence_of(
+def paper_sentences(
     sample: Sample,
     overall: Rates,
-    weighted: Weighted | None,
+    weighted: WeightedRates | None,
     agreement: Sequence[str],
     *,
     by_two: int,
 ) -> str:
-    """What a paper may say of the sample; "" while nothing is checked.
+    """Return the sentences that a paper may print about the sample; "" while nothing is checked.
 
-    It counts the labels that two people have checked, `by_two`, however many were drawn.
+    They count the labels that two people have checked, `by_two`, however many were drawn.
     """
     if not overall.checked:
         return ""
     drawn = sample.kind == Sample.Kind.RANDOM
     parts = [
-        _extent(sample, overall, by_two),
+        _extent_sentence(sample, overall, by_two),
         *agreement,
-        *_error_rates_in_words(sample, overall, weighted, drawn),
+        *_error_sentences(sample, overall, weighted, drawn),
     ]
     if overall.unjudgeable:
         left = {"left": f"{overall.unjudgeable:,}", "items": f"{overall.items:,}"}
@@ -52,18 +52,18 @@ def sentence_of(
             "left": f"{overall.items - overall.checked - overall.unjudgeable:,}",
             "items": f"{overall.items:,}",
         }
-        parts.append(_("So far without %(left)s of the %(items)s labels.") % left)
+        parts.append(_("%(left)s of the %(items)s labels are not included yet.") % left)
     return " ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
-def _extent(sample: Sample, overall: Rates, by_two: int) -> str:
-    """How many labels two people have checked, of how many, and how these were chosen."""
+def _extent_sentence(sample: Sample, overall: Rates, by_two: int) -> str:
+    """Return how many labels two people have checked, of how many, and how these were chosen."""
     about = {
         "checked": f"{by_two:,}",
         "items": f"{overall.items:,}",
         "frame": f"{overall.frame:,}",
-        "source": _source(sample),
-        "how": _how(sample, overall.items),
+        "source": _source_in_words(sample),
+        "how": _selection_in_words(sample, overall.items),
     }
     drawn = sample.kind == Sample.Kind.RANDOM
     if by_two < overall.items and drawn:
@@ -79,11 +79,11 @@ def _extent(sample: Sample, overall: Rates, by_two: int) -> str:
     return (words + " (%(source)s; %(how)s).") % about
 
 
-def _error_rates_in_words(
-    sample: Sample, overall: Rates, weighted: Weighted | None, drawn: bool
+def _error_sentences(
+    sample: Sample, overall: Rates, weighted: WeightedRates | None, drawn: bool
 ) -> list[str]:
-    """How many are wrong in each way that the sample asks about; where the strata were drawn at
-    different rates, also of all that there are.
+    """Return a sentence for each kind of error that the sample asks about; if the strata were drawn
+    at different rates, also the weighted rate of all labels.
     """
     if sample.asks == Sample.Asks.COUNT:
         sentences = {"grade": _("The number of conditions met was wrong in %(words)s.")}
@@ -94,25 +94,25 @@ def _error_rates_in_words(
             "status": _("Relevant or not was wrong in %(words)s."),
             "grade": _("The grade was wrong in %(words)s."),
         }
-    said = [
-        sentence % {"words": _words(overall.questions[question].rate, drawn)}
+    rates = [
+        sentence % {"words": _rate_in_words(overall.questions[question].rate, drawn)}
         for question, sentence in QUESTION_SENTENCES.items()
         if question in overall.questions
     ]
     for kind, sentence in sentences.items():
         rate: Proportion = getattr(overall, kind)
-        said.append(sentence % {"words": _words(rate, drawn)})
+        rates.append(sentence % {"words": _rate_in_words(rate, drawn)})
         whole: Stratified | None = getattr(weighted, kind) if weighted else None
         if whole is not None and whole.share is not None:
-            said.append(
+            rates.append(
                 _("Weighted by the sizes of the strata, that is %(words)s of all labels.")
-                % {"words": _of_all(whole)}
+                % {"words": _weighted_rate_in_words(whole)}
             )
-    return said
+    return rates
 
 
-def _of_all(rate: Stratified) -> str:
-    """A rate over strata in a paper's words."""
+def _weighted_rate_in_words(rate: Stratified) -> str:
+    """Return a rate over strata in words."""
     assert rate.share is not None
     assert rate.interval is not None
     assert rate.at_most is not None
@@ -122,21 +122,21 @@ def _of_all(rate: Stratified) -> str:
         "share": f"{100 * rate.share:.1f}",
         "low": f"{100 * rate.interval.low:.1f}",
         "high": f"{100 * rate.interval.high:.1f}",
-        "at_most": up_to(rate.at_most),
+        "at_most": format_upper_bound(rate.at_most),
     }
 
 
-def _source(sample: Sample) -> str:
+def _source_in_words(sample: Sample) -> str:
     if sample.rater is not None:
         return _("judgments of %(machine)s") % {"machine": sample.rater.name}
     if sample.source == Sample.Source.CONSENSUS:
-        return _("what people's judgments come to")
+        return _("the consensus of people's judgments")
     if sample.source == Sample.Source.NEVER:
         return _("documents that were not relevant before, under the altered narratives")
     return _("earlier qrels")
 
 
-def _how(sample: Sample, items: int) -> str:
+def _selection_in_words(sample: Sample, items: int) -> str:
     if sample.kind == Sample.Kind.SUSPECTS:
         words = _(
             "relevant ones that at least %(at_least)s of %(runs)s runs do not rank in the first "
@@ -148,7 +148,9 @@ def _how(sample: Sample, items: int) -> str:
         }
         if sample.below is None:
             return words
-        return words + _(", where a score below %(below)s is none") % {"below": sample.below}
+        return words + _(", where a document scored below %(below)s counts as not ranked") % {
+            "below": sample.below
+        }
     about: dict[str, object] = {"size": f"{sample.size:,}", "seed": sample.seed}
     if sample.per == Sample.Per.INSTRUCTION:
         words = _("%(size)s of each instruction, drawn at random with seed %(seed)s") % about
@@ -167,31 +169,33 @@ def _how(sample: Sample, items: int) -> str:
     return words + (_(", relevant ones only") if sample.relevant_only else "")
 
 
-def agreed(differed: int, settled: int, percent: Coefficient, kappa: Coefficient) -> str:
-    """Return how far the two agreed, in a sentence."""
+def agreement_sentence(
+    differed: int, settled: int, percent: Coefficient, kappa: Coefficient
+) -> str:
+    """Return a sentence on how far the two agreed."""
     if percent.value is None:
-        return _("How far the two agreed is %(reason)s.") % {"reason": percent.note}
+        return _("The agreement of the two is %(reason)s.") % {"reason": percent.note}
     about: Mapping[str, str] = {"percent": f"{100 * percent.value:.1f}", "settled": f"{settled:,}"}
-    said = _("The two agreed on %(percent)s %%") % about
+    sentence = _("The two agreed on %(percent)s %%") % about
     if kappa.value is None:
-        said += _(" (%(name)s is %(reason)s)") % {"name": kappa.name, "reason": kappa.note}
+        sentence += _(" (%(name)s is %(reason)s)") % {"name": kappa.name, "reason": kappa.note}
     elif kappa.interval is None:
-        said += f" ({kappa.name} {kappa.value:.2f})"
+        sentence += f" ({kappa.name} {kappa.value:.2f})"
     else:
         low, high = kappa.interval
-        said += _(" (%(name)s %(value)s, 95 %% interval %(low)s to %(high)s)") % {
+        sentence += _(" (%(name)s %(value)s, 95 %% interval %(low)s to %(high)s)") % {
             "name": kappa.name,
             "value": f"{kappa.value:.2f}",
             "low": f"{low:.2f}",
             "high": f"{high:.2f}",
         }
     if differed:
-        said += _("; a third person settled %(settled)s") % about
-    return said + "."
+        sentence += _("; a third person settled %(settled)s") % about
+    return sentence + "."
 
 
-def agreed_on(questions: Sequence[QuestionAgreement]) -> list[str]:
-    """How far the two agreed on each question, in a sentence each."""
+def question_agreement_sentences(questions: Sequence[QuestionAgreement]) -> list[str]:
+    """Return for each question a sentence on how far the two agreed."""
     return [
         _("On whether it %(question)s: %(agreed)s")
         % {
@@ -199,14 +203,14 @@ def agreed_on(questions: Sequence[QuestionAgreement]) -> list[str]:
                 Question.TOPIC: _("is on topic"),
                 Question.CONSTRAINT: _("meets the constraint"),
             }[one.question],
-            "agreed": agreed(0, 0, one.percent, one.kappa),
+            "agreed": agreement_sentence(0, 0, one.percent, one.kappa),
         }
         for one in questions
     ]
 
 
-def _words(rate: Proportion, drawn: bool) -> str:
-    """A rate in a paper's words; without an interval where it stands for nothing but itself."""
+def _rate_in_words(rate: Proportion, drawn: bool) -> str:
+    """Return a rate in words; without an interval if the labels were not drawn at random."""
     if rate.share is None or rate.interval is None or rate.at_most is None:
         return rate.note
     if not drawn:
@@ -224,12 +228,12 @@ def _words(rate: Proportion, drawn: bool) -> str:
         "share": f"{100 * rate.share:.1f}",
         "low": f"{100 * rate.interval.low:.1f}",
         "high": f"{100 * rate.interval.high:.1f}",
-        "at_most": up_to(rate.at_most),
+        "at_most": format_upper_bound(rate.at_most),
     }
 
 
-def up_to(share: float, digits: int = 1) -> str:
-    """A bound in percent, rounded up: what is at most 1.977 % is at most 2.0 %, never 1.9."""
+def format_upper_bound(share: float, digits: int = 1) -> str:
+    """Return a bound in percent, rounded up: 1.977 % becomes 2.0 %, never 1.9."""
     steps = 10**digits
-    # A hair below, so that what stands on a step by chance of the last bit is not moved up.
+    # Subtract a little, so that a floating-point error does not round an exact step up.
     return f"{math.ceil(share * 100 * steps - 1e-9) / steps:.{digits}f}"

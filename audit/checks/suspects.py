@@ -1,4 +1,4 @@
-"""Documents that are claimed to be relevant and that runs fail to find: look at them again."""
+"""Find suspects: documents that are claimed to be relevant and that runs miss."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from django.db.models import Count, Exists, OuterRef
 from annotate.collection.models import Candidate, Query, Run, RunLine
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
-from audit.checks.claims import Asked, Claim, frame
+from audit.checks.claims import Claim, ClaimSelection, build_frame
 
 
 class Suspect(NamedTuple):
-    """A claim, and by how many of the runs that have its query it is missed."""
+    """A claim, and how many of the runs that have its query miss its document."""
 
     claim: Claim
     missed: int
@@ -24,63 +24,62 @@ class Suspect(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Suspicion:
-    """The suspects, most missed first, and what they were found among."""
+class FoundSuspects:
+    """The suspects, most missed first, and the numbers of documents searched and left out."""
 
     suspects: list[Suspect]
     # Documents claimed to be relevant whose query is in at least `at_least` of the runs.
     gold: int
-    # Documents claimed to be relevant whose query is not.
+    # The other documents claimed to be relevant: too few runs have their query.
     left_out: int
     left_out_queries: int
 
 
-def suspicion(
+def find_suspects(
     project: Project,
-    asked: Asked,
+    selection: ClaimSelection,
     *,
     runs: Collection[Run],
     depth: int,
     at_least: int,
     below: float | None = None,
-) -> Suspicion:
-    """Return the documents claimed relevant that at least so many runs do not rank up to `depth`,
-    or score lower than `below`.
+) -> FoundSuspects:
+    """Return the documents claimed relevant that at least `at_least` runs do not rank up to
+    `depth`, or score lower than `below`.
 
-    A run without a single line for a query says nothing about its documents, so it neither finds
-    nor misses them. A run over instructions says something of what is claimed under the altered
-    narrative of the same pair, one over reversed instructions under the reversed narrative, and
-    nothing of other claims. Where one mode alone is asked for, the runs of that mode alone speak.
-    Ranks are those the scores give, as trec_eval orders them.
+    A run without a line for a query neither finds nor misses its documents. A run over instructions
+    counts only for claims under the altered narrative of the same pair, one over reversed
+    instructions only for those under the reversed narrative. If one mode alone is asked for, only
+    the runs of that mode count. Ranks follow from the scores, as trec_eval orders them.
     """
-    gold = frame(project, asked._replace(relevant_only=True)).claims
+    gold = build_frame(project, selection._replace(relevant_only=True)).claims
     covered, hits = _coverage(project, runs), _hits(runs, depth, below)
 
     def of(claim: Claim) -> int:
-        return sum(covered[ranking] for ranking in _rankings(claim, asked.side))
+        return sum(covered[ranking] for ranking in _rankings(claim, selection.side))
 
     def missed(claim: Claim) -> int:
-        rankings = _rankings(claim, asked.side)
+        rankings = _rankings(claim, selection.side)
         return of(claim) - sum(hits[ranking, claim.document] for ranking in rankings)
 
-    kept = [claim for claim in gold if of(claim) >= at_least]
+    searched = [claim for claim in gold if of(claim) >= at_least]
     suspects = [
         Suspect(claim, missed(claim), of(claim))
-        for claim in kept
+        for claim in searched
         if of(claim) and missed(claim) >= at_least
     ]
-    suspects.sort(key=lambda one: (-one.missed, one.claim.under.query_id, one.claim.name))
-    left = {claim.under.query for claim in gold if of(claim) < at_least}
-    return Suspicion(suspects, len(kept), len(gold) - len(kept), len(left))
+    suspects.sort(key=lambda one: (-one.missed, one.claim.narrative.query_id, one.claim.name))
+    left = {claim.narrative.query for claim in gold if of(claim) < at_least}
+    return FoundSuspects(suspects, len(searched), len(gold) - len(searched), len(left))
 
 
-def together(found: Sequence[Suspicion]) -> Suspicion:
-    """Return the suspects of several modes as one list, most missed first."""
+def merge_suspects(found: Sequence[FoundSuspects]) -> FoundSuspects:
+    """Merge the suspects of several modes into one list, most missed first."""
     if len(found) == 1:
         return found[0]
     every = [one for of_mode in found for one in of_mode.suspects]
-    every.sort(key=lambda one: (-one.missed, one.claim.under.query_id, one.claim.name))
-    return Suspicion(
+    every.sort(key=lambda one: (-one.missed, one.claim.narrative.query_id, one.claim.name))
+    return FoundSuspects(
         every,
         sum(of_mode.gold for of_mode in found),
         sum(of_mode.left_out for of_mode in found),
@@ -88,23 +87,23 @@ def together(found: Sequence[Suspicion]) -> Suspicion:
     )
 
 
-# What documents are ranked for: a query alone (the pair is None), or one of its pairs, on a side.
+# The key of a ranking: a query alone (the pair is None) or one of its pairs, and a side.
 Ranking = tuple[int, int | None, str]
 
 
 def _rankings(claim: Claim, mode: str) -> list[Ranking]:
-    """The rankings that say something of a claim; those of one mode alone, unless it is ""."""
-    under = claim.under
+    """Return the rankings that count for a claim; only those of `mode`, unless it is ""."""
+    narrative = claim.narrative
     found: list[Ranking] = []
     if mode in ("", Narrative.Side.ORIGINAL):
-        found.append((under.query, None, Run.Side.ORIGINAL))
-    if under.side != Narrative.Side.ORIGINAL:
-        found.append((under.query, under.pair, under.side))
+        found.append((narrative.query, None, Run.Side.ORIGINAL))
+    if narrative.side != Narrative.Side.ORIGINAL:
+        found.append((narrative.query, narrative.pair, narrative.side))
     return found
 
 
 def _coverage(project: Project, runs: Collection[Run]) -> Counter[Ranking]:
-    """How many of the runs have each ranking: one look into the index for each."""
+    """Return how many of the runs have each ranking; one index lookup for each."""
     found: Counter[Ranking] = Counter()
     for run in runs:
         if run.names_pairs:
@@ -121,7 +120,7 @@ def _coverage(project: Project, runs: Collection[Run]) -> Counter[Ranking]:
 
 
 def _hits(runs: Collection[Run], depth: int, below: float | None) -> Counter[tuple[Ranking, int]]:
-    """How many of the runs rank each document of a pool up to `depth`, and score it high enough."""
+    """Return how many runs rank each pool document up to `depth` and score it high enough."""
     pool = Candidate.objects.filter(query=OuterRef("query"), document=OuterRef("document"))
     found = RunLine.objects.filter(Exists(pool), run__in=runs, rank__lte=depth)
     if below is not None:

@@ -1,4 +1,4 @@
-"""How the pages of checks write shares."""
+"""Template filters of label checks: shares, modes and replies."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from django import template
 from django.utils.translation import gettext
 
 from audit.checks.modes import MODES
-from audit.checks.questions import in_words
-from audit.checks.sentence import up_to
+from audit.checks.questions import describe_replies
+from audit.checks.sentence import format_upper_bound
 from base.tags.figures import NOTHING
 
 register = template.Library()
@@ -15,25 +15,25 @@ register = template.Library()
 
 @register.filter
 def at_most(share: float | None) -> str:
-    """A bound in percent, rounded up: "2.0 %"."""
-    return NOTHING if share is None else f"{up_to(share)}\N{NO-BREAK SPACE}%"
+    """Format a bound in percent, rounded up: "2.0 %"."""
+    return NOTHING if share is None else f"{format_upper_bound(share)}\N{NO-BREAK SPACE}%"
 
 
 @register.filter
 def mode_name(side: str) -> str:
-    """The mode of a side of the narratives, in the paper's words."""
+    """Return the mode of a narrative side, in the paper's words."""
     return str(MODES.get(side, ""))
 
 
 @register.filter
 def replies_in_words(replies: str | None) -> str:
-    """What one person answered to two questions, as `with_checks` has it: "yes no"."""
-    return in_words(*(replies or "").split())
+    """Return one person's answers to the two questions in words; `with_checks` has "yes no"."""
+    return describe_replies(*(replies or "").split())
 
 
 @register.filter
 def share_interval(interval: tuple[float, float] | None) -> str:
-    """An interval of shares as "0.0 to 2.4 %"."""
+    """Format an interval of shares as "0.0 to 2.4 %"."""
     if interval is None:
         return NOTHING
     low, high = (f"{100 * bound:.1f}" for bound in interval)

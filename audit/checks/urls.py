@@ -1,4 +1,4 @@
-"""Where the pages of this subject are found."""
+"""Page routes of label checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports that a request may have, else 404 or 403."""
+"""Access from a request to reports: the row, or a 404 or 403."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from annotate.projects.models import Membership
 from audit.reports.models import AgreementReport
 
 BLIND = gettext_lazy(
-    "You have judging or reviewing left in this project, and agreement would tell you what others "
-    "said. Finish it, or release the task, then look here again."
+    "You have judging or reviewing left in this project, and agreement would reveal what others "
+    "answered. Finish it, or release the task, then look here again."
 )
 
 
@@ -32,8 +32,8 @@ def report(user: Person, slug: str, pk: int) -> tuple[Membership, AgreementRepor
 
 
 def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
-    """Return a report of a project with its figures; as `report`, and PermissionDenied for a lead
-    who is still blind.
+    """Like `report`, but raise PermissionDenied for a lead who is still blind, because the report
+    comes with its figures.
     """
     member, found = report(user, slug, pk)
     if blindness.must_answer_first(member):
@@ -42,8 +42,8 @@ def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
 
 
 def unblinded_lead(user: Person, slug: str) -> Membership:
-    """Return a lead of a project who may read what each person said, or raise Http404 or
-    PermissionDenied: also for a lead who is still blind.
+    """Return a lead of a project who may read everybody's answers, or raise Http404 or
+    PermissionDenied, also for a lead who is still blind.
     """
     member = access.lead(user, slug)
     if blindness.must_answer_first(member):

@@ -26,11 +26,9 @@ from jobs.runner import Progress
 def request_agreement(
     *, project: Project, by: Membership, scope: Scope = WHOLE, now: datetime | None = None
 ) -> AgreementReport:
-    """Ask for the agreement in a part of the project to be computed; return the report that will
-    hold it.
+    """Request a report of the agreement in a part of the project, and return it.
 
-    While one of the same part is waiting or under way, that one is returned. Refused: who does not
-    lead.
+    If a report of the same part is waiting or running, that one is returned. Refused: not a lead.
     """
     return _request(project, str(scope), by, now)
 
@@ -38,14 +36,14 @@ def request_agreement(
 def request_comparison(
     *, project: Project, scope: Scope, against: Scope, by: Membership, now: datetime | None = None
 ) -> AgreementReport:
-    """Ask for the agreement in two parts of the project to be compared; as `request_agreement`.
+    """Request a comparison of the agreement in two parts of the project; see `request_agreement`.
 
-    Refused as well: the same part twice, and reviews, of which only agreement is computed.
+    Also refused: the same part twice, and reviews, which cannot be compared.
     """
     if scope == against:
         raise Refused(_("Choose two different parts to compare."))
     if scope.criterion or against.criterion:
-        raise Refused(_("Judgments are compared, not reviews. Leave the criterion open."))
+        raise Refused(_("Only judgments can be compared, not reviews. Leave the criterion open."))
     return _request(project, str(scope), by, now, compares=True, against=str(against))
 
 
@@ -63,7 +61,7 @@ def _request(
         raise Refused(_("Only leads of this project can have its agreement computed."))
     assignments.refuse_if_archived(by.project)
     with transaction.atomic():
-        # Two requests at once: the second waits here and then finds the first.
+        # If two requests come at once, the second waits here and then finds the first one's report.
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         under_way = (
             AgreementReport.objects.filter(
@@ -94,7 +92,7 @@ def _request(
 
 
 def compute_agreement(report: AgreementReport, progress: Progress) -> None:
-    """Fill a report with its project's agreement; the work of its job, which may be done again."""
+    """Compute the figures of a report. This is the work of its job, and may be repeated."""
     how: dict[str, Any] = {"seed": report.seed, "resamples": report.resamples, "progress": progress}
     scope = stored_scope(report.scope)
     report.figures = (

@@ -1,4 +1,4 @@
-"""Agreement: reports of a part of a project, comparisons of two, and what others compute with."""
+"""Agreement: reports of a part of a project, comparisons of two parts, and unit tables."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from audit.reports.category_figures import by_category
 from audit.reports.coverage import coverage
 from audit.reports.differences import differences
 from audit.reports.models import AgreementReport
-from audit.reports.scopes import FIELDS, scope_of, stored_scope, words
+from audit.reports.scopes import FIELDS, describe_scope, scope_of, stored_scope
 from audit.reports.scopes import Scope as Part
 from audit.reports.units import Of, units
 from base.api.jobs import JobSerializer
-from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_lines
 from base.errors import Refused
 from jobs.queue import cancel
 
 
-class SentPart(Sent):
-    """A part of a project; all of it where nothing is said."""
+class SentPart(RequestBody):
+    """A part of a project; without any field, the whole project."""
 
     query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
     category = serializers.CharField(max_length=255, required=False)
-    domain = serializers.CharField(max_length=120, required=False, help_text="Of queries.")
+    domain = serializers.CharField(max_length=120, required=False, help_text="A domain of queries.")
     side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
     criterion = serializers.CharField(max_length=40, required=False)
     one = serializers.CharField(
@@ -50,8 +50,8 @@ class SentPart(Sent):
     blind = serializers.BooleanField(default=False)
 
 
-class AskedUnits(SentPart, Asked):
-    """Of which answers, in which part of the project, and whether people have names there."""
+class AskedUnits(SentPart, QueryParameters):
+    """Which answers, in which part of the project, with names or numbers for people."""
 
     of = serializers.ChoiceField(
         choices=[(one.value, one.value) for one in Of], default=Of.JUDGMENTS.value
@@ -59,7 +59,7 @@ class AskedUnits(SentPart, Asked):
     numbered = serializers.BooleanField(default=False, help_text="Numbers instead of names.")
 
 
-class SentComparison(Sent):
+class SentComparison(RequestBody):
     """Two parts of a project."""
 
     part = SentPart(required=False)
@@ -67,8 +67,8 @@ class SentComparison(Sent):
 
 
 class AgreementReportSerializer(JobSerializer):
-    """A report of agreement. The sum is empty for a lead who is still blind: it tells whether
-    others have said anything new.
+    """A report of agreement. The sum is empty for a lead who is still blind, because it would
+    reveal whether others have answered since.
     """
 
     part = serializers.SerializerMethodField()
@@ -78,12 +78,12 @@ class AgreementReportSerializer(JobSerializer):
     code_version = serializers.CharField(allow_blank=True)
 
     def get_part(self, report: AgreementReport) -> str:
-        """Of which part, in words; empty for the whole."""
-        return words(stored_scope(report.scope))
+        """The part in words; empty for the whole."""
+        return describe_scope(stored_scope(report.scope))
 
     def get_against(self, report: AgreementReport) -> str:
-        """Against which part; empty for the whole, and where nothing is compared."""
-        return words(stored_scope(report.against)) if report.compares else ""
+        """The other part in words; empty for the whole, and if nothing is compared."""
+        return describe_scope(stored_scope(report.against)) if report.compares else ""
 
     def get_sha256(self, report: AgreementReport) -> str:
         """The sum of what was counted."""
@@ -91,7 +91,7 @@ class AgreementReportSerializer(JobSerializer):
 
 
 class FullAgreementReportSerializer(AgreementReportSerializer):
-    """A report with its figures, as docs/reports.md tells them; null before it is computed."""
+    """A report with its figures (see docs/reports.md), which are null before it is computed."""
 
     figures = serializers.DictField(allow_null=True)
 
@@ -126,7 +126,7 @@ class DifferencesSerializer(serializers.Serializer[Any]):
 
 
 class CoveredSerializer(serializers.Serializer[Any]):
-    """A category of instructions, and what became of its pairs."""
+    """A category of instructions, with the decisions on its pairs."""
 
     key = serializers.CharField(allow_blank=True)
     name = serializers.CharField(allow_blank=True)
@@ -148,11 +148,11 @@ class CriterionFiguresSerializer(serializers.Serializer[Any]):
     levels = serializers.DictField(child=serializers.IntegerField(), help_text="Ratings by level.")
     rejecting = serializers.IntegerField(help_text="Ratings that send the instruction back.")
     ratings = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True, help_text="Of ratings that reject.")
+    share = serializers.FloatField(allow_null=True, help_text="The share of ratings that reject.")
 
 
 class CategoryFiguresSerializer(serializers.Serializer[Any]):
-    """One category: what was decided, how it is rated, and how much auditors agree."""
+    """One category: the decisions, the ratings, and how much auditors agree."""
 
     key = serializers.CharField(allow_blank=True)
     pairs = serializers.IntegerField(source="covered.pairs")
@@ -171,7 +171,7 @@ class AgreementReports(Resource):
 
     @reads(AgreementReportSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List what was computed, the newest first, without figures."""
+        """List the reports, the newest first, without figures."""
         member = annotate_access.lead(self.person, slug)
         found = AgreementReport.objects.filter(project=member.project_id).defer("figures")
         context = {"blind": must_answer_first(member)}
@@ -181,29 +181,29 @@ class AgreementReports(Resource):
             newest_first=True,
         )
 
-    @writes(AgreementReportSerializer, sent=SentPart, scope=Scope.LEAD, status=201)
+    @writes(AgreementReportSerializer, body=SentPart, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Have the agreement in a part of the project computed. What is under way is returned."""
+        """Request a report of a part of the project. One that is under way is returned."""
         member = annotate_access.lead(self.person, slug)
-        part = _part(member, self.sent())
+        part = _parse_part(member, self.body())
         made = actions.request_agreement(project=member.project, scope=part, by=member)
         return Response(_as_json(member, made), status=201)
 
 
 class AgreementComparisons(Resource):
-    """Agreement in two parts of a project against each other."""
+    """Comparisons of the agreement in two parts of a project."""
 
     tag = "Agreement"
 
-    @writes(AgreementReportSerializer, sent=SentComparison, scope=Scope.LEAD, status=201)
+    @writes(AgreementReportSerializer, body=SentComparison, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Have the agreement in two parts compared. What is under way is returned."""
+        """Request a comparison of two parts. One that is under way is returned."""
         member = annotate_access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         made = actions.request_comparison(
             project=member.project,
-            scope=_part(member, given.get("part", {})),
-            against=_part(member, given.get("against", {})),
+            scope=_parse_part(member, given.get("part", {})),
+            against=_parse_part(member, given.get("against", {})),
             by=member,
         )
         return Response(_as_json(member, made), status=201)
@@ -216,35 +216,35 @@ class OneAgreementReport(Resource):
 
     @reads(FullAgreementReportSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, report: int) -> Response:
-        """Read how it is coming on, and its figures. 403 for a lead who is still blind."""
+        """Return its progress and its figures. 403 for a lead who is still blind."""
         found = access.computed_report(self.person, slug, report)
         return Response(FullAgreementReportSerializer(found, context={"blind": False}).data)
 
 
 class AgreementCancellation(Resource):
-    """Calling a report off."""
+    """The cancellation of a report."""
 
     tag = "Agreement"
 
     @writes(AgreementReportSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, report: int) -> Response:
-        """Call it off; what is over stays."""
+        """Cancel it; a report that is over does not change."""
         member, found = access.report(self.person, slug, report)
         cancel(found)
         return Response(_as_json(member, found))
 
 
 class AgreementUnits(Resource):
-    """What others compute agreement with."""
+    """Unit tables, to compute agreement elsewhere."""
 
     tag = "Agreement"
 
-    @reads(OpenApiTypes.STR, asked=AskedUnits, media="text/csv", scope=Scope.LEAD)
+    @reads(OpenApiTypes.STR, parameters=AskedUnits, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
-        """Give out the table of units and answers in a part of the project, as it is now."""
+        """Return the current table of units and answers in a part of the project."""
         member = access.unblinded_lead(self.person, slug)
-        asked = self.asked()
-        part = _part(member, asked, "?")
+        asked = self.parameters()
+        part = _parse_part(member, asked, "?")
         of, numbered = Of(asked["of"]), asked["numbered"]
         return StreamingHttpResponse(
             csv_lines(units(member.project, part, of, numbered=numbered)),
@@ -271,7 +271,7 @@ class FiguresOfCategories(Resource):
 
     @reads(CategoryFiguresSerializer, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Read criteria, sent back, removed and agreement of each category; 403 while blind."""
+        """Return each category's criteria, decisions and agreement. 403 while still blind."""
         member = access.unblinded_lead(self.person, slug)
         found = by_category(member).categories
         return Response(CategoryFiguresSerializer(found, many=True).data)
@@ -284,7 +284,7 @@ class Coverage(Resource):
 
     @reads(CoveredSerializer, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Count the pairs of each category, and what was decided on them."""
+        """Count the pairs of each category, and the decisions on them."""
         member = annotate_access.lead(self.person, slug)
         return Response(CoveredSerializer(coverage(member).categories, many=True).data)
 
@@ -294,8 +294,8 @@ def _as_json(member: Membership, report: AgreementReport) -> dict[str, Any]:
     return dict(AgreementReportSerializer(report, context=context).data)
 
 
-def _part(member: Membership, given: dict[str, Any], before: str = "") -> Part:
-    """The part that was named; 400 for what is not in the project."""
+def _parse_part(member: Membership, given: dict[str, Any], before: str = "") -> Part:
+    """Return the named part; 400 if something in it is not in the project."""
     said = {
         name: given[name]
         for name in FIELDS

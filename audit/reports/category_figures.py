@@ -1,4 +1,4 @@
-"""Figures of each category of instructions: criteria, sent back, removed, agreement."""
+"""Figures of each category of instructions: criteria, decisions and agreement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models import Count
 from annotate.projects.models import Membership
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.counting import ratings_in, review_patterns
-from audit.reports.coverage import Covered, coverage
+from audit.reports.coverage import CategoryCoverage, coverage
 from audit.reports.patterns import Patterns
 from audit.reports.report_parts import ratings_of
 from audit.reports.scopes import WHOLE, rubric_of
@@ -45,9 +45,9 @@ class CriterionFigures:
 
 @dataclass(frozen=True)
 class CategoryFigures:
-    """One category, with what was decided on its instructions and how these are rated."""
+    """One category, with the decisions on its instructions and their ratings."""
 
-    covered: Covered
+    covered: CategoryCoverage
     criteria: list[CriterionFigures]
     # How much auditors agree; a unit is one criterion of an instruction. None without a rating.
     percent: Coefficient | None
@@ -55,12 +55,12 @@ class CategoryFigures:
 
     @property
     def key(self) -> str:
-        """The category; "" for instructions that name none."""
+        """The category; "" for instructions without one."""
         return self.covered.key
 
     @property
     def sent_back_share(self) -> float | None:
-        """The share of its instructions that were sent back once at least."""
+        """The share of its instructions that were sent back at least once."""
         return self.covered.revised / self.covered.pairs if self.covered.pairs else None
 
     @property
@@ -91,8 +91,8 @@ class ByCategory:
 def by_category(reader: Membership) -> ByCategory:
     """Return the figures of each category that has instructions, for a lead who may see reviews.
 
-    Ratings of people count, in submitted reviews under the newest review's rubric, of every version
-    of the narratives: six queries, however many there are.
+    These count people's ratings in submitted reviews under the newest review's rubric, of every
+    version of the narratives. Six queries, however many categories there are.
     """
     project = reader.project
     rubric = rubric_of(project)
@@ -135,7 +135,7 @@ def _criterion(
 def _agreement(
     patterns: Patterns | None, scale: list[int]
 ) -> tuple[Coefficient | None, Coefficient | None]:
-    """Percent agreement and Cohen's kappa over all criteria of a category."""
+    """Compute percent agreement and Cohen's kappa over all criteria of a category."""
     if not patterns:
         return None, None
     from agreement import cohen_kappa, percent_agreement
@@ -150,7 +150,7 @@ def _agreement(
 
 
 def csv_rows(found: ByCategory) -> Iterator[list[str]]:
-    """Yield a head and a line for each category, as a table for a spreadsheet."""
+    """Yield a header and a line for each category, as a table for a spreadsheet."""
     levels = [level.value for level in found.rubric.levels]
     criteria = [criterion.key for criterion in found.rubric.criteria]
     yield [
@@ -165,12 +165,12 @@ def csv_rows(found: ByCategory) -> Iterator[list[str]]:
             one.key,
             *map(str, counts),
             *(str(each.levels[level]) for each in one.criteria for level in levels),
-            *_written(one),
+            *_agreement_cells(one),
         ]
 
 
-def _written(one: CategoryFigures) -> list[str]:
-    """How much auditors agree; empty cells where it is undefined."""
+def _agreement_cells(one: CategoryFigures) -> list[str]:
+    """Return the cells for how much auditors agree; empty cells if it is undefined."""
     if one.percent is None or one.kappa is None:
         return ["0", "", "", "", ""]
     interval = one.kappa.interval or (None, None)

@@ -1,7 +1,7 @@
-"""Two parts of a project side by side: how far people agree in each, and by how much they differ.
+"""Comparison of the agreement in two parts of a project, with the difference of each coefficient.
 
-Before and after a change of the guidelines, or two categories of instructions. What stands in both
-parts is paired, so that a document that is hard in both is no difference.
+For example before and after a change of the guidelines, or two categories of instructions. Units in
+both parts are paired, so that a document that is hard in both makes no difference.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from annotate.projects.models import Grade, Membership, Project
-from audit.reports.counting import met
+from audit.reports.counting import count_in_both
 from audit.reports.patterns import Patterns
 from audit.reports.report_parts import Measure, coefficients
 from audit.reports.scopes import Scope
@@ -26,7 +26,7 @@ from jobs.runner import Progress
 if TYPE_CHECKING:
     from agreement import Difference, Ratings
 
-# What is compared: those that mean the same for any number of people.
+# The coefficients that mean the same for any number of people.
 COMPARED = ("percent", "fleiss", "alpha_nominal", "alpha_ordinal", "gwet_ac1")
 
 
@@ -44,10 +44,9 @@ def comparison_of(
 
     Keys: project, scope, against, sha256, computed_at, through, scale, seed, resamples, first and
     second (measured scopes, as in `audit.reports.reliability.agreement_of`), paired (how many
-    documents two
-    people judged in both parts), differences (keys of COMPARED): first minus second, each with
-    name, value (or None and the reason in note), interval and interval_note. Only judgments are
-    compared.
+    documents at least two people judged in both parts), differences (keys of COMPARED): first minus
+    second, each with name, value (or None and the reason in note), interval and interval_note. Only
+    judgments are compared.
     """
     progress = progress or Progress()
     frame: dict[str, Any] = {
@@ -57,14 +56,14 @@ def comparison_of(
         "computed_at": (now or timezone.now()).isoformat(),
         "through": through(project),
     }
-    units = met(project, scope, against)
+    units = count_in_both(project, scope, against)
     names = dict(Membership.objects.filter(project=project).values_list("pk", "name"))
     values = {value for both in units for said in both for _member, value in said}
     grades = Grade.objects.filter(project=project).values_list("value", flat=True)
     scale = sorted(values.union(grades))
     progress.start(2 + len(COMPARED), "Comparing two parts")
     measure = Measure(scale, names, seed, resamples, progress)
-    first, second = _part(units, 0), _part(units, 1)
+    first, second = _answers_in(units, 0), _answers_in(units, 1)
     measured = {"first": measure(first), "second": measure(second)}
     rows = _rows(units, scale)
     differences = {}
@@ -73,7 +72,7 @@ def comparison_of(
         progress.advance()
     return {
         **frame,
-        "sha256": _sum_of(units, names, scale),
+        "sha256": _checksum(units, names, scale),
         "scale": scale,
         "seed": seed,
         "resamples": resamples,
@@ -85,7 +84,7 @@ def comparison_of(
     }
 
 
-def _part(units: Counter[Any], which: int) -> Patterns:
+def _answers_in(units: Counter[Any], which: int) -> Patterns:
     found: Patterns = Counter()
     for both, times in units.items():
         if both[which]:
@@ -94,8 +93,8 @@ def _part(units: Counter[Any], which: int) -> Patterns:
 
 
 def _rows(units: Counter[Any], scale: Sequence[int]) -> tuple[Ratings, Ratings]:
-    """Both parts unit by unit, those that stand in both under one name: the package pairs units and
-    not patterns of them. Of people, only who answered in that part.
+    """Return both parts as matrices of units, because the package pairs units, not patterns. A unit
+    in both parts has the same name in both. Each part has only the people who answered in it.
     """
     import numpy as np
 
@@ -139,8 +138,8 @@ def _difference(
     }
 
 
-def _sum_of(units: Counter[Any], names: dict[int, str], scale: Sequence[int]) -> str:
-    """Of everything that was counted, as in `audit.reports.counting.Counts`."""
+def _checksum(units: Counter[Any], names: dict[int, str], scale: Sequence[int]) -> str:
+    """Return the sum of everything that was counted, as in `audit.reports.counting.Counts`."""
     lines = [json.dumps(["scale", list(scale)])]
     for both, times in units.items():
         said = [sorted((names[member], value) for member, value in one) for one in both]

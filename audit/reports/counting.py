@@ -1,9 +1,9 @@
-"""How many units each pattern of answers has, counted where the rows are: no judgment travels.
+"""Counts of units by pattern of answers, made by the database: no single judgment is fetched.
 
 A unit is a candidate under a narrative version (for reviews one criterion of a narrative version),
-a pattern is who answered what of it. Units with the same pattern are exchangeable for every
-coefficient, so a few thousand patterns say all that a million judgments do. A pattern is put
-together as text ("12:1,40:0", member and value), so that any number of people fit.
+a pattern is who gave it which answer. Units with the same pattern are exchangeable for every
+coefficient, so a few thousand patterns hold as much as a million judgments. The database writes a
+pattern as text ("12:1,40:0", member and value), which works for any number of people.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet, 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Membership, Project
 from audit.reports.patterns import Pattern, Patterns, count_patterns, joined_answers, read_pattern
-from audit.reports.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of
+from audit.reports.scopes import WHOLE, Period, Scope, narrative_q, periods_of, rubric_of, week_of
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Rating, Review
 
 
-class Under(NamedTuple):
-    """The narrative version that a judgment is under, by what a report can be split."""
+class VersionKey(NamedTuple):
+    """The narrative version of a judgment, with the fields that a report can be split by."""
 
     query: str
     pair: str
@@ -54,20 +54,20 @@ class Under(NamedTuple):
 
 @dataclass(frozen=True)
 class Counts:
-    """Everything that a report of agreement is computed on.
+    """Everything that a report of agreement is computed from.
 
     Attributes:
-        scale: The grades of the project, and what files held besides, ascending.
-        names: Everybody's name by their key.
-        machines: Keys of those who are machines.
+        scale: The grades of the project, and any others that were given, ascending.
+        names: The members' names by their keys.
+        machines: Keys of the machines.
         judgments: Patterns of people and machines, for each narrative version.
         guidelines: Patterns of people for each version of the guidelines; 0 is before the first.
         weeks: Patterns of people by the Monday of the week in which a unit was last judged.
-        rubric: What the reviews are under: those under another one are not counted.
+        rubric: The rubric of the reviews; reviews under another one are not counted.
         reviews: Patterns of auditors for each criterion; the worst level is 0, the next 1.
-        review_domains: Patterns of auditors for each domain of queries and criterion; empty where
+        review_domains: Patterns of auditors for each domain of queries and criterion; empty if
             no query has a domain, and in a scope of one domain.
-        reviews_with_machines: The same of people and machines together; empty where no machine
+        reviews_with_machines: The same for people and machines together; empty if no machine
             has reviewed anything.
         reviews_of_categories: Patterns of auditors for each category of instructions.
     """
@@ -75,7 +75,7 @@ class Counts:
     scale: list[int]
     names: dict[int, str]
     machines: frozenset[int]
-    judgments: dict[Under, Patterns]
+    judgments: dict[VersionKey, Patterns]
     guidelines: dict[int, Patterns]
     weeks: dict[date, Patterns]
     rubric: Rubric
@@ -86,15 +86,15 @@ class Counts:
 
     @property
     def levels(self) -> dict[str, int]:
-        """Levels as an ordered scale, the worst 0: what weighted kappa and ordinal alpha see."""
+        """Levels as an ordered scale, the worst 0, for weighted kappa and ordinal alpha."""
         best = len(self.rubric.levels) - 1
         return {level.value: best - place for place, level in enumerate(self.rubric.levels)}
 
     @property
     def sha256(self) -> str:
-        """Of every count with its names: the same rows have the same sum, in any database.
+        """The sum of every count with its names: the same rows have the same sum in any database.
 
-        Reviews by category are the same ratings once more, and add nothing to it.
+        Reviews by category are the same ratings once more, and are not in it.
         """
         sections: list[tuple[str, Iterable[tuple[Any, Patterns]]]] = [
             ("judgments", self.judgments.items()),
@@ -116,11 +116,11 @@ class Counts:
         return sorted((self.names[member], value) for member, value in said)
 
     def people(self, patterns: Patterns) -> Patterns:
-        """The same units, what people said of them only."""
+        """Return the same units with only people's answers."""
         return self._of(patterns, frozenset(self.names) - self.machines)
 
     def with_machine(self, patterns: Patterns, machine: int) -> Patterns:
-        """The same units, what people and one machine said of them."""
+        """Return the same units with the answers of people and one machine."""
         return self._of(patterns, frozenset(self.names) - self.machines | {machine})
 
     def _of(self, patterns: Patterns, raters: frozenset[int]) -> Patterns:
@@ -135,7 +135,7 @@ class Counts:
 
 
 def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
-    """Count the answers in a part of a project: a fixed number of queries, as of about now."""
+    """Count the current answers in a part of a project: a fixed number of queries."""
     members = Membership.objects.filter(project=project)
     rubric = rubric_of(project)
     everybody = list(members.values_list("pk", "name", "is_machine"))
@@ -167,20 +167,21 @@ def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
 def judgments_in(
     project: Project, scope: Scope = WHOLE, *, machines: bool = False
 ) -> QuerySet[Judgment]:
-    """The current judgments of a scope, of people, with `machines` of machines too: under
-    narratives in force, what each says now; in a scope that looks back, what they said then.
+    """Return people's judgments in a scope under current narratives, with `machines` also those of
+    machines: the current ones, or in a scope of the past the ones that were current then.
 
-    A scope's week is of units, not of judgments: it is not asked here.
+    A scope's week selects units, not judgments, so it is not applied here.
     """
-    found = _of_anyone(project, scope) if machines else _of_anyone(project, scope).of_people()
+    judgments = _all_judgments(project, scope)
+    judgments = judgments if machines else judgments.of_people()
     whenever = Period(None, None)
     period = whenever if scope.guideline is None else periods_of(project)[scope.guideline]
-    return found.filter(_standing(period, blind=scope.blind))
+    return judgments.filter(_current_in(period, blind=scope.blind))
 
 
-def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Pattern, Pattern]]:
-    """How many units had which answers of people in one scope and which in another; empty where a
-    unit is not in the other. What two scopes are compared by.
+def count_in_both(project: Project, one: Scope, other: Scope) -> Counter[tuple[Pattern, Pattern]]:
+    """Count units by people's answers in one scope and in the other, to compare two scopes. The
+    answers are empty if a unit is not in a scope.
     """
     parts: list[str] = []
     parameters: list[Any] = []
@@ -206,8 +207,8 @@ def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Pattern, Pa
     return found
 
 
-def in_force(project: Project) -> Any:
-    """The keys of the narratives in force, of every side."""
+def current_narratives(project: Project) -> Any:
+    """Return the keys of the current narratives of every side."""
     return (
         Narrative.objects.current()
         .filter(pair__project=project, pair__removed_at__isnull=True)
@@ -215,22 +216,22 @@ def in_force(project: Project) -> Any:
     )
 
 
-def _of_anyone(project: Project, scope: Scope) -> JudgmentQuerySet:
-    return Judgment.objects.filter(said_by(scope), narrative__in=in_force(project))
+def _all_judgments(project: Project, scope: Scope) -> JudgmentQuerySet:
+    return Judgment.objects.filter(judgment_q(scope), narrative__in=current_narratives(project))
 
 
-def said_by(scope: Scope) -> Q:
-    """The judgments that a scope is of: of its people, and of machines, which have a table."""
-    of_scope = about(scope, "narrative__")
+def judgment_q(scope: Scope) -> Q:
+    """Filter judgments by a scope: those of its people, and of machines for their tables."""
+    of_scope = narrative_q(scope, "narrative__")
     if not scope.people:
         return of_scope
     return of_scope & (Q(annotator__name__in=scope.people) | Q(annotator__is_machine=True))
 
 
-def _standing(period: Period, *, blind: bool) -> Q:
-    """Said in a period, and standing when it ended; with `blind`, said before the person could see
-    another's answer, and standing then. What was taken back never stood, and what was said of an
-    older text of the document is not of what others read.
+def _current_in(period: Period, *, blind: bool) -> Q:
+    """Filter judgments made in a period and current at its end; with `blind`, made before the
+    person could see another's answer, and current until then. Withdrawn judgments, and those of an
+    older text of the document, never count.
     """
     said, stands = _in_period(period, "at"), Q(superseded_at__isnull=True)
     if period.end is not None:
@@ -242,11 +243,11 @@ def _standing(period: Period, *, blind: bool) -> Q:
 
 
 def _could_see(moment: str) -> Q:
-    """Whether whoever judged could see another's answer at a moment (a column of the judgment).
+    """Return whether the judge could know of others' answers at a time (a column of the judgment).
 
-    Pages show nobody's answer before one's own. After it, people meet the decision once one is
-    made, and who is asked to look again knows that something is wrong; leads, who have the
-    disagreements, see all that was said.
+    Before one's own answer, pages show nobody's. After it, people see the decision once there is
+    one, and a rejudge request tells them that something is wrong; leads see all answers in the
+    disagreements.
     """
     unit = {"narrative": OuterRef("narrative"), "candidate": OuterRef("candidate")}
     settled = Adjudication.objects.filter(**unit, at__lte=OuterRef(moment))
@@ -257,7 +258,7 @@ def _could_see(moment: str) -> Q:
         judgment__narrative=OuterRef("narrative"),
         judgment__candidate=OuterRef("candidate"),
         judgment__annotator=OuterRef("annotator"),
-        # For a new version of the guidelines everybody is asked, whatever others said.
+        # Requests for a new version of the guidelines do not depend on others' answers.
         guideline__isnull=True,
         at__lte=OuterRef(moment),
     )
@@ -265,14 +266,14 @@ def _could_see(moment: str) -> Q:
     return Q(Exists(settled)) | Q(Exists(asked)) | lead
 
 
-def _by_narrative(project: Project, scope: Scope) -> dict[Under, Patterns]:
+def _by_narrative(project: Project, scope: Scope) -> dict[VersionKey, Patterns]:
     if scope.criterion:
         return {}
     units = judgments_in(project, scope, machines=True).values("narrative_id", "candidate_id")
     units = _in_week(units.annotate(said=joined_answers("annotator_id", "relevance")), scope)
     found = count_patterns(units, "narrative_id")
     under = {
-        of[0]: Under(*of[1:])
+        of[0]: VersionKey(*of[1:])
         for of in Narrative.objects.filter(pair__project=project).values_list(
             "pk", "pair__query__query_id", "pair__pair_id", "pair__category", "side", "version"
         )
@@ -281,18 +282,18 @@ def _by_narrative(project: Project, scope: Scope) -> dict[Under, Patterns]:
 
 
 def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
-    """Under each version of the guidelines, what stood when the next one came."""
+    """Count, for each version of the guidelines, the answers current when the next one came."""
     periods = periods_of(project)
     if scope.guideline is not None:
         periods = {scope.guideline: periods[scope.guideline]}
     if set(periods) == {0}:
         return {}
     standing = {
-        version: _standing(period, blind=scope.blind) for version, period in periods.items()
+        version: _current_in(period, blind=scope.blind) for version, period in periods.items()
     }
     when = [When(said, then=Value(version)) for version, said in standing.items()]
     units = (
-        _of_anyone(project, scope)
+        _all_judgments(project, scope)
         .of_people()
         .filter(reduce(or_, standing.values()))
         .annotate(guideline=Case(*when, output_field=IntegerField()))
@@ -303,10 +304,10 @@ def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
 
 
 def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
-    """By the week in which a unit was last judged: then it was known how far people agree on it."""
+    """Count units by the week of their last judgment, when people's agreement was complete."""
     units = judgments_in(project, scope).values("narrative_id", "candidate_id")
     units = units.annotate(said=joined_answers("annotator_id", "relevance"), last=Max("at"))
-    # Both take a Sunday for the last day of a week.
+    # In both databases, Sunday is the last day of a week.
     monday = (
         "date(last, 'weekday 0', '-6 days')"
         if connection.vendor == "sqlite"
@@ -322,11 +323,11 @@ def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
 def ratings_in(
     project: Project, scope: Scope, rubric: Rubric, *, machines: bool = False
 ) -> QuerySet[Rating]:
-    """The ratings that count in a scope: of people, with `machines` of machines too, in submitted
-    reviews under a rubric, of every version of the narratives.
+    """Return the ratings that count in a scope: people's, with `machines` also those of machines,
+    in submitted reviews under a rubric, of every version of the narratives.
     """
     ratings = Rating.objects.filter(
-        about(scope, "review__narrative__"),
+        narrative_q(scope, "review__narrative__"),
         review__auditor__project=project,
         review__submitted_at__isnull=False,
         review__rubric=rubric.name,
@@ -338,7 +339,7 @@ def ratings_in(
     if scope.people:
         of_scope = Q(review__auditor__name__in=scope.people)
         ratings = ratings.filter(of_scope | Q(review__auditor__is_machine=True))
-    return ratings.filter(in_times(project, scope, "review__submitted_at"))
+    return ratings.filter(period_q(project, scope, "review__submitted_at"))
 
 
 def review_patterns(
@@ -361,7 +362,7 @@ def review_patterns(
 
 
 def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str, str], Patterns]:
-    """By domain and criterion; queries without a domain stand under ""."""
+    """Count by domain and criterion; queries without a domain count under ""."""
     if not Query.objects.filter(project=project).exclude(domain="").exists():
         return {}
     from_worst = Value(len(rubric.levels) - 1) - F("place")
@@ -369,7 +370,7 @@ def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str
         "review__narrative_id", "criterion", domain=F("review__narrative__pair__query__domain")
     )
     units = units.annotate(said=joined_answers("review__auditor_id", from_worst))
-    # No key of a criterion has a blank.
+    # Keys of criteria contain no spaces.
     found = count_patterns(units, "criterion || ' ' || domain")
     order = {key: place for place, key in enumerate(rubric.keys)}
     parted = [(*reversed(key.split(" ", 1)), patterns) for key, patterns in found.items()]
@@ -377,8 +378,8 @@ def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str
     return {(domain, criterion): patterns for domain, criterion, patterns in parted}
 
 
-def in_times(project: Project, scope: Scope, moment: str) -> Q:
-    """Whether something happened (`moment`, a column) in the times that a scope names."""
+def period_q(project: Project, scope: Scope, moment: str) -> Q:
+    """Filter rows by whether a time (`moment`, a column) is in the periods of a scope."""
     periods = [] if scope.guideline is None else [periods_of(project)[scope.guideline]]
     if scope.week is not None:
         periods.append(week_of(scope.week))

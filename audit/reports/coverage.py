@@ -1,4 +1,4 @@
-"""How the instructions of a project cover its taxonomy, and what was decided on them."""
+"""How a project's instructions cover its taxonomy, with the decisions on them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from base.natural_order import natural
 
 
 @dataclass
-class Covered:
-    """One category with its pairs. A pair that was sent back once may be accepted since."""
+class CategoryCoverage:
+    """One category with its pairs. A pair that was sent back may have been accepted since."""
 
     key: str
     name: str
@@ -39,7 +39,7 @@ class Covered:
 class Coverage:
     """Every category of the taxonomy in its order, then those that only pairs name."""
 
-    categories: list[Covered]
+    categories: list[CategoryCoverage]
 
     @property
     def pairs(self) -> int:
@@ -47,9 +47,9 @@ class Coverage:
         return sum(one.pairs for one in self.categories)
 
     @property
-    def empty(self) -> list[Covered]:
-        """Types of the taxonomy that no pair has, alone or joined with others, but for what was
-        removed.
+    def empty(self) -> list[CategoryCoverage]:
+        """Types of the taxonomy that no pair has, alone or joined with others, except removed
+        pairs.
         """
         return [
             one
@@ -58,7 +58,7 @@ class Coverage:
         ]
 
     @property
-    def unknown(self) -> list[Covered]:
+    def unknown(self) -> list[CategoryCoverage]:
         """Categories that pairs name and the taxonomy does not have."""
         return [one for one in self.categories if not one.known and one.key]
 
@@ -74,17 +74,17 @@ class Coverage:
 
 
 def coverage(reader: Membership) -> Coverage:
-    """Count the pairs of each category by what was decided: four queries.
+    """Count the pairs of each category by the decisions on them: four queries.
 
-    A query without an instruction is none: it has neither a category nor a narrative but its
-    original one. A category that joins types of the taxonomy is known, and counted with each.
+    A query without an instruction (no category, and no narrative except the original one) does not
+    count. A category that joins types of the taxonomy is known, and counts for each of them.
 
-    Accepted is what stands of the altered narrative in force; revised whoever was sent back, once
-    at least; removed what nobody works on any more. Of an instruction that the reader has yet to
-    review they do not learn what was decided. Queries that were taken out have no part.
+    Accepted: the current decision accepts the current altered narrative. Revised: sent back at
+    least once. Removed: no longer worked on. The counts leave out decisions on instructions that
+    the reader has yet to review. Queries that were taken out do not count.
     """
     found = {
-        one.key: Covered(one.key, one.name, one.sentence)
+        one.key: CategoryCoverage(one.key, one.name, one.sentence)
         for one in reader.project.categories.order_by("place", "key")
     }
     known = bool(found)
@@ -98,9 +98,9 @@ def coverage(reader: Membership) -> Coverage:
     )
     reviewed = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor=reader)
     held = reader.assignments.filter(task=Assignment.Task.REVIEW).values("pair_id")
-    unheard = newest.filter(~Exists(reviewed), pair__in=held).exclude(author=reader)
-    hidden = list(unheard.values_list("pair__pk", flat=True))
-    told = ~Q(pk__in=hidden)
+    unreviewed = newest.filter(~Exists(reviewed), pair__in=held).exclude(author=reader)
+    hidden = list(unreviewed.values_list("pair__pk", flat=True))
+    may_see = ~Q(pk__in=hidden)
     instructed = Narrative.objects.filter(pair=OuterRef("pk")).exclude(side=Narrative.Side.ORIGINAL)
     rows = (
         InstructionPair.objects.filter(project=reader.project_id, query__removed_at__isnull=True)
@@ -110,8 +110,8 @@ def coverage(reader: Membership) -> Coverage:
         .values_list("category")
         .annotate(
             n=Count("pk"),
-            accepted=Count("pk", filter=told & Q(is_accepted=True, removed_at__isnull=True)),
-            revised=Count("pk", filter=told & Q(is_revised=True)),
+            accepted=Count("pk", filter=may_see & Q(is_accepted=True, removed_at__isnull=True)),
+            revised=Count("pk", filter=may_see & Q(is_revised=True)),
             removed=Count("pk", filter=Q(removed_at__isnull=False)),
         )
     )
@@ -120,13 +120,13 @@ def coverage(reader: Membership) -> Coverage:
         for kind in joined:
             kind.combined += pairs - removed
         is_known = bool(joined) or (not known and bool(key))
-        one = found.setdefault(key, Covered(key, key, known=is_known))
+        one = found.setdefault(key, CategoryCoverage(key, key, known=is_known))
         one.pairs, one.accepted, one.revised, one.removed = pairs, good, revised, removed
     return Coverage(list(found.values()))
 
 
-def _types_of(category: str, found: Mapping[str, Covered]) -> list[Covered]:
-    """The types that a category joins with commas; none where one of them is no type."""
+def _types_of(category: str, found: Mapping[str, CategoryCoverage]) -> list[CategoryCoverage]:
+    """Return the types that a category joins with commas; empty if one of them is unknown."""
     types = {name.casefold(): one for one in found.values() for name in (one.key, one.name)}
     parts = [part.strip().casefold() for part in category.split(",")]
     if len(parts) < 2 or not all(part in types for part in parts):

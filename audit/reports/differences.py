@@ -1,7 +1,7 @@
-"""Where people differ: by query, category, grades, condition and criterion, and why, as settled.
+"""Where people differ: by query, category, grades, condition and criterion, with the causes.
 
-Counted over what the queue of disagreements lists: people's answers under the narratives in force.
-What differs is what comes to no relevance by the project's rule, and what was settled.
+The counts cover what the queue of disagreements lists: people's answers under current narratives.
+People differ where their answers lead to no relevance by the project's rule, or were settled.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from audit.reports.verdict_patterns import VerdictPattern, verdict_patterns
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review
 
-# What is said of a condition, as the numbers that the rule of consensus takes.
+# Answers to a condition as numbers, which the consensus rule takes.
 _ANSWERS = {answer: place for place, answer in enumerate(Verdict.Answer.values)}
-# Of each list: the first so many, those with most to settle before the others.
+# How many entries of each list to show, those with most to settle first.
 TOP = 10
 
 
 @dataclass
 class Spot:
-    """A part of the project: what two or more people answered there, and where they differ."""
+    """A part of the project: how much two or more people answered, and how much they differ."""
 
     label: str
-    # What the queue is filtered by, and what the matrix is.
+    # The filter of the queue and of the matrix.
     key: str
     title: str = ""
     compared: int = 0
@@ -45,19 +45,19 @@ class Spot:
     settled: int = 0
 
     def add(self, state: State, compared: int) -> None:
-        """Count what was compared and is in one state."""
+        """Add a number of compared documents in one state."""
         self.compared += compared
         self.open += compared if state is State.DISPUTED else 0
         self.settled += compared if state is State.SETTLED else 0
 
     @property
     def agreed(self) -> int:
-        """What is compared and no matter of settling."""
+        """How many are compared and neither open nor settled."""
         return self.compared - self.open - self.settled
 
     @property
     def share(self) -> float | None:
-        """The share that is open or was settled; None where nothing is compared."""
+        """The share that is open or was settled; None if nothing is compared."""
         return (self.open + self.settled) / self.compared if self.compared else None
 
 
@@ -80,13 +80,13 @@ class Differences:
     criteria: list[Spot] = field(default_factory=list)
     # How many instructions two or more people reviewed.
     instructions: int = 0
-    # Every two grades, the same ones too, and how many pairs of answers there are.
+    # Every two grades, equal ones too, with the number of pairs of answers.
     meetings: list[Meeting] = field(default_factory=list)
     causes: list[tuple[str, str, int]] = field(default_factory=list)
 
     @property
     def answers(self) -> int:
-        """Pairs of answers that the grades were compared in."""
+        """The number of pairs of answers whose grades were compared."""
         return sum(one.times for one in self.meetings)
 
     @property
@@ -97,10 +97,10 @@ class Differences:
 
 
 def differences(reader: Membership) -> Differences:
-    """Count where people differ, as far as the reader may know it: at most twenty queries."""
+    """Count where people differ, as far as the reader may see it: at most twenty queries."""
     pairs = {
         narrative: (query, title, category)
-        for narrative, query, title, category in _in_force(reader).values_list(
+        for narrative, query, title, category in _current_narratives(reader).values_list(
             "pk", "pair__query__query_id", "pair__query__title", "pair__category"
         )
     }
@@ -125,21 +125,21 @@ def differences(reader: Membership) -> Differences:
             met[grade, grade] += 0
         for grades in combinations(pattern.grades, 2):
             met[grades] += documents
-    found.queries = _most(queries.values())
-    found.categories = _most(categories.values())
+    found.queries = _sort_spots(queries.values())
+    found.categories = _sort_spots(categories.values())
     found.meetings = [Meeting(*grades, times) for grades, times in sorted(met.items())]
     found.conditions = _conditions(reader)
     criteria = _criteria(reader)
-    found.criteria = _most(criteria)
+    found.criteria = _sort_spots(criteria)
     found.instructions = max((spot.compared for spot in criteria), default=0)
     found.causes = _causes(reader)
     return found
 
 
 def _patterns(reader: Membership) -> Iterator[tuple[int, GradePattern]]:
-    """Walk the grades that people gave under each narrative in force (by key).
+    """Yield the grades that people gave under each current narrative (by key).
 
-    Where the reader judges, only documents that they have judged are there.
+    In pairs that the reader judges, this covers only documents that they have judged.
     """
     blind = blind_pairs(reader)
     states = revisions.states_of_newest([reader.project_id])
@@ -148,7 +148,7 @@ def _patterns(reader: Membership) -> Iterator[tuple[int, GradePattern]]:
         for pattern in patterns:
             yield narrative, pattern
     if blind:
-        for tally in tallies(_in_force(reader).filter(pair__in=blind), reader):
+        for tally in tallies(_current_narratives(reader).filter(pair__in=blind), reader):
             grades = tuple(sorted(tally.grades.elements()))
             yield (
                 tally.narrative,
@@ -156,25 +156,25 @@ def _patterns(reader: Membership) -> Iterator[tuple[int, GradePattern]]:
             )
 
 
-def _in_force(reader: Membership) -> Any:
-    """The narratives in force, of every side, as the queue has them."""
+def _current_narratives(reader: Membership) -> Any:
+    """Return the current narratives of every side, as in the queue."""
     return Narrative.objects.current().filter(
         pair__project=reader.project_id, pair__removed_at__isnull=True
     )
 
 
-def _most(spots: Iterable[Spot]) -> list[Spot]:
-    """Those with something to settle, or settled: most open ones first."""
+def _sort_spots(spots: Iterable[Spot]) -> list[Spot]:
+    """Return the spots with something open or settled, those with most open ones first."""
     found = [spot for spot in spots if spot.open or spot.settled]
     return sorted(found, key=lambda spot: (-spot.open, -(spot.share or 0), spot.label))
 
 
 def _conditions(reader: Membership) -> list[Spot]:
-    """Conditions by name (by number where they have none) on which verdicts differ."""
+    """Return the conditions, by name or else number, on which verdicts differ."""
     names = {
         pk: name or str(number)
         for pk, name, number in Condition.objects.filter(
-            narrative__in=_in_force(reader).values("pk")
+            narrative__in=_current_narratives(reader).values("pk")
         ).values_list("pk", "name", "number")
     }
     spots: dict[str, Spot] = {}
@@ -186,20 +186,20 @@ def _conditions(reader: Membership) -> list[Spot]:
         said = [_ANSWERS[answer] for answer in answers]
         state = consensus(said, reader.project.consensus, settled).state
         spots.setdefault(name, Spot(name, name)).add(state, documents)
-    return _most(spots.values())
+    return _sort_spots(spots.values())
 
 
 def _verdicts(reader: Membership) -> Iterator[VerdictPattern]:
-    """Walk what people answered to each condition.
+    """Yield people's answers to each condition.
 
-    Where the reader judges, only documents that they have judged are there.
+    In pairs that the reader judges, this covers only documents that they have judged.
     """
     blind = blind_pairs(reader)
     states = revisions.states_of_newest([reader.project_id])
     yield from verdict_patterns(one for one in states if one.pair not in blind)
     if not blind:
         return
-    narratives = _in_force(reader).filter(pair__in=blind).values("pk")
+    narratives = _current_narratives(reader).filter(pair__in=blind).values("pk")
     own = Judgment.objects.current().filter(
         narrative=OuterRef("judgment__narrative"),
         candidate=OuterRef("judgment__candidate"),
@@ -228,11 +228,11 @@ def _verdicts(reader: Membership) -> Iterator[VerdictPattern]:
 
 
 def _criteria(reader: Membership) -> list[Spot]:
-    """Criteria on which one auditor rejects an instruction and another does not."""
+    """Return the criteria, with how often one auditor rejects and another does not."""
     rows = Rating.objects.filter(
         review__submitted_at__isnull=False,
         review__auditor__is_machine=False,
-        review__narrative__in=_in_force(reader).values("pk"),
+        review__narrative__in=_current_narratives(reader).values("pk"),
         rejects__isnull=False,
     )
     assignments = Assignment.objects.filter(task=Assignment.Task.REVIEW, member=reader)
@@ -240,7 +240,7 @@ def _criteria(reader: Membership) -> list[Spot]:
         own = Review.objects.submitted().filter(
             narrative=OuterRef("review__narrative"), auditor=reader
         )
-        # Who wrote it cannot review it, whatever assignment they hold.
+        # The author of a narrative cannot review it, even with an assignment.
         rows = rows.filter(
             ~Q(review__narrative__pair__in=assigned)
             | Exists(own)
@@ -251,10 +251,10 @@ def _criteria(reader: Membership) -> list[Spot]:
         .values_list("criterion", "review__narrative_id")
         .annotate(against=Count("pk", filter=Q(rejects=True)), all=Count("pk"))
     )
-    names = {one.key: one.name for one in rubrics.in_force(reader.project_id).criteria}
+    names = {one.key: one.name for one in rubrics.current_rubric(reader.project_id).criteria}
     decided = set(
         Decision.objects.current()
-        .filter(narrative__in=_in_force(reader).values("pk"))
+        .filter(narrative__in=_current_narratives(reader).values("pk"))
         .values_list("narrative_id", flat=True)
     )
     spots: dict[str, Spot] = {}
@@ -270,10 +270,10 @@ def _criteria(reader: Membership) -> list[Spot]:
 
 
 def _causes(reader: Membership) -> list[tuple[str, str, int]]:
-    """Why people differed, by those who settled it: value, name and how often; most often first."""
+    """Return the causes in settling decisions: value, name and count, the most frequent first."""
     counted = dict(
         Adjudication.objects.current()
-        .filter(narrative__in=_in_force(reader).values("pk"))
+        .filter(narrative__in=_current_narratives(reader).values("pk"))
         .exclude(narrative__pair__in=blind_pairs(reader))
         .order_by()
         .values_list("cause")

@@ -17,10 +17,9 @@ from base.errors import Refused
 
 
 class ScopeForm(forms.Form):
-    """Which part of a project a report of agreement is of; everything may be left out."""
+    """The part of a project that an agreement report covers; every field is optional."""
 
-    # What is not on offer is told in a sentence of `audit.reports.scopes`, so none of them is a
-    # choice.
+    # None is a ChoiceField, because `audit.reports.scopes` has better sentences for unknown values.
     query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
     category = forms.CharField(label=_lazy("Category"), required=False)
     domain = forms.CharField(label=_lazy("Domain"), required=False)
@@ -68,7 +67,7 @@ class ScopeForm(forms.Form):
             )
 
     def clean(self) -> dict[str, Any]:
-        """Read the scope; what there is not in the project is an error of the whole form."""
+        """Parse the scope; an unknown value is an error of the whole form."""
         given = super().clean() or self.cleaned_data
         if not self.errors:
             try:
@@ -79,7 +78,7 @@ class ScopeForm(forms.Form):
 
 
 class ComparedForm(forms.Form):
-    """Which two parts of a project are compared."""
+    """The two parts of a project to compare."""
 
     of = forms.ChoiceField(label=_lazy("Agreement in"), required=False)
     against = forms.ChoiceField(label=_lazy("against"), required=False)
@@ -91,11 +90,11 @@ class ComparedForm(forms.Form):
             assert isinstance(field, forms.ChoiceField)
             field.choices = offered
             field.error_messages["invalid_choice"] = _(
-                "There is no such part of this project. Choose one of the list."
+                "There is no such part of this project. Choose one from the list."
             )
 
     def clean(self) -> dict[str, Any]:
-        """Ask for two different parts of the judgments."""
+        """Require two different parts."""
         given = super().clean() or self.cleaned_data
         if not self.errors and given["of"] == given["against"]:
             self.add_error("against", _("Choose two different parts to compare."))

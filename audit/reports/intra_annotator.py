@@ -1,8 +1,8 @@
-"""Each person with themselves: what they said of a document, and what when it came again, unmarked.
+"""Intra-annotator agreement: a person's judgment of a document, and of its unannounced repeat.
 
-A unit is a document that came again to one person under a narrative in force; its two raters are
-the first time and the second. What the first time said is what stood when the second was given: a
-grade that was changed afterwards tells nothing of two looks.
+A unit is a document that was repeated to one person under a current narrative; its two raters are
+the first time and the second. The first answer is the one that was current when the repeat was
+answered: a grade that was changed afterwards does not come from a separate look.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from django.db.models import Max
 from annotate.judgments.models import Judgment, Repeat, RepeatQuerySet
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from audit.reports.scopes import Scope, about
+from audit.reports.scopes import Scope, narrative_q
 
-# The two raters, in the place of members, and what they are called.
+# The two raters, in place of members, and their names.
 FIRST, AGAIN = 0, 1
 TIMES = {FIRST: "first", AGAIN: "again"}
 
 
-class Twice(NamedTuple):
+class RepeatedAnswer(NamedTuple):
     """Two answers of one person to one document under one narrative."""
 
     query: str
@@ -35,16 +35,16 @@ class Twice(NamedTuple):
 
 
 class IntraAnnotator(NamedTuple):
-    """What people said twice, by their names, and what was left out, by its reason.
+    """Documents that people judged twice, by name, and the number left out, by reason.
 
-    Reasons hold `{repeats}` where the noun belongs: its number depends on the count.
+    Reasons contain `{repeats}` for the noun, which is singular or plural by the count.
     """
 
-    people: dict[str, list[Twice]]
+    people: dict[str, list[RepeatedAnswer]]
     left_out: dict[str, int]
 
     @property
-    def everybody(self) -> list[Twice]:
+    def everybody(self) -> list[RepeatedAnswer]:
         """All answers of all people."""
         return [twice for answers in self.people.values() for twice in answers]
 
@@ -54,7 +54,7 @@ class IntraAnnotator(NamedTuple):
         return {value for twice in self.everybody for value in (twice.first, twice.again)}
 
     def sum_with(self, sha256: str) -> str:
-        """A sum of what else was counted and of this; where there is none of this, the former."""
+        """Return a sum of other counts' sum and of these answers; `sha256` if there are none."""
         if not self.people:
             return sha256
         lines = sorted(
@@ -63,19 +63,18 @@ class IntraAnnotator(NamedTuple):
         return hashlib.sha256("\n".join([sha256, *lines]).encode()).hexdigest()
 
 
-NOBODY = IntraAnnotator({}, {})
+NO_REPEATS = IntraAnnotator({}, {})
 
 
-def counted(of: list[Twice]) -> Counter[tuple[tuple[int, int], ...]]:
-    """How often each two answers were given, as `audit.reports.counting` counts."""
+def count_answers(of: list[RepeatedAnswer]) -> Counter[tuple[tuple[int, int], ...]]:
+    """Count how often each pair of answers was given, as in `audit.reports.counting`."""
     return Counter(((FIRST, twice.first), (AGAIN, twice.again)) for twice in of)
 
 
 def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
-    """Return what people said twice in a part of a project: four queries, in the order of names.
+    """Return people's double answers in a part of a project, by name: four queries.
 
-    A part that is a time, or what was said blind, has none: it asks when things were said among
-    people, and these were said twice.
+    A scope with a criterion, a time or blind judgments has none: a repeat has two times.
     """
     every = repeats_in(project.pk, scope)
     said = every.current()
@@ -98,8 +97,8 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
             "first__withdrawn_at",
         )
     )
-    later = _said_since(rows)
-    people: dict[str, list[Twice]] = defaultdict(list)
+    later = _later_grades(rows)
+    people: dict[str, list[RepeatedAnswer]] = defaultdict(list)
     left_out: dict[str, int] = defaultdict(int)
     for narrative, candidate, annotator, name, *named, again, first, taken_back in rows:
         if narrative not in in_force:
@@ -112,7 +111,7 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
             if first is None:
                 left_out["{repeats} of a document without a first judgment"] += 1
             else:
-                people[name].append(Twice._make((*named, first, again)))
+                people[name].append(RepeatedAnswer._make((*named, first, again)))
     older = every.filter(superseded_at__isnull=True, text_replaced_at__isnull=False)
     if count := older.filter(narrative__in=in_force).count():
         left_out["{repeats} of an older text of the document"] = count
@@ -120,9 +119,9 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
 
 
 def repeats_in(project: int, scope: Scope) -> RepeatQuerySet:
-    """What people ever said of repeats in a part of a project, by its key."""
+    """Return all of people's answers to repeats in a part of a project (by its key)."""
     said = Repeat.objects.filter(
-        about(scope, "narrative__"), annotator__project=project, annotator__is_machine=False
+        narrative_q(scope, "narrative__"), annotator__project=project, annotator__is_machine=False
     )
     if scope.people:
         said = said.filter(annotator__name__in=scope.people)
@@ -132,14 +131,14 @@ def repeats_in(project: int, scope: Scope) -> RepeatQuerySet:
 
 
 def through(project: Project) -> int:
-    """The newest answer to a repeat, by its key."""
+    """Return the key of the newest answer to a repeat."""
     rows = Repeat.objects.filter(annotator__project=project)
     return int(rows.aggregate(last=Max("pk"))["last"] or 0)
 
 
-def _said_since(rows: list[Any]) -> dict[tuple[int, int, int], int]:
-    """What stands now of documents whose first time had no judgment when they came again, or one
-    that was taken back.
+def _later_grades(rows: list[Any]) -> dict[tuple[int, int, int], int]:
+    """Return the current grades of documents that had no judgment when they were repeated, or one
+    that was withdrawn.
     """
     wanted = {tuple(row[:3]) for row in rows if row[8] is None or row[9] is not None}
     if not wanted:

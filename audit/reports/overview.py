@@ -1,4 +1,4 @@
-"""What this room adds to the home and project pages of leads."""
+"""Disagreements, open tasks and agreement on the home and project pages of leads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from base.routes import address
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
-    """Open disagreements and the newest agreement: a fixed number of queries."""
+    """Return the open tasks and the newest agreement of leads: a fixed number of queries."""
     leads = [member for member in members if member.leads]
     if not leads:
         return {}
@@ -67,7 +67,7 @@ def _contribution(
 
 
 def reviews_by_member(project: Project) -> dict[int, Reviewed]:
-    """How many reviews each member of the project has submitted, and when the last: one query."""
+    """Return each member's number of submitted reviews and the time of the last: one query."""
     reviewed = (
         Review.objects.submitted()
         .filter(auditor__project=project)
@@ -84,17 +84,17 @@ def _headline(member: Membership) -> dict[str, Any]:
     report = AgreementReport.objects.of("").computed().filter(project=member.project_id).first()
     if report is None or report.figures is None:
         return {}
-    # Where nobody judges, people agree on instructions.
-    told = [_figure(report.figures, kind) for kind in ("judgments", "reviews")]
-    known = [figure for figure in told if figure]
+    # In projects without judging, the agreement is about instructions.
+    figures = [_headline_figure(report.figures, kind) for kind in ("judgments", "reviews")]
+    known = [figure for figure in figures if figure]
     if not known:
         return {"report": report}
     figure = next((one for one in known if one["value"] is not None), known[0])
     return {"report": report, "headline": figure, "headline_words": COEFFICIENTS[HEADLINE]}
 
 
-def _figure(figures: dict[str, Any], kind: str) -> dict[str, Any] | None:
-    """The coefficient that is shown of all judgments or reviews, with what it was computed on."""
+def _headline_figure(figures: dict[str, Any], kind: str) -> dict[str, Any] | None:
+    """Return the headline coefficient of all judgments or reviews, with its units and raters."""
     everyone = figures[kind]["all"]
     coefficient = everyone["coefficients"].get(HEADLINE)
     if coefficient is None:

@@ -1,4 +1,4 @@
-"""What a paper says of a report: a sentence, and a line for LaTeX, each with what it is of."""
+"""Text for a paper about a report: a sentence and a line of LaTeX, each naming its scope."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from audit.reports.tables import Line
 
-# What LaTeX takes for something else than itself.
+# Characters with a special meaning in LaTeX.
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -28,18 +28,18 @@ _LATEX = {
 }
 
 
-def escaped(text: str) -> str:
-    """A text as LaTeX prints it, whatever stands in it; line ends become spaces."""
+def escape_latex(text: str) -> str:
+    """Escape a text for LaTeX; line ends become spaces."""
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
 
 
 def sentence(line: Line, *, unit: str, of: str = "") -> str:
-    """What a paper may say of a scope; "" where there is no value to tell of.
+    """Return sentences for a paper about a scope; "" if no coefficient has a value.
 
     `unit` is what was counted, in the plural; `of` says which part of the project it is.
     """
-    told = [figure for figure in line.coefficients if figure["value"] is not None]
-    if not told:
+    defined = [figure for figure in line.coefficients if figure["value"] is not None]
+    if not defined:
         return ""
     about = {
         "people": len(line.raters),
@@ -49,7 +49,7 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
     }
     parts = [
         _(
-            "%(people)s people answered, and %(units)s %(unit)s had an answer of at least two of "
+            "%(people)s people answered, and %(units)s %(unit)s had answers from at least two of "
             "them%(of)s."
         )
         % about
@@ -59,9 +59,9 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
         % {"units": f"{entry['units']:,}", "reason": entry["reason"]}
         for entry in line.excluded
     ]
-    first = line.headline if line.headline["value"] is not None else told[0]
+    first = line.headline if line.headline["value"] is not None else defined[0]
     parts.append(_sentence_of(first))
-    percent = next((one for one in told if one["name"] == "percent agreement"), None)
+    percent = next((one for one in defined if one["name"] == "percent agreement"), None)
     if percent is not None and percent["title"] != first["title"]:
         parts.append(_sentence_of(percent))
     if first["interval"]:
@@ -81,22 +81,22 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
 
 
 def latex(figure: dict[str, Any], *, unit: str, of: str = "") -> str:
-    """One coefficient as a line of LaTeX, with the units, the raters and how its interval was made.
+    """Return one coefficient as a line of LaTeX, with units, raters and the interval's method.
 
-    A value that is undefined is told as such, with the reason.
+    An undefined value is given as its reason.
     """
-    on = f"{figure['units']:,} {escaped(unit)}, {figure['raters']} raters"
+    on = f"{figure['units']:,} {escape_latex(unit)}, {figure['raters']} raters"
     if of:
-        on += f"; {escaped(of)}"
-    title = escaped(_title(figure))
+        on += f"; {escape_latex(of)}"
+    title = escape_latex(_title(figure))
     if figure["value"] is None:
-        return f"{title}: {escaped(figure['note'])} ({on})"
+        return f"{title}: {escape_latex(figure['note'])} ({on})"
     said = f"{title} $= {figure['value']:.3f}$"
     if figure["interval"]:
         low, high = figure["interval"]
-        how = escaped(figure["interval_note"].removeprefix("95 % "))
+        how = escape_latex(figure["interval_note"].removeprefix("95 % "))
         return rf"{said}, 95\,\% CI $[{low:.3f}, {high:.3f}]$ ({on}; {how})"
-    return f"{said} ({on}; {escaped(figure['interval_note'])})"
+    return f"{said} ({on}; {escape_latex(figure['interval_note'])})"
 
 
 def _number(value: float) -> str:
@@ -104,7 +104,7 @@ def _number(value: float) -> str:
 
 
 def _title(figure: dict[str, Any]) -> str:
-    """The name with its variant in brackets: a comma would read as a list in a sentence."""
+    """Put the variant in brackets: in a sentence, a comma would read as a list."""
     name, comma, variant = figure["title"].partition(", ")
     return f"{name} ({variant})" if comma else name
 

@@ -1,4 +1,4 @@
-"""Patterns of answers, counted by the database: who said what of one unit."""
+"""Patterns of answers (who gave which value to a unit), counted by the database."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Concat
 
-# Who said what of a unit: (member, value) in the order of the members.
+# The answers on one unit: (member, value) in the order of the members.
 Pattern = tuple[tuple[int, int], ...]
 
 
 Patterns = Counter[Pattern]
 
 
-class _Together(Aggregate):
-    """Texts of a group, with commas between, in whatever order."""
+class _JoinedTexts(Aggregate):
+    """Join the texts of a group with commas, in any order."""
 
     function = "GROUP_CONCAT"
     template = "%(function)s(%(expressions)s, ',')"
     output_field = TextField()
 
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """PostgreSQL calls it otherwise."""
+        """Use PostgreSQL's name of the function."""
         return super().as_sql(compiler, connection, function="STRING_AGG", **context)
 
 
-def joined_answers(member: str, value: Any) -> _Together:
-    """Who said what of a unit: "12:1,40:0"."""
-    return _Together(
+def joined_answers(member: str, value: Any) -> _JoinedTexts:
+    """Return an aggregate that writes the answers on a unit as text: "12:1,40:0"."""
+    return _JoinedTexts(
         Concat(
             Cast(member, CharField()),
             Value(":"),
@@ -47,7 +47,7 @@ def joined_answers(member: str, value: Any) -> _Together:
 
 
 def count_patterns(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
-    """Count units (rows with `said`) by pattern and by a column or expression of theirs."""
+    """Count units (rows with `said`) by a column or expression, and by pattern."""
     sql, parameters = units.order_by().query.sql_with_params()
     found: dict[Any, Patterns] = {}
     read: dict[str, Pattern] = {}
@@ -65,8 +65,8 @@ def count_patterns(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
 
 
 def read_pattern(said: str) -> Pattern:
-    """Read "17:1,18:2": members and what they said, in the order of the members."""
+    """Parse "17:1,18:2" into (member, value) pairs in the order of the members."""
     answers = (answer.split(":") for answer in said.split(",") if answer)
-    # Files may tell of two answers of one person at once; which counts is the same anywhere.
+    # An imported file may hold two answers of one person: the largest one counts everywhere.
     of_each = dict(sorted((int(member), int(value)) for member, value in answers))
     return tuple(of_each.items())

@@ -1,37 +1,36 @@
-"""Agreement of a project, scope by scope: what `audit.reports.counting` counted, and what
-`agreement` makes of it. No statistics here.
+"""Agreement of a project, scope by scope: `audit.reports.counting` counts the answers, and
+`agreement` computes the coefficients. This module has no statistics.
 
 A unit is a candidate under a narrative version (for reviews: one criterion of a narrative version),
-a rater is a member. People's judgments count while they are current and their narrative is in
-force; reviews once they are submitted, of every version. Machines are raters of their own figures
-only.
+a rater is a member. People's judgments count while they and their narratives are current; reviews
+of every version count once they are submitted. Machines are raters only in figures of their own.
 
-The keys of what `agreement_of` returns: project, scope (the address's query string, "" for the
+The keys of the result of `agreement_of`: project, scope (the address's query string, "" for the
 whole), sha256 (of everything that was counted: the same answers have the same sum), computed_at,
-scale, levels, seed, resamples, through (the newest rows that were seen), left_out, judgments,
+scale, levels, seed, resamples, through (the newest rows that were read), left_out, judgments,
 machines, reviews, rubric, selves.
 
 A measured scope has units, raters, ratings, excluded and coefficients (keys of COEFFICIENTS),
-each of these with value (or None and the reason in note), interval and interval_note; where
-there are FEWEST_QUERIES or more, those of `judgments.all` have interval_over_queries and
-interval_over_queries_note as well. That of a pair has `table`, how often the first gave one
-grade of the scale and the second another, `prevalence` and `bias` (coefficients) of being
+each of these with value (or None and the reason in note), interval and interval_note; with
+FEWEST_QUERIES queries or more, those of `judgments.all` have interval_over_queries and
+interval_over_queries_note as well. The scope of a pair has `table`, how often the first gave one
+grade of the scale and the second another, and `prevalence` and `bias` (coefficients) of being
 relevant, from the grade `relevant_from` on.
 
 - judgments: `all` is a scope; `pairs`, `queries`, `categories`, `guidelines` and `weeks` are
-  lists of scopes. One of `queries` has `query` (its id), of `categories` `category` ("" where
-  an instruction has none; the list is empty where none has any), of `guidelines` `guideline`
-  (the version; 0 is before the first; the list is empty where there are no guidelines), `start`
-  and `end` (when it was in force, ISO or None), of `weeks` `week` (the ISO date of its Monday,
-  UTC, by the last judgment of a document). In order of their names, versions and dates; what
-  nobody judged in is left out.
+  lists of scopes. One of `queries` has `query` (its id), of `categories` `category` ("" if
+  an instruction has none; the list is empty if none has one), of `guidelines` `guideline`
+  (the version; 0 is before the first; the list is empty if there are no guidelines), `start`
+  and `end` (its period, ISO or None), of `weeks` `week` (the ISO date of its Monday, UTC, by the
+  last judgment of a document). They are in the order of their names, versions and dates; scopes
+  without judgments are left out.
 - machines: a list of `machine` (its name) and `pairs`, the scopes of each person with it.
 - reviews: `all` is a scope, `criteria` a mapping from a criterion's key to its scope, which
-  has its `name`, `categories` a list of scopes as that of judgments, over all criteria. `rubric`
-  is the name of the rubric that all of these reviews are under, `levels` each of its levels with
-  the number it counts as. `machines` is as that of judgments, over all criteria.
+  has its `name`, `categories` a list of scopes as in judgments, over all criteria. `rubric`
+  is the name of the rubric of all these reviews, `levels` maps each of its levels to the number
+  it counts as. `machines` is as in judgments, over all criteria.
 - selves: each person with themselves (`audit.reports.intra_annotator`): `all` is a scope, or None
-  where nobody said anything twice, `people` a list of scopes, each with one rater and its `table`.
+  if nobody answered anything twice, `people` a list of scopes, each with one rater and its `table`.
 """
 
 from __future__ import annotations
@@ -48,25 +47,25 @@ from django.utils import timezone
 
 from annotate.judgments.models import Flag, Judgment
 from annotate.projects.models import Project
-from audit.reports.counting import Counts, Under, counts_of, in_force, in_times
+from audit.reports.counting import Counts, VersionKey, counts_of, current_narratives, period_q
 from audit.reports.intra_annotator import (
     AGAIN,
     FIRST,
-    NOBODY,
+    NO_REPEATS,
     TIMES,
     IntraAnnotator,
-    counted,
+    count_answers,
     intra_annotator,
 )
 from audit.reports.patterns import Patterns
 from audit.reports.report_parts import SPLITS, Measure
 from audit.reports.scopes import WHOLE, Scope, periods_of
-from audit.reports.statements_since import of_people_in, through
+from audit.reports.statements_since import scope_q, through
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Review
 from jobs.runner import Progress
 
-# The one that stands first: it takes any number of people, missing answers and the scale.
+# The coefficient to show first: it allows any number of people, missing answers and a scale.
 HEADLINE = "alpha_ordinal"
 
 
@@ -80,12 +79,12 @@ def agreement_of(
     progress: Progress | None = None,
     now: datetime | None = None,
 ) -> dict[str, Any]:
-    """Return the agreement in a part of a project, ready for JSON: figures, and what they are of.
+    """Return the agreement in a part of a project, ready for JSON; the module lists the keys.
 
-    `by` names the splits (SPLITS) to measure; the lists of the others are empty. The keys: above.
+    `by` names the splits (SPLITS) to measure; the lists of the others are empty.
     """
     progress = progress or Progress()
-    # Before the rows are read: what comes in between counts as come since.
+    # Before the rows are read: rows that come in between count as later ones.
     frame: dict[str, Any] = {
         "project": project.slug,
         "scope": str(scope),
@@ -98,31 +97,31 @@ def agreement_of(
         counts.scale, counts.names, seed, resamples, progress, relevant_from=project.relevant_from
     )
     levels = Measure(sorted(counts.levels.values()), counts.names, seed, resamples, progress)
-    twice = intra_annotator(project, scope) if "self" in by else NOBODY
-    times = Measure(sorted({*counts.scale, *twice.values}), TIMES, seed, resamples, progress)
-    alone = len(twice.people) + (len(twice.people) > 1)
+    repeats = intra_annotator(project, scope) if "self" in by else NO_REPEATS
+    times = Measure(sorted({*counts.scale, *repeats.values}), TIMES, seed, resamples, progress)
+    alone = len(repeats.people) + (len(repeats.people) > 1)
     progress.start(2 + parts.count + alone, "Measuring agreement")
     return {
         **frame,
-        "sha256": twice.sum_with(counts.sha256),
+        "sha256": repeats.sum_with(counts.sha256),
         "scale": counts.scale,
         "rubric": counts.rubric.name,
         "levels": counts.levels,
         "seed": seed,
         "resamples": resamples,
-        "left_out": _left_out(project, scope, counts.rubric, twice.left_out),
-        "judgments": _of_judgments(parts, periods_of(project), measure),
-        "machines": _beside_machines(parts.machines, counts, measure),
-        "reviews": _of_reviews(parts, counts, levels),
-        "selves": _of_intra_annotator(twice, times),
+        "left_out": _left_out(project, scope, counts.rubric, repeats.left_out),
+        "judgments": _judgment_figures(parts, periods_of(project), measure),
+        "machines": _machine_figures(parts.machines, counts, measure),
+        "reviews": _review_figures(parts, counts, levels),
+        "selves": _intra_annotator_figures(repeats, times),
     }
 
 
 @dataclass
 class _Parts:
-    """The answers of a report, split as they are measured."""
+    """The answers of a report, split for measuring."""
 
-    people: dict[Under, Patterns]
+    people: dict[VersionKey, Patterns]
     everything: Patterns
     pairs: list[tuple[tuple[int, int], Patterns]]
     queries: dict[str, Patterns]
@@ -133,20 +132,20 @@ class _Parts:
     reviewed_categories: dict[str, Patterns]
     domains: dict[tuple[str, str], Patterns]
     machines: list[tuple[int, Any]]
-    critics: list[tuple[int, Any]]
+    reviewing_machines: list[tuple[int, Any]]
 
     @classmethod
     def of(cls, counts: Counts, scope: Scope, by: Collection[str]) -> _Parts:
-        """Split what was counted `by` what is wanted; the other splits are empty."""
+        """Split the counts as `by` says; the other splits are empty."""
         people = {under: counts.people(patterns) for under, patterns in counts.judgments.items()}
-        everything = _sum(people.values())
-        categories = _by(people, "category") if "category" in by else {}
+        everything = _add_up(people.values())
+        categories = _group_by(people, "category") if "category" in by else {}
         reviewed = counts.reviews_of_categories if "category" in by else {}
         return cls(
             people,
             everything,
-            pairs=_shared(everything, counts.names) if "pair" in by else [],
-            queries=_by(people, "query") if "query" in by else {},
+            pairs=_pairs_sharing_units(everything, counts.names) if "pair" in by else [],
+            queries=_group_by(people, "query") if "query" in by else {},
             categories={} if set(categories) == {""} else categories,
             guidelines=counts.guidelines if "guideline" in by else {},
             weeks=counts.weeks if "week" in by else {},
@@ -154,7 +153,9 @@ class _Parts:
             reviewed_categories={} if set(reviewed) == {""} else dict(sorted(reviewed.items())),
             domains=counts.review_domains if "criterion" in by else {},
             machines=_machines(counts, counts.judgments) if "machine" in by else [],
-            critics=_machines(counts, counts.reviews_with_machines) if "machine" in by else [],
+            reviewing_machines=_machines(counts, counts.reviews_with_machines)
+            if "machine" in by
+            else [],
         )
 
     @property
@@ -163,15 +164,17 @@ class _Parts:
         splits: tuple[Sized, ...] = (
             *(self.pairs, self.queries, self.categories, self.guidelines, self.weeks),
             *(self.criteria, self.reviewed_categories, self.domains),
-            *(found for _machine, found in [*self.machines, *self.critics]),
+            *(found for _machine, found in [*self.machines, *self.reviewing_machines]),
         )
         return sum(map(len, splits))
 
 
-def _of_judgments(parts: _Parts, periods: Mapping[int, Any], measure: Measure) -> dict[str, Any]:
-    """The agreement of people on documents, and of every split of them."""
+def _judgment_figures(
+    parts: _Parts, periods: Mapping[int, Any], measure: Measure
+) -> dict[str, Any]:
+    """Measure the agreement of people on documents, and every split of it."""
     return {
-        "all": measure(parts.everything, clusters=_by(parts.people, "query")),
+        "all": measure(parts.everything, clusters=_group_by(parts.people, "query")),
         "pairs": [measure(patterns, raters=pair) for pair, patterns in parts.pairs],
         "queries": [{"query": query, **measure(found)} for query, found in parts.queries.items()],
         "categories": [
@@ -192,8 +195,8 @@ def _of_judgments(parts: _Parts, periods: Mapping[int, Any], measure: Measure) -
     }
 
 
-def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
-    """The agreement of people on instructions, criterion by criterion."""
+def _review_figures(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
+    """Measure the agreement of people on instructions, criterion by criterion."""
     by_domain = [
         {"domain": domain, "criterion": key, **levels(found)}
         for (domain, key), found in parts.domains.items()
@@ -203,7 +206,7 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
         for category, found in parts.reviewed_categories.items()
     ]
     return {
-        "all": levels(_sum(counts.reviews.values())),
+        "all": levels(_add_up(counts.reviews.values())),
         "criteria": {
             criterion.key: {
                 "name": criterion.name,
@@ -211,17 +214,17 @@ def _of_reviews(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any
             }
             for criterion in parts.criteria
         },
-        # Only where there are categories or domains: else a report has the fields it always had.
+        # Only if there are categories or domains; otherwise a report keeps its earlier fields.
         **({"categories": by_category} if by_category else {}),
         **({"domains": by_domain} if by_domain else {}),
-        "machines": _beside_machines(parts.critics, counts, levels),
+        "machines": _machine_figures(parts.reviewing_machines, counts, levels),
     }
 
 
-def _beside_machines(
+def _machine_figures(
     machines: list[tuple[int, Any]], counts: Counts, measure: Measure
 ) -> list[dict[str, Any]]:
-    """The agreement of each person with each machine."""
+    """Measure the agreement of each person with each machine."""
     return [
         {
             "machine": counts.names[machine],
@@ -231,39 +234,39 @@ def _beside_machines(
     ]
 
 
-def _of_intra_annotator(twice: IntraAnnotator, measure: Measure) -> dict[str, Any]:
-    """Each person with themselves, and everybody so together."""
+def _intra_annotator_figures(repeats: IntraAnnotator, measure: Measure) -> dict[str, Any]:
+    """Measure each person's agreement with themselves, and that of all together."""
     people = [
-        {**measure(counted(answers), raters=(FIRST, AGAIN)), "raters": [name]}
-        for name, answers in twice.people.items()
+        {**measure(count_answers(answers), raters=(FIRST, AGAIN)), "raters": [name]}
+        for name, answers in repeats.people.items()
     ]
     together = None
     if len(people) > 1:
-        together = measure(counted(twice.everybody), raters=(FIRST, AGAIN))
+        together = measure(count_answers(repeats.everybody), raters=(FIRST, AGAIN))
     return {"all": together or (people[0] if people else None), "people": people}
 
 
-def _sum(groups: Iterable[Patterns]) -> Patterns:
+def _add_up(groups: Iterable[Patterns]) -> Patterns:
     found: Patterns = Counter()
     for patterns in groups:
         found.update(patterns)
     return found
 
 
-def _by(people: Mapping[Any, Patterns], what: str) -> dict[str, Patterns]:
-    """Patterns of judgments by one field of what they are under, in the order of its values."""
+def _group_by(people: Mapping[Any, Patterns], what: str) -> dict[str, Patterns]:
+    """Group patterns of judgments by one field of Under, in the order of its values."""
     groups: dict[str, list[Patterns]] = defaultdict(list)
     for under, patterns in people.items():
         groups[getattr(under, what)].append(patterns)
-    return {key: found for key in sorted(groups) if (found := _sum(groups[key]))}
+    return {key: found for key in sorted(groups) if (found := _add_up(groups[key]))}
 
 
-def _shared(
+def _pairs_sharing_units(
     patterns: Patterns, names: Mapping[int, str], machine: int | None = None
 ) -> list[tuple[tuple[int, int], Patterns]]:
-    """The pairs who share a unit, by their names, each with what either of the two said.
+    """Return the pairs of raters who share a unit, by name, each with the answers of both.
 
-    With a machine, the pairs of a person and it; else of two people.
+    With a machine, these are pairs of a person and the machine; otherwise of two people.
     """
     holding: dict[int, list[Any]] = defaultdict(list)
     together: set[tuple[int, int]] = set()
@@ -290,20 +293,20 @@ def _shared(
 def _machines(
     counts: Counts, answers: Mapping[Any, Patterns]
 ) -> list[tuple[int, list[tuple[tuple[int, int], Patterns]]]]:
-    """Each machine that judged, or reviewed, with the pairs of a person and it."""
-    everything = _sum(answers.values())
+    """Return each machine that judged, or reviewed, with its pairs of a person and it."""
+    everything = _add_up(answers.values())
     judged = {member for said in everything for member, _value in said} & counts.machines
     return [
         (
             machine,
-            _shared(counts.with_machine(everything, machine), counts.names, machine),
+            _pairs_sharing_units(counts.with_machine(everything, machine), counts.names, machine),
         )
         for machine in sorted(judged, key=counts.names.__getitem__)
     ]
 
 
 def _criteria(counts: Counts, scope: Scope) -> list[Criterion]:
-    """The criteria to measure, in the rubric's order."""
+    """Return the criteria to measure, in the rubric's order."""
     return [one for one in counts.rubric.criteria if scope.criterion in ("", one.key)]
 
 
@@ -311,38 +314,38 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-ONE = {
+SINGULAR = {
     "judgments": "judgment",
     "documents": "document",
     "reviews": "review",
     "repeats": "repeat",
 }
-MANY = {name: name for name in ONE}
+PLURAL = {name: name for name in SINGULAR}
 
 
 def _left_out(
     project: Project, scope: Scope, rubric: Rubric, besides: Mapping[str, int]
 ) -> list[dict[str, Any]]:
-    """What people said that does not enter the figures, and why; `besides`: counted already."""
+    """Count answers that are not in the figures, by reason; `besides`: more such counts."""
     standing = (
-        Judgment.objects.standing()
+        Judgment.objects.not_superseded()
         .of_people()
-        .filter(of_people_in(scope, "annotator"), annotator__project=project)
+        .filter(scope_q(scope, "annotator"), annotator__project=project)
     )
     flags = (
         Flag.objects.current()
         .filter(
-            of_people_in(scope, "annotator"),
+            scope_q(scope, "annotator"),
             annotator__project=project,
             annotator__is_machine=False,
-            narrative__in=in_force(project),
+            narrative__in=current_narratives(project),
         )
         .exclude(kind=Flag.Kind.LATER)
     )
-    reviews = Review.objects.filter(of_people_in(scope, "auditor"), auditor__project=project)
-    standing = standing.filter(in_times(project, scope, "at"))
-    flags = flags.filter(in_times(project, scope, "at"))
-    reviews = reviews.filter(in_times(project, scope, "started_at"))
+    reviews = Review.objects.filter(scope_q(scope, "auditor"), auditor__project=project)
+    standing = standing.filter(period_q(project, scope, "at"))
+    flags = flags.filter(period_q(project, scope, "at"))
+    reviews = reviews.filter(period_q(project, scope, "started_at"))
     if scope.criterion:
         standing, flags = standing.none(), flags.none()
     removed = Q(narrative__pair__removed_at__isnull=False)
@@ -350,7 +353,7 @@ def _left_out(
     of_older_texts = standing.filter(text_replaced_at__isnull=False)
     found = {
         "{judgments} under an older version of the narrative": said.exclude(removed)
-        .exclude(narrative__in=in_force(project))
+        .exclude(narrative__in=current_narratives(project))
         .count(),
         "{judgments} of an older text of the document": of_older_texts.count(),
         "{judgments} under an instruction that was removed": said.filter(removed).count(),
@@ -363,7 +366,7 @@ def _left_out(
         **besides,
     }
     return [
-        {"reason": reason.format_map(ONE if count == 1 else MANY), "count": count}
+        {"reason": reason.format_map(SINGULAR if count == 1 else PLURAL), "count": count}
         for reason, count in found.items()
         if count
     ]

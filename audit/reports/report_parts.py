@@ -1,4 +1,4 @@
-"""One part of a report: its units, and every coefficient of them."""
+"""One measured part of a report: its units, and every coefficient of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agreement import Coefficient, Ratings
 
 
-# What every scope is measured by, in the order in which they are shown.
+# The coefficients of every scope, in the order in which they are shown.
 COEFFICIENTS: dict[str, str] = {
     "percent": "Percent agreement",
     "cohen": "Cohen's kappa",
@@ -30,20 +30,20 @@ COEFFICIENTS: dict[str, str] = {
 }
 
 
-# The mean over all pairs of raters, where there are more than two.
+# With more than two raters, these are the mean over all pairs of raters.
 _OVER_PAIRS = {"cohen", "cohen_linear", "cohen_quadratic", "scott"}
 
 
-# Resampling fewer queries than this says more about which they are than about the coefficient.
+# With fewer queries, an interval over queries would depend more on the queries than on agreement.
 FEWEST_QUERIES = 10
 
 
-# What a report is split by beside the whole; `agreement_of` takes any of them.
+# The splits of a report in addition to the whole; `agreement_of` takes any of them.
 SPLITS = ("pair", "query", "category", "guideline", "week", "criterion", "machine", "self")
 
 
 class Measure:
-    """Computes one scope after the other on one scale, and counts them."""
+    """Measures scopes on one scale, and reports the progress."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Measure:
     ) -> None:
         self._scale = scale
         self._names = names
-        self._how: dict[str, Any] = {
+        self._options: dict[str, Any] = {
             "interval": "auto",
             "seed": seed,
             "resamples": resamples,
@@ -71,21 +71,21 @@ class Measure:
         raters: Sequence[int] = (),
         clusters: Mapping[str, Patterns] | None = None,
     ) -> dict[str, Any]:
-        """Measure patterns; `raters` is their order where it is not that of their names, and
-        `clusters` the same patterns by what their units belong to, for intervals over these too.
+        """Measure patterns. `raters` is the order of the raters if not that of their names;
+        `clusters` are the same patterns grouped by query, to add intervals over queries.
         """
         who = list(raters) or sorted(
             {member for said in patterns for member, _value in said}, key=self._names.__getitem__
         )
         ratings = ratings_of(patterns, who, self._scale)
         found = {
-            key: ready_for_json(of(ratings, **self._how_for(key, who, clusters)))
+            key: ready_for_json(of(ratings, **self._interval_options(key, who, clusters)))
             for key, of in coefficients().items()
         }
         if clusters is not None and len(clusters) >= FEWEST_QUERIES:
             clustered = ratings_of(patterns, who, self._scale, clusters)
             for key, of in coefficients().items():
-                over = of(clustered, **self._how)
+                over = of(clustered, **self._options)
                 found[key] |= {
                     "interval_over_queries": ready_for_json(over)["interval"],
                     "interval_over_queries_note": over.interval_note.replace("clusters", "queries"),
@@ -97,23 +97,25 @@ class Measure:
             "ratings": sum(len(said) * times for said, times in patterns.items()),
             "excluded": [entry._asdict() for entry in ratings.excluded],
             "coefficients": found,
-            **(self._of_two(patterns, who) if len(raters) == 2 else {}),
+            **(self._pair_figures(patterns, who) if len(raters) == 2 else {}),
         }
 
-    def _how_for(
+    def _interval_options(
         self, key: str, who: Sequence[int], clusters: Mapping[str, Patterns] | None
     ) -> dict[str, Any]:
-        """How a coefficient gets its interval. Resampling the kappas of all pairs of many raters
-        takes longer than everything else; in splits, of which there may be hundreds, their
-        variance is linearised instead, and the interval's note says so.
+        """Return the options for a coefficient's interval.
+
+        Resampling the kappas of all pairs of many raters takes longer than everything else. In
+        splits, of which there may be hundreds, their variance is linearised instead, and the
+        interval's note says so.
         """
         if key in _OVER_PAIRS and len(who) > 2 and clusters is None:
-            return {**self._how, "interval": "analytic"}
-        return self._how
+            return {**self._options, "interval": "analytic"}
+        return self._options
 
-    def _of_two(self, patterns: Patterns, raters: Sequence[int]) -> dict[str, Any]:
-        """What only two raters have: how their values meet, and how unequally they call documents
-        relevant.
+    def _pair_figures(self, patterns: Patterns, raters: Sequence[int]) -> dict[str, Any]:
+        """Return the figures that only two raters have: the table of their values, and the
+        prevalence and bias of calling documents relevant.
         """
         from agreement import bias_index, prevalence_index
 
@@ -127,14 +129,14 @@ class Measure:
                 relevant[answers] += times
             ratings = ratings_of(relevant, raters, [0, 1])
             found["relevant_from"] = self._relevant_from
-            found["prevalence"] = ready_for_json(prevalence_index(ratings, **self._how))
-            found["bias"] = ready_for_json(bias_index(ratings, **self._how))
+            found["prevalence"] = ready_for_json(prevalence_index(ratings, **self._options))
+            found["bias"] = ready_for_json(bias_index(ratings, **self._options))
         return found
 
 
 def coefficients() -> dict[str, Callable[..., Coefficient]]:
-    """What computes each of COEFFICIENTS."""
-    # Only who computes waits for numpy.
+    """Return the function that computes each of COEFFICIENTS."""
+    # Importing numpy takes time: only code that computes should wait for it.
     from agreement import (
         cohen_kappa,
         fleiss_kappa,
@@ -165,8 +167,8 @@ def ratings_of(
     scale: Sequence[int],
     clusters: Mapping[str, Patterns] | None = None,
 ) -> Ratings:
-    """Patterns as the package takes them, one row each: nan where someone did not answer. With
-    `clusters` one row for each pattern of each of them.
+    """Convert patterns for the package `agreement`, one row each, nan for a missing answer. With
+    `clusters`, one row for each pattern of each cluster.
     """
     import numpy as np
 
@@ -190,7 +192,7 @@ def ratings_of(
 
 
 def _table(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) -> list[list[int]]:
-    """How often the first of two raters gave one value (rows) and the second another (columns)."""
+    """Count how often the first rater gave one value (rows) and the second another (columns)."""
     place = {value: at for at, value in enumerate(scale)}
     table = [[0] * len(scale) for _row in scale]
     for said, times in patterns.items():
@@ -201,7 +203,7 @@ def _table(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) -> l
 
 
 def ready_for_json(coefficient: Coefficient) -> dict[str, Any]:
-    """A coefficient as figures keep it."""
+    """Convert a coefficient to the form in which figures store it."""
     interval = coefficient.interval
     return {
         "name": coefficient.name,

@@ -1,4 +1,4 @@
-"""How the rules of a project stand: in words, for pages, programs, manifests and releases."""
+"""The state of a project's rules, in words, for pages, the API, manifests and releases."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from django.db.models import TextChoices
 from django.utils.functional import Promise as Words
 from django.utils.translation import gettext_lazy as _
 
-from annotate.judgments.pair_rules import Promise, Rule
-from annotate.judgments.tally import PairStanding, Promises
+from annotate.judgments.pair_rules import Rule, RuleStatus
+from annotate.judgments.tally import PairStatus, RuleReport
 
 RULES: Mapping[Rule, tuple[Words, Words]] = {
     Rule.SHRINKING: (
         _("The relevant set only shrinks"),
-        _("No document became relevant under the altered narrative that was not before."),
+        _("No document that was not relevant before is relevant under the altered narrative."),
     ),
     Rule.CHANGE: (
         _("At least one document changes"),
-        _("The altered narrative rules out at least one document that was put before judges."),
+        _("The altered narrative rules out at least one document that judges were given."),
     ),
     Rule.SHARE: (
         _("About half of the relevant documents drop out"),
@@ -43,7 +43,7 @@ RULES: Mapping[Rule, tuple[Words, Words]] = {
         ),
     ),
     Rule.CONDITIONS: (
-        _("Condition counts lie within the number of conditions"),
+        _("Condition counts do not exceed the number of conditions"),
         _("No document meets more conditions than the narrative has."),
     ),
     Rule.ATTRIBUTES: (
@@ -57,7 +57,7 @@ RULES: Mapping[Rule, tuple[Words, Words]] = {
 
 
 class State(TextChoices):
-    """How a rule stands in the whole project."""
+    """The state of a rule in the whole project."""
 
     HOLDS = "holds", _("holds")
     BROKEN = "broken", _("broken")
@@ -66,7 +66,7 @@ class State(TextChoices):
 
 @dataclass(frozen=True)
 class RuleStanding:
-    """One rule: of how many pairs it holds or is not known, and the pairs that break it."""
+    """One rule: for how many pairs it holds or is not known, and the pairs that break it."""
 
     rule: Rule
     name: str
@@ -74,20 +74,20 @@ class RuleStanding:
     limits: Mapping[str, int]
     holds: int
     not_known: int
-    broken: list[PairStanding]
+    broken: list[PairStatus]
 
     @property
     def state(self) -> State:
-        """How it stands in the whole project."""
+        """The state of the rule in the whole project."""
         if self.broken:
             return State.BROKEN
         return State.NOT_KNOWN if self.not_known or not self.holds else State.HOLDS
 
 
-def outside_share(found: Promises) -> list[PairStanding]:
-    """Return the pairs whose dropped share lies outside the range of the rule, of what is judged.
+def outside_share(found: RuleReport) -> list[PairStatus]:
+    """Return the pairs whose dropped share of judged documents is outside the rule's range.
 
-    Documents that are open may still bring a pair back into it; a release does not wait for them.
+    Open documents may still bring a pair back into the range; a release does not wait for them.
     """
     if (limits := found.rules.get(Rule.SHARE)) is None:
         return []
@@ -99,14 +99,14 @@ def outside_share(found: Promises) -> list[PairStanding]:
     ]
 
 
-def rule_standings(found: Promises) -> list[RuleStanding]:
-    """Return how each rule of the project's kind stands.
+def rule_standings(found: RuleReport) -> list[RuleStanding]:
+    """Return the state of each rule of the project's kind.
 
-    Pairs without any judgment are not known; those that the reader still judges are left out.
+    Pairs without any judgment count as not known; pairs that the reader still judges are left out.
     """
     standings = []
     for rule, limits in found.rules.items():
-        by = found.by(rule)
+        by = found.pairs_by_status(rule)
         name, sentence = RULES[rule]
         standings.append(
             RuleStanding(
@@ -114,9 +114,9 @@ def rule_standings(found: Promises) -> list[RuleStanding]:
                 name=str(name),
                 sentence=str(sentence) % limits if limits else str(sentence),
                 limits=limits,
-                holds=len(by[Promise.KEPT]),
-                not_known=len(by[Promise.NOT_YET]) + found.silent,
-                broken=by[Promise.BROKEN],
+                holds=len(by[RuleStatus.KEPT]),
+                not_known=len(by[RuleStatus.NOT_YET]) + found.silent,
+                broken=by[RuleStatus.BROKEN],
             )
         )
     return standings

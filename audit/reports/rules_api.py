@@ -1,4 +1,4 @@
-"""The rules of a project, for programs."""
+"""The rules of a project in the API."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import promises
+from annotate.judgments.tally import rule_report
 from annotate.projects import access
 from audit.reports.rule_standings import State, rule_standings
 from base.api.resource import Resource, Scope, reads
@@ -22,7 +22,7 @@ class BreakingSerializer(serializers.Serializer[Any]):
     pair_id = serializers.CharField()
     query_id = serializers.CharField()
     candidates = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Those that break it, where single ones do."
+        child=serializers.IntegerField(), help_text="Documents that break it, if single ones can."
     )
     complying = serializers.IntegerField()
     violating = serializers.IntegerField()
@@ -30,23 +30,23 @@ class BreakingSerializer(serializers.Serializer[Any]):
 
 
 class RuleSerializer(serializers.Serializer[Any]):
-    """How a rule stands."""
+    """The state of a rule."""
 
     rule = serializers.ChoiceField(choices=[rule.value for rule in Rule])
     name = serializers.CharField()
     sentence = serializers.CharField()
     limits = serializers.DictField(child=serializers.IntegerField())
     state = serializers.ChoiceField(choices=State.values)
-    holds = serializers.IntegerField(help_text="Pairs.")
-    not_known = serializers.IntegerField(help_text="Pairs.")
+    holds = serializers.IntegerField(help_text="The number of pairs.")
+    not_known = serializers.IntegerField(help_text="The number of pairs.")
     broken = BreakingSerializer(many=True)
 
 
 class RuleStandingsSerializer(serializers.Serializer[Any]):
-    """The rules of a project's kind."""
+    """The state of the rules of a project's kind."""
 
     kind = serializers.CharField()
-    hidden = serializers.IntegerField(help_text="Pairs that you still judge, left out.")
+    hidden = serializers.IntegerField(help_text="Pairs that you still judge; they are left out.")
     rules = RuleSerializer(many=True)
 
 
@@ -57,9 +57,9 @@ class Rules(Resource):
 
     @reads(RuleStandingsSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Read which rules hold now, which are broken, and by which pairs."""
+        """Return which rules hold now, which are broken, and by which pairs."""
         member = access.lead(self.person, slug)
-        found = promises(member)
+        found = rule_report(member)
         rules = [
             {
                 "rule": one.rule.value,
@@ -74,7 +74,7 @@ class Rules(Resource):
                         "pair": pair.pair.pk,
                         "pair_id": pair.pair.pair_id,
                         "query_id": pair.pair.query.query_id,
-                        "candidates": pair.breaking(one.rule),
+                        "candidates": pair.breaking_candidates(one.rule),
                         "complying": pair.counts.compliant,
                         "violating": pair.counts.violating,
                         "open": pair.counts.open,

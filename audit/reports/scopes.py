@@ -1,7 +1,7 @@
-"""Which part of a project a report of agreement is of, as the address, a command and a row say it.
+"""The part of a project that an agreement report covers, as addresses, commands and rows name it.
 
-A scope has one way to be written: `str(scope)` is the query string of its page, and is what a
-report's row keeps. No statistics here, and no judgment is read.
+A scope has only one written form: `str(scope)` is the query string of its page, and what a report's
+row stores. This module has no statistics and reads no judgments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from audit.reviews.criteria import Rubric
 from audit.reviews.models import Review
 from base.errors import Refused
 
-# What an address may say of a scope; everything may be left out.
+# The fields of a scope in an address; all are optional.
 FIELDS = (
     "query",
     "category",
@@ -43,7 +43,7 @@ _WEEK = timedelta(days=7)
 
 
 class Period(NamedTuple):
-    """From a moment on, up to but without another; None where it is open."""
+    """A period from `start` to before `end`; None is open."""
 
     start: datetime | None
     end: datetime | None
@@ -51,7 +51,7 @@ class Period(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """A part of a project's judgments and reviews; all of them when nothing is said.
+    """A part of a project's judgments and reviews; by default all of them.
 
     Attributes:
         query: Id of the only query.
@@ -59,11 +59,11 @@ class Scope:
         domain: The only domain of queries.
         side: The only side of the narratives, a `Narrative.Side`.
         criterion: Key of the only criterion; then there are reviews in it, and no judgments.
-        people: Names of two members: what these two said.
-        guideline: What was said while this version of the guidelines was in force, as it stood when
+        people: Names of two members: only their answers.
+        guideline: Answers given while this version of the guidelines was current, as they were when
             the next one came; 0 is before the first.
         week: Monday (UTC) of the week in which the last of a document's judgments was made.
-        blind: What was said before the person could see any other's answer.
+        blind: Only answers given before the person could see anyone else's.
     """
 
     query: str = ""
@@ -78,7 +78,7 @@ class Scope:
 
     def __str__(self) -> str:
         one, other = self.people or ("", "")
-        said = {
+        values = {
             "query": self.query,
             "category": self.category,
             "domain": self.domain,
@@ -90,15 +90,15 @@ class Scope:
             "week": self.week.isoformat() if self.week else "",
             "blind": "1" if self.blind else "",
         }
-        return urlencode({name: value for name, value in said.items() if value})
+        return urlencode({name: value for name, value in values.items() if value})
 
     def __bool__(self) -> bool:
-        """Whether it is a part, not the whole."""
+        """Return whether it is a part, not the whole project."""
         return self != Scope()
 
     @property
-    def asked(self) -> dict[str, str]:
-        """The fields that say something, as a form takes them."""
+    def form_data(self) -> dict[str, str]:
+        """The fields that are set, as data for a form."""
         return dict(parse_qsl(str(self)))
 
 
@@ -106,40 +106,40 @@ WHOLE = Scope()
 
 
 def stored_scope(written: str) -> Scope:
-    """Read a scope as a row keeps it: what `str` wrote, checked when it was written."""
+    """Parse a scope that a row stores: `str` wrote it, and it was checked then."""
     return _read(dict(parse_qsl(written)))
 
 
 def scope_of(project: Project, asked: Mapping[str, Any]) -> Scope:
-    """Read what someone asks for (keys of FIELDS), and check it against the project.
+    """Parse a requested scope (keys of FIELDS), and check it against the project.
 
-    Refused, with what to do: a query, category, side, criterion, person, week or version of the
-    guidelines that there is not; one person alone, or the same twice; a machine.
+    Refused, with advice: an unknown query, category, domain, side, criterion, person, week or
+    version of the guidelines; one person alone, or the same twice; a machine.
     """
-    said = {name: str(asked.get(name) or "").strip() for name in FIELDS}
-    _refuse_unknown(project, said)
-    return _read(said)
+    values = {name: str(asked.get(name) or "").strip() for name in FIELDS}
+    _refuse_unknown(project, values)
+    return _read(values)
 
 
-def _read(said: Mapping[str, str]) -> Scope:
-    one, other = said.get("one", ""), said.get("other", "")
-    guideline, week = said.get("guideline", ""), said.get("week", "")
+def _read(values: Mapping[str, str]) -> Scope:
+    one, other = values.get("one", ""), values.get("other", "")
+    guideline, week = values.get("guideline", ""), values.get("week", "")
     return Scope(
-        query=said.get("query", ""),
-        category=said.get("category", ""),
-        domain=said.get("domain", ""),
-        side=said.get("side", ""),
-        criterion=said.get("criterion", ""),
-        # In the order of their names, so that a pair is one scope whoever is named first.
+        query=values.get("query", ""),
+        category=values.get("category", ""),
+        domain=values.get("domain", ""),
+        side=values.get("side", ""),
+        criterion=values.get("criterion", ""),
+        # In the order of their names, so that a pair is one scope in either order.
         people=tuple(sorted((one, other))) if one else None,  # type: ignore[arg-type]
         guideline=int(guideline) if guideline else None,
         week=monday(date.fromisoformat(week)) if week else None,
-        blind=bool(said.get("blind")),
+        blind=bool(values.get("blind")),
     )
 
 
-def _refuse_unknown(project: Project, said: Mapping[str, str]) -> None:
-    query, category, side = said["query"], said["category"], said["side"]
+def _refuse_unknown(project: Project, values: Mapping[str, str]) -> None:
+    query, category, side = values["query"], values["category"], values["side"]
     if query and not Query.objects.filter(project=project, query_id=query).exists():
         raise Refused(
             _("There is no query %(query)s in this project. The list of queries has their ids.")
@@ -147,28 +147,31 @@ def _refuse_unknown(project: Project, said: Mapping[str, str]) -> None:
         )
     if category and category not in (known := categories_of(project)):
         raise Refused(
-            _("No instruction here is of category %(category)s. There are: %(known)s.")
-            % {"category": category, "known": _listed(known)}
+            _(
+                "No instruction in this project has category %(category)s. The categories are: "
+                "%(known)s."
+            )
+            % {"category": category, "known": _join_names(known)}
         )
-    domain = said["domain"]
+    domain = values["domain"]
     if domain and domain not in (known := domains_of(project)):
         raise Refused(
-            _("No query here is of domain %(domain)s. There are: %(known)s.")
-            % {"domain": domain, "known": _listed(known)}
+            _("No query in this project has domain %(domain)s. The domains are: %(known)s.")
+            % {"domain": domain, "known": _join_names(known)}
         )
     if side and side not in Narrative.Side.values:
         raise Refused(
-            _("%(side)s is no side of a narrative. There are: %(known)s.")
-            % {"side": side, "known": _listed(Narrative.Side.values)}
+            _("%(side)s is not a side of a narrative. The sides are: %(known)s.")
+            % {"side": side, "known": _join_names(Narrative.Side.values)}
         )
-    criterion = said["criterion"]
+    criterion = values["criterion"]
     if criterion and criterion not in (known := list(rubric_of(project).keys)):
         raise Refused(
-            _("There is no criterion %(criterion)s. There are: %(known)s.")
-            % {"criterion": criterion, "known": _listed(known)}
+            _("There is no criterion %(criterion)s. The criteria are: %(known)s.")
+            % {"criterion": criterion, "known": _join_names(known)}
         )
-    _refuse_people(project, said["one"], said["other"])
-    _refuse_times(project, said["guideline"], said["week"])
+    _refuse_people(project, values["one"], values["other"])
+    _refuse_times(project, values["guideline"], values["week"])
 
 
 def _refuse_people(project: Project, one: str, other: str) -> None:
@@ -210,26 +213,26 @@ def _refuse_times(project: Project, guideline: str, week: str) -> None:
             date.fromisoformat(week)
         except ValueError:
             raise Refused(
-                _("%(week)s is no day. Write a day of the week you mean, such as 2026-11-16.")
+                _("%(week)s is not a date. Write any day of the week, such as 2026-11-16.")
                 % {"week": week}
             ) from None
 
 
 def categories_of(project: Project) -> list[str]:
-    """The categories that instructions of a project have, in their order."""
+    """Return the categories of a project's instructions, sorted."""
     found = InstructionPair.objects.filter(project=project).exclude(category="")
     return sorted(found.values_list("category", flat=True).distinct())
 
 
 def domains_of(project: Project) -> list[str]:
-    """The domains that queries of a project have, in their order."""
+    """Return the domains of a project's queries, sorted."""
     found = Query.objects.filter(project=project).exclude(domain="")
     return sorted(found.values_list("domain", flat=True).distinct())
 
 
 def parts_of(project: Project) -> list[Scope]:
-    """The parts of a project that one would set against each other, and those of earlier reports;
-    the whole first.
+    """Return the parts of a project that are worth comparing, and those of earlier reports; the
+    whole first.
     """
     versions = list(periods_of(project))
     found = [
@@ -249,18 +252,20 @@ def parts_of(project: Project) -> list[Scope]:
 
 
 def rubric_of(project: Project) -> Rubric:
-    """The rubric of the newest review: levels of two rubrics are not one scale, so agreement is of
-    the reviews under one.
+    """Return the rubric of the newest review. Agreement covers the reviews under this one, because
+    levels of two rubrics are not one scale.
     """
     submitted = Review.objects.submitted().filter(
         auditor__project=project, auditor__is_machine=False
     )
     name = submitted.order_by("-submitted_at", "-pk").values_list("rubric", flat=True).first()
-    return rubrics.in_force(project.pk) if name is None else rubrics.named(project.pk, name)
+    return (
+        rubrics.current_rubric(project.pk) if name is None else rubrics.get_rubric(project.pk, name)
+    )
 
 
 def periods_of(project: Project) -> dict[int, Period]:
-    """When each version of the guidelines was in force; 0 is before the first."""
+    """Return the period of each version of the guidelines; 0 is before the first."""
     begun = list(
         Guideline.objects.filter(project=project)
         .order_by("version")
@@ -272,36 +277,37 @@ def periods_of(project: Project) -> dict[int, Period]:
 
 
 def monday(day: date) -> date:
-    """The first day of its week."""
+    """Return the Monday of a day's week."""
     return day - timedelta(days=day.weekday())
 
 
 def week_of(day: date) -> Period:
-    """The week that begins on a Monday, in UTC."""
+    """Return the week that begins on a Monday, in UTC."""
     start = datetime.combine(day, time(), UTC)
     return Period(start, start + _WEEK)
 
 
-def about(scope: Scope, narrative: str) -> Q:
-    """Which narratives, and whose words, a scope is of, for rows that reach a narrative by the
-    prefix `narrative` ("narrative__", or "" for narratives themselves). Not when they were said.
+def narrative_q(scope: Scope, narrative: str) -> Q:
+    """Return the filter for the narratives of a scope, for rows that reach a narrative by the
+    prefix `narrative` ("narrative__", or "" for narratives themselves). People and times are not
+    in it.
     """
-    wanted = Q()
+    found = Q()
     if scope.query:
-        wanted &= Q(**{f"{narrative}pair__query__query_id": scope.query})
+        found &= Q(**{f"{narrative}pair__query__query_id": scope.query})
     if scope.category:
-        wanted &= Q(**{f"{narrative}pair__category": scope.category})
+        found &= Q(**{f"{narrative}pair__category": scope.category})
     if scope.domain:
-        wanted &= Q(**{f"{narrative}pair__query__domain": scope.domain})
+        found &= Q(**{f"{narrative}pair__query__domain": scope.domain})
     if scope.side:
-        wanted &= Q(**{f"{narrative}side": scope.side})
-    return wanted
+        found &= Q(**{f"{narrative}side": scope.side})
+    return found
 
 
-def words(scope: Scope, criteria: Mapping[str, str] | None = None) -> str:
-    """What a scope is of, for a headline: "query 301, blind judgments only". "" for the whole.
+def describe_scope(scope: Scope, criteria: Mapping[str, str] | None = None) -> str:
+    """Describe a scope for a headline: "query 301, blind judgments only". "" for the whole.
 
-    `criteria`: names of criteria by their keys, where they are known.
+    `criteria`: names of criteria by their keys, if known.
     """
     one, other = scope.people or ("", "")
     parts = [
@@ -317,15 +323,15 @@ def words(scope: Scope, criteria: Mapping[str, str] | None = None) -> str:
         (one, _("%(one)s and %(other)s") % {"one": one, "other": other}),
         (
             scope.guideline is not None,
-            _("said before there were guidelines")
+            _("answers before there were guidelines")
             if scope.guideline == 0
-            else _("said under version %(version)s of the guidelines")
+            else _("answers under version %(version)s of the guidelines")
             % {"version": scope.guideline},
         ),
         (scope.week, _("in the week of %(day)s") % {"day": scope.week}),
         (scope.blind, _("blind judgments only")),
     ]
-    return ", ".join(said for is_said, said in parts if is_said)
+    return ", ".join(values for is_said, values in parts if is_said)
 
 
 _SIDES: dict[str, Promise] = {
@@ -336,7 +342,7 @@ _SIDES: dict[str, Promise] = {
 _MOST_LISTED = 12
 
 
-def _listed(known: list[str]) -> str:
+def _join_names(known: list[str]) -> str:
     if not known:
         return _("none")
     more = len(known) - _MOST_LISTED

@@ -1,4 +1,4 @@
-"""What has come after a report was computed, so that its figures do not know of it."""
+"""Counts of changes since a report was computed, which its figures do not include."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from django.db.models import Max, Q
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from audit.reports.counting import said_by
+from audit.reports.counting import judgment_q
 from audit.reports.intra_annotator import (
     repeats_in,
 )
 from audit.reports.intra_annotator import through as last_repeat
 from audit.reports.models import AgreementReport
-from audit.reports.scopes import Scope, about, stored_scope
+from audit.reports.scopes import Scope, narrative_q, stored_scope
 from audit.reviews.models import Review
 
 
-class Since(NamedTuple):
-    """What has happened in a project after a report was computed."""
+class Changes(NamedTuple):
+    """The number of changes in a project since a report was computed, by kind."""
 
     judgments: int
     taken_back: int
-    # Judgments of a document's text that was replaced meanwhile.
+    # Judgments of a document's text that was replaced since.
     of_older_texts: int
     reviews: int
     narratives: int
 
     @property
-    def anything(self) -> bool:
-        """Whether the report would come out otherwise now."""
+    def any_change(self) -> bool:
+        """Whether the report would have other figures now."""
         return any(self)
 
 
-def since(report: AgreementReport) -> Since:
-    """Return what has come after a computed report: its figures do not know of it."""
+def count_changes_since(report: AgreementReport) -> Changes:
+    """Count the changes since a report was computed."""
     figures = report.figures or {}
     seen, moment = figures["through"], datetime.fromisoformat(figures["computed_at"])
     scopes = [
@@ -47,34 +47,35 @@ def since(report: AgreementReport) -> Since:
         *([stored_scope(report.against)] if report.compares else []),
     ]
     judgments = Judgment.objects.filter(
-        reduce(or_, (said_by(scope) for scope in scopes)), annotator__project=report.project_id
+        reduce(or_, (judgment_q(scope) for scope in scopes)),
+        annotator__project=report.project_id,
     )
     reviews = Review.objects.filter(
-        reduce(or_, (of_people_in(scope, "auditor") for scope in scopes)),
+        reduce(or_, (scope_q(scope, "auditor") for scope in scopes)),
         auditor__project=report.project_id,
         auditor__is_machine=False,
     )
-    # A comparison is of people's judgments.
+    # A comparison covers only people's judgments.
     if report.compares:
         judgments, reviews = judgments.of_people(), reviews.none()
     if scopes[0].criterion:
         judgments = judgments.none()
-    come = judgments.filter(pk__gt=seen["judgment"])
-    # What was judged again has come; what was taken back has gone.
+    new_judgments = judgments.filter(pk__gt=seen["judgment"])
+    # A judgment that was replaced counts as new; one without a replacement was withdrawn.
     before = judgments.filter(pk__lte=seen["judgment"])
     taken_back = before.filter(superseded_at__gt=moment, replaced_by__isnull=True)
     of_older_texts = before.filter(superseded_at=None, text_replaced_at__gt=moment)
     narratives = Narrative.objects.filter(
-        reduce(or_, (about(scope, "") for scope in scopes)),
+        reduce(or_, (narrative_q(scope, "") for scope in scopes)),
         pair__project=report.project_id,
         pk__gt=seen["narrative"],
     )
-    # An older report knows of no repeats, and a comparison is not of them.
-    again = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen.get("repeat", 0))
+    # An older report has no repeats, and a comparison does not include them.
+    new_repeats = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen.get("repeat", 0))
     if report.compares:
-        again = again.none()
-    return Since(
-        come.count() + again.count(),
+        new_repeats = new_repeats.none()
+    return Changes(
+        new_judgments.count() + new_repeats.count(),
         taken_back.count(),
         of_older_texts.count(),
         reviews.filter(submitted_at__gt=moment).count(),
@@ -82,14 +83,14 @@ def since(report: AgreementReport) -> Since:
     )
 
 
-def of_people_in(scope: Scope, who: str) -> Q:
-    """What a scope is of, for rows with a narrative and a member in the column `who`."""
-    of_scope = about(scope, "narrative__")
+def scope_q(scope: Scope, who: str) -> Q:
+    """Filter rows that have a narrative, and a member in the column `who`, by a scope."""
+    of_scope = narrative_q(scope, "narrative__")
     return of_scope & Q(**{f"{who}__name__in": scope.people}) if scope.people else of_scope
 
 
 def through(project: Project) -> dict[str, int]:
-    """The newest rows of a project: what is newer has come since."""
+    """Return the keys of a project's newest rows; rows with larger keys came later."""
     judgments = Judgment.objects.filter(annotator__project=project)
     narratives = Narrative.objects.filter(pair__project=project)
     return {

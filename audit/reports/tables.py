@@ -1,6 +1,6 @@
 """The figures of an agreement report as the tables that a page and a command show.
 
-What people say among themselves, and what they say against machines, are never in one table.
+Agreement among people and agreement with machines are never in one table.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from audit.reports.scopes import Scope, stored_scope
 
 
 class Line(NamedTuple):
-    """One scope: what it is of, its counts, and its coefficients, each with its title.
+    """One scope: its label, its counts, and its coefficients, each with its title.
 
-    `headline` is the one of them that stands first where there is room for one, `address` the query
-    string of the page of this scope alone ("" where it has none).
+    `headline` is the coefficient to show if there is room for one; `address` is the query string of
+    the page of this scope alone ("" if it has none).
     """
 
     label: str
@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Scopes that stand together; `of` says what a line is, `unit` what was counted, `by` whose."""
+    """Scopes in one table: `of` names a line, `unit` what was counted, `by` the raters."""
 
     key: str
     title: str
@@ -59,7 +59,7 @@ class Crossed(NamedTuple):
 
 
 class Against(NamedTuple):
-    """What people and one machine say: a line for each person, and how their grades meet."""
+    """People against one machine: a line for each person, and how their grades meet."""
 
     machine: str
     table: Table
@@ -71,12 +71,12 @@ _PAIR = ("one", "other")
 
 
 def tables(figures: dict[str, Any]) -> list[Table]:
-    """Return the tables of what people say, as `audit.reports.reliability.agreement_of` made the
-    figures: those that have anything in them.
+    """Return the tables of agreement among people that are not empty; `figures` are those of
+    `audit.reports.reliability.agreement_of`.
     """
     judgments, reviews = figures["judgments"], figures["reviews"]
     scope = stored_scope(figures.get("scope", ""))
-    # A report of an older version knows nothing of repeats.
+    # A report of an older version has no repeats.
     intra_annotator = figures.get("selves", {"all": None, "people": []})
     found = [
         Table(
@@ -120,7 +120,7 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             _("Reviews, by category"),
             _("category"),
             "ratings",
-            # A report of an older version has none.
+            # A report of an older version has no categories of reviews.
             [_of_category(one, scope) for one in reviews.get("categories", [])],
         ),
         Table(
@@ -128,15 +128,15 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             _("Reviews of instructions, by domain"),
             _("domain and criterion"),
             "ratings",
-            # A report of an older version knows nothing of domains.
+            # A report of an older version has no domains.
             [_of_domain(one, reviews, scope) for one in reviews.get("domains", [])],
         ),
     ]
-    return [table for table in found if _tells(table, scope)]
+    return [table for table in found if _is_worth_showing(table, scope)]
 
 
 def _selves(intra_annotator: dict[str, Any]) -> Table:
-    """Each person with themselves, and everybody so together where there are several."""
+    """Return intra-annotator agreement: each person, and all together if there are several."""
     together = [intra_annotator["all"]] if len(intra_annotator["people"]) > 1 else []
     return Table(
         "selves",
@@ -152,7 +152,7 @@ def _selves(intra_annotator: dict[str, Any]) -> Table:
 
 
 def _parts_of_judgments(judgments: dict[str, Any], scope: Scope) -> list[Table]:
-    """The judgments by query, category, version of the guidelines and week."""
+    """Return the judgments by query, category, version of the guidelines and week."""
     return [
         Table(
             "queries",
@@ -194,8 +194,8 @@ def _parts_of_judgments(judgments: dict[str, Any], scope: Scope) -> list[Table]:
     ]
 
 
-def _tells(table: Table, scope: Scope) -> bool:
-    """Whether a table has anything in it, and more than the whole once more."""
+def _is_worth_showing(table: Table, scope: Scope) -> bool:
+    """Return whether a table has units, and more than a repetition of the whole."""
     if len(table.lines) < 2 and (
         table.key in _ONLY_IF_SPLIT or (table.key == "queries" and scope.query)
     ):
@@ -203,8 +203,8 @@ def _tells(table: Table, scope: Scope) -> bool:
     return any(line.units for line in table.lines)
 
 
-def lonely(figures: dict[str, Any]) -> list[str]:
-    """Return who answered where nobody else did, so that there is nothing to compare; by name."""
+def people_alone(figures: dict[str, Any]) -> list[str]:
+    """Return the names of people who answered, if nobody shares a unit with anybody else."""
     everything = (figures["judgments"]["all"], figures["reviews"]["all"])
     if any(scope["units"] for scope in everything):
         return []
@@ -212,12 +212,12 @@ def lonely(figures: dict[str, Any]) -> list[str]:
 
 
 def against_machines(figures: dict[str, Any]) -> list[Against]:
-    """Return what people and each machine say, a machine at a time: judgments, then reviews."""
+    """Return people against each machine: the machines' judgments, then their reviews."""
     return [*_judging_machines(figures), *_reviewing_machines(figures)]
 
 
 def _reviewing_machines(figures: dict[str, Any]) -> list[Against]:
-    # A report of an older version knows nothing of machines that review.
+    # A report of an older version has no machines that review.
     return [
         Against(
             machine["machine"],
@@ -286,7 +286,7 @@ def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Li
     coefficients = [
         {**figures["coefficients"][key], "title": title}
         for key, title in COEFFICIENTS.items()
-        # A report of an older version does not have those that came later.
+        # A report of an older version lacks coefficients that were added later.
         if key in figures["coefficients"]
     ]
     for key, title in (("prevalence", _("Prevalence index")), ("bias", _("Bias index"))):

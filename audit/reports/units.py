@@ -1,6 +1,6 @@
 """The unit table of a report: one line for each unit, one column for each rater.
 
-What a report counted, before it was counted: for who computes agreement anew elsewhere.
+It holds the answers that a report counts, so that others can compute agreement themselves.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REVIEWED = ("query_id", "pair_id", "category", "side", "version", "criterion")
 
 
 class Of(StrEnum):
-    """What a unit table holds."""
+    """The kinds of unit table."""
 
     JUDGMENTS = "judgments"
     MACHINES = "machines"
@@ -32,10 +32,10 @@ class Of(StrEnum):
 
 
 def units(project: Project, scope: Scope, of: Of, *, numbered: bool = False) -> Iterator[list[str]]:
-    """Yield a head and the lines of the unit table, in the byte order of the ids.
+    """Yield a header and the lines of the unit table, in the byte order of the ids.
 
-    People stand in columns under their names, as in exports, or `numbered` under "person 1";
-    machines under their names. An empty cell is no answer; levels of reviews are words.
+    The columns of people are headed by their names, as in exports, or if `numbered` by "person 1";
+    those of machines by their names. An empty cell means no answer; levels of reviews are words.
     """
     if of is Of.REVIEWS:
         yield from _reviews(project, scope, numbered=numbered)
@@ -74,7 +74,7 @@ def _judgments(
     for unit, answers in groupby(rows, key=lambda row: row[:6]):
         said = list(answers)
         if _in_week((at for *_, at, is_machine in said if not is_machine), scope):
-            yield _written(unit, {row[6]: str(row[7]) for row in said}, raters)
+            yield _unit_row(unit, {row[6]: str(row[7]) for row in said}, raters)
 
 
 def _reviews(project: Project, scope: Scope, *, numbered: bool) -> Iterator[list[str]]:
@@ -102,11 +102,11 @@ def _reviews(project: Project, scope: Scope, *, numbered: bool) -> Iterator[list
     )
     yield [*_REVIEWED, *raters.values()]
     for unit, answers in groupby(rows, key=lambda row: row[:6]):
-        yield _written(unit, {row[6]: row[7] for row in answers}, raters)
+        yield _unit_row(unit, {row[6]: row[7] for row in answers}, raters)
 
 
 def _raters(keys: Any, *, numbered: bool) -> dict[int, str]:
-    """The heads of the columns by the keys of their raters: people by name, then machines."""
+    """Return the column headers by the keys of the raters: people by name, then machines."""
     found = Membership.objects.filter(pk__in=keys.order_by().distinct())
     ordered = found.order_by("is_machine", bytewise("name"))
     return {
@@ -117,7 +117,7 @@ def _raters(keys: Any, *, numbered: bool) -> dict[int, str]:
     }
 
 
-def _written(unit: tuple[Any, ...], said: dict[int, str], raters: dict[int, str]) -> list[str]:
+def _unit_row(unit: tuple[Any, ...], said: dict[int, str], raters: dict[int, str]) -> list[str]:
     return [*map(str, unit), *(said.get(rater, "") for rater in raters)]
 
 
@@ -130,5 +130,5 @@ def _in_week(moments: Iterable[datetime], scope: Scope) -> bool:
 
 
 def bytewise(field: str) -> Collate:
-    """Order by the bytes of a text, whatever language the database sorts in."""
+    """Order by the bytes of a text, regardless of the database's collation."""
     return Collate(field, "C" if connection.vendor == "postgresql" else "BINARY")

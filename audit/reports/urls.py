@@ -1,4 +1,4 @@
-"""Where the pages of this subject are found."""
+"""URLs of the pages of agreement and reports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Which answers people gave to a condition, documents with the same answers together: remembered
-until something changes under the narrative (`annotate.judgments.revisions`).
+"""People's answers to conditions, with documents of the same answers counted together.
+
+The counts are cached until something changes under the narrative (`annotate.judgments.revisions`).
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from base.prepared_queries import Built, prepared
 
 
 class VerdictPattern(NamedTuple):
-    """Documents for which people answered a condition (by key) with the same words."""
+    """Documents for which people gave the same answers to a condition (by key)."""
 
     condition: int
-    # A word once for each person who said it.
+    # Each answer once for every person who gave it.
     answers: tuple[str, ...]
     settled: str | None
     documents: int
 
 
-def verdict_patterns(states: Iterable[revisions.State]) -> list[VerdictPattern]:
-    """Return the patterns of the conditions of these narratives: one query where something changed
-    since.
+def verdict_patterns(states: Iterable[revisions.NarrativeState]) -> list[VerdictPattern]:
+    """Return the patterns of the conditions of these narratives: one query if something has changed
+    since the last call.
     """
     known = list(states)
     counts = _PATTERNS.of(known, {state.project: None for state in known})
@@ -41,12 +42,12 @@ def _count(_rules: None, narratives: list[int]) -> dict[int, list[VerdictPattern
     return found
 
 
-_PATTERNS = revisions.Counts(_count)
+_PATTERNS = revisions.CachedCounts(_count)
 
 
 @prepared("narratives")
 def _documents(narratives: int) -> Built:
-    """Narrative, condition, answers ("met not_met"), what it was settled as, documents."""
+    """Count documents. Columns: narrative, condition, answers ("met not_met"), decision, count."""
     said = Verdict.objects.filter(
         judgment__superseded_at__isnull=True,
         judgment__text_replaced_at__isnull=True,

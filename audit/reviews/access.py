@@ -1,4 +1,4 @@
-"""Reviews and decisions that a request may have, else 404 or 403."""
+"""Fetch reviews and decisions that a request may access; else 404 or 403."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from audit.reviews.models import Decision
-from audit.reviews.passes import must_answer_first, to_decide
+from audit.reviews.passes import narratives_to_decide, owes_review
 from base.errors import Refused
 
-NO_NARRATIVE = "There is no such narrative among yours."
+NO_NARRATIVE = "There is no such narrative in your projects."
 
 
-class Reviewing(NamedTuple):
-    """An auditor before the altered narrative that is in force."""
+class ReviewTask(NamedTuple):
+    """An auditor, and the current altered narrative of a pair to review."""
 
     member: Membership
     pair: InstructionPair
     narrative: Narrative
 
 
-def reviewing(user: Person, pk: int) -> Reviewing:
+def review_task(user: Person, pk: int) -> ReviewTask:
     """Return the pair whose review assignment the person holds, with the narrative to review.
 
-    A stranger gets Http404; a member without an assignment, or where nothing is written yet,
+    A stranger gets Http404; a member without an assignment, or without a narrative to review,
     Refused.
     """
     member, pair = pairs_access.pair(user, pk)
@@ -42,35 +42,35 @@ def reviewing(user: Person, pk: int) -> Reviewing:
         raise Refused(_("This is not your task. Take one from your list, then go on."))
     narrative = pair.current(Narrative.Side.ALTERED)
     if narrative is None:
-        raise Refused(_("There is no altered narrative to review here yet."))
-    return Reviewing(member, pair, narrative)
+        raise Refused(_("There is no altered narrative to review yet."))
+    return ReviewTask(member, pair, narrative)
 
 
 def review_disagreement(user: Person, pk: int) -> tuple[Membership, Narrative]:
-    """Return narrative version `pk` for a lead who may see what auditors said of it.
+    """Return narrative version `pk` for a lead who may see its reviews.
 
-    A stranger gets Http404; an annotator, and a lead who has yet to review it, PermissionDenied.
+    A stranger gets Http404; an annotator, and a lead who still owes a review, PermissionDenied.
     """
     member, found = narrative_for_lead(user, pk)
-    if must_answer_first(member, found):
+    if owes_review(member, found):
         raise PermissionDenied("You have a task here. Submit your own review first, then decide.")
     return member, found
 
 
-def to_accept(member: Membership, keys: Sequence[int]) -> list[Narrative]:
+def narratives_to_accept(member: Membership, keys: Sequence[int]) -> list[Narrative]:
     """Return the narrative versions that a lead ticked, in the order of their pairs' ids.
 
-    Refused: one that does not wait for this lead's decision.
+    Refused: one of them does not wait for this lead's decision.
     """
-    found = to_decide(member).filter(pk__in=keys[:MOST]).select_related("pair__project")
+    found = narratives_to_decide(member).filter(pk__in=keys[:MOST]).select_related("pair__project")
     narratives = list(found.order_by("pair__pair_id"))
     if len(narratives) != len(set(keys)):
-        raise Refused(_("One of these waits for no decision of yours. Load the page anew."))
+        raise Refused(_("One of these does not wait for your decision. Reload the page."))
     return narratives
 
 
 def decision(narrative: Narrative) -> Decision:
-    """Return the decision that stands on a narrative version, or raise Http404."""
+    """Return the current decision on a narrative version, or raise Http404."""
     found = (
         Decision.objects.current()
         .select_related("narrative__pair", "by")
@@ -78,7 +78,7 @@ def decision(narrative: Narrative) -> Decision:
         .first()
     )
     if found is None:
-        raise Http404("Nothing is decided here.")
+        raise Http404("There is no decision on this narrative.")
     return found
 
 
@@ -89,5 +89,5 @@ def narrative_for_lead(user: Person, pk: int) -> tuple[Membership, Narrative]:
     found = Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk).first()
     if found is None:
         raise Http404(NO_NARRATIVE)
-    with access.told_alike(NO_NARRATIVE):
+    with access.not_found_as(NO_NARRATIVE):
         return access.lead(user, found.pair.project.slug), found

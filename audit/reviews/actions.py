@@ -1,6 +1,6 @@
-"""Everything that people can do in the second pass. Pages and jobs come through here.
+"""Actions on reviews: take, start, rate and submit. Pages, API and journal use these functions.
 
-Actions: keyword-only, the actor is `by`, one transaction, refused with a sentence.
+Keyword-only arguments, the actor is `by`, one transaction, and a refusal comes with a sentence.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
-from audit.reviews import chain_content as sums
-from audit.reviews import rubrics
+from audit.reviews import chain_content, rubrics
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Rating, Review
 from audit.reviews.passes import Pass, pass_of, summary_digest
-from audit.reviews.texts_at_hand import check_texts, keep_texts
+from audit.reviews.texts_at_hand import check_texts, store_texts
 from base.errors import Refused, Stale, Unconfirmed
 
 MAX_WORDS = 10_000
@@ -38,10 +37,10 @@ _CHANGED = gettext_lazy(
 def take_review(
     *, by: Membership, become_blind: bool = False, now: datetime | None = None
 ) -> Assignment | None:
-    """Return the assignment in which `by` reviews next, or None where nothing waits for them.
+    """Return the assignment that `by` reviews next, or None if there is none.
 
-    What they have begun comes first, or has come again as a new version; then the next open
-    assignment, which a lead confirms with `become_blind` (`assignments.take_next`).
+    Assignments they have begun come first, including those with a new version; then the next open
+    one, which a lead confirms with `become_blind` (`assignments.take_next`).
     """
     begun = [
         assignment
@@ -56,15 +55,15 @@ def take_review(
 
 
 def start_review(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Review:
-    """Return the review of `by` of a narrative version, begun if they have none: one for each.
+    """Return the review by `by` of a narrative version; start it if there is none yet.
 
-    Refused: no review assignment, their own words, sent back or removed. Stale: there is a newer
-    version.
+    Refused: no review assignment, `by` is the author, the pair is sent back or removed. Stale:
+    there is a newer version.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        assignment = _assignment(narrative, by)
-        review = _begin(narrative, by, now)
+        assignment = _lock_assignment(narrative, by)
+        review = _get_or_start(narrative, by, now)
         assignments.touch(assignment, done=review.submitted_at is not None, now=now)
     return review
 
@@ -78,7 +77,7 @@ def save_rating(
     words: str | None = None,
     now: datetime | None = None,
 ) -> Review:
-    """Keep one answer in the draft of `by`: see `save_ratings`."""
+    """Save one answer in the draft of `by`; see `save_ratings`."""
     return save_ratings(narrative=narrative, answers={criterion: (level, words)}, by=by, now=now)
 
 
@@ -89,31 +88,33 @@ def save_ratings(
     by: Membership,
     now: datetime | None = None,
 ) -> Review:
-    """Keep answers in the draft of `by`, and return it: a level and words for each criterion's key.
+    """Save answers in the draft of `by` and return it: a level and words by criterion key.
 
-    None leaves what was there, but another level drops the words that explained the one before.
-    Poor without words is kept as well; only submitting asks for them.
+    None leaves a value unchanged, but a different level drops the words given for the one before.
+    A rejecting level without words is saved; only submitting requires words.
     Refused and Stale as `start_review`; also refused, as a whole: an unknown criterion or level,
-    too many words, a review that is submitted.
+    too many words, a submitted review.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        assignment = _assignment(narrative, by)
-        review = _begin(narrative, by, now)
-        rubric = rubrics.named(by.project_id, review.rubric)
+        assignment = _lock_assignment(narrative, by)
+        review = _get_or_start(narrative, by, now)
+        rubric = rubrics.get_rubric(by.project_id, review.rubric)
         for criterion, (level, words) in answers.items():
             _refuse_unknown(rubric, criterion, level, words)
         if review.submitted_at is not None:
-            raise Refused(_("You have submitted this review, so it stays as it is."))
+            raise Refused(_("You have submitted this review, so it can no longer change."))
         levels = dict(review.ratings.exclude(level="").values_list("criterion", "level"))
         for criterion, (level, words) in answers.items():
             is_replaced = level is not None and levels.get(criterion, level) != level
-            said = _rating_columns(rubric, level, "" if is_replaced and words is None else words)
-            if any(said.values()):
-                Rating.objects.update_or_create(review=review, criterion=criterion, defaults=said)
-            elif said:
-                # Words taken back; where there were none, nothing said yet is no row.
-                Rating.objects.filter(review=review, criterion=criterion).update(**said)
+            columns = _rating_columns(rubric, level, "" if is_replaced and words is None else words)
+            if any(columns.values()):
+                Rating.objects.update_or_create(
+                    review=review, criterion=criterion, defaults=columns
+                )
+            elif columns:
+                # The words were cleared; update a row if there is one, but do not create it.
+                Rating.objects.filter(review=review, criterion=criterion).update(**columns)
         assignments.touch(assignment, done=False, now=now)
     return review
 
@@ -126,32 +127,34 @@ def submit_review(
     texts: str | None = None,
     now: datetime | None = None,
 ) -> Review:
-    """Hand in the review of `by`: from now on it counts, and they see the others'.
+    """Submit the review of `by`: from now on it counts, and they see the others'.
 
     A page shows a summary first and sends its digest (`audit.reviews.passes.summary_digest`) as
-    `confirmed`; Unconfirmed if the draft is not what that summary showed. None asks for none.
-    `texts`: the text versions of the documents at hand that the page offered (`at_hand.texts_of`);
-    None takes those that are the newest now. They are kept with the review.
-    Twice changes nothing. Refused: a criterion without a level, poor without words, no assignment.
-    Stale: there is a newer version, and the draft stays with the old one; or other texts are at
-    hand.
+    `confirmed`; Unconfirmed if the draft differs from that summary. None requires no confirmation.
+    `texts`: the text versions of the documents at hand that the page showed
+    (`texts_at_hand.texts_of`); None takes the newest. They are stored with the review.
+    Calling twice changes nothing. Refused: a criterion without a level, a rejecting level without
+    words, no assignment. Stale: there is a newer version, and the draft stays with the old one; or
+    the texts at hand have changed.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        assignment = _assignment(narrative, by)
-        said = pass_of(narrative, by)
-        if said is None:
+        assignment = _lock_assignment(narrative, by)
+        draft = pass_of(narrative, by)
+        if draft is None:
             raise Refused(_("Nothing is rated yet. Rate each criterion, then submit."))
-        review = said.review
+        review = draft.review
         if review.submitted_at is None:
-            _refuse_incomplete(said)
+            _refuse_incomplete(draft)
             found = check_texts(narrative, texts)
-            if confirmed is not None and confirmed != summary_digest(said):
+            if confirmed is not None and confirmed != summary_digest(draft):
                 raise Unconfirmed(_("Read what you are about to submit, then submit it."))
-            keep_texts(review, found)
+            store_texts(review, found)
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
-            sums.follow(sums.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True)
+            chain_content.follow(
+                chain_content.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True
+            )
         assignments.touch(assignment, done=True, now=now)
     return review
 
@@ -172,31 +175,31 @@ def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: st
 
 
 def _rating_columns(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any]:
-    """Return the columns of a rating that an answer sets; what is None stays as it was."""
-    said: dict[str, Any] = {} if words is None else {"words": words}
+    """Return the columns of a rating that an answer sets; None leaves a column unchanged."""
+    columns: dict[str, Any] = {} if words is None else {"words": words}
     chosen = None if level is None else rubric.level(level)
     if chosen is not None:
-        said |= {
+        columns |= {
             "level": chosen.value,
             "place": rubric.place(chosen),
             "rejects": chosen.rejects,
         }
-    return said
+    return columns
 
 
-def _assignment(narrative: Narrative, by: Membership) -> Assignment:
-    """Return the review assignment, locked; it keeps one auditor's two tabs apart."""
+def _lock_assignment(narrative: Narrative, by: Membership) -> Assignment:
+    """Return the review assignment, locked, so that one auditor's two tabs do not interfere."""
     projects_access.refuse_if_archived(by.project)
-    assignment = assignments.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
+    assignment = assignments.lock(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     if narrative.side != Narrative.Side.ALTERED:
         raise Refused(_("Only the altered narrative is reviewed."))
-    refuse_superseded(narrative, _CHANGED)
+    refuse_if_superseded(narrative, _CHANGED)
     if narrative.author_id == by.pk:
         raise Refused(_("You wrote this narrative, so somebody else reviews it."))
     return assignment
 
 
-def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
+def _get_or_start(narrative: Narrative, by: Membership, now: datetime) -> Review:
     begun = Review.objects.filter(narrative=narrative, auditor=by).first()
     if begun is not None:
         return begun
@@ -204,15 +207,15 @@ def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
     if pair.removed_at is not None:
         raise Refused(_("This instruction was removed, so there is nothing to review."))
     if pair.sent_back_at is not None and pair.sent_back_at > narrative.created_at:
-        raise Refused(_("This instruction was sent back. Review it when it comes again."))
-    rubric = rubrics.under(narrative, by.project_id)
+        raise Refused(_("This instruction was sent back. Review its next version."))
+    rubric = rubrics.rubric_for(narrative, by.project_id)
     return Review.objects.create(
         narrative=narrative, auditor=by, rubric=rubric.name, started_at=now
     )
 
 
-def refuse_superseded(narrative: Narrative, sentence: str | Promise) -> None:
-    """Refuse what is said of a version that has a newer one."""
+def refuse_if_superseded(narrative: Narrative, sentence: str | Promise) -> None:
+    """Raise Stale with `sentence` if the narrative has a newer version."""
     newer = Narrative.objects.filter(
         pair=narrative.pair_id, side=narrative.side, version__gt=narrative.version
     )
@@ -220,23 +223,24 @@ def refuse_superseded(narrative: Narrative, sentence: str | Promise) -> None:
         raise Stale(str(sentence))
 
 
-def _refuse_incomplete(said: Pass) -> None:
-    if said.unrated:
-        raise Refused(_("Not rated yet: %(said)s.") % {"said": _names(said.unrated)})
-    if said.unexplained:
+def _refuse_incomplete(draft: Pass) -> None:
+    if draft.unrated:
+        raise Refused(_("Not rated yet: %(said)s.") % {"said": _criterion_names(draft.unrated)})
+    if draft.unexplained:
         raise Refused(
-            _("Say in words why it fails on: %(said)s.") % {"said": _names(said.unexplained)}
+            _("Say in words why it fails on: %(said)s.")
+            % {"said": _criterion_names(draft.unexplained)}
         )
 
 
-def led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
-    """Return the pair, locked: it keeps two leads, and a rewriter, apart."""
+def lock_led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
+    """Return the pair, locked against other leads and rewriters. Refused: `by` does not lead it."""
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused(_("Only leads of this project decide what becomes of an instruction."))
+        raise Refused(_("Only leads of this project decide on its instructions."))
     projects_access.refuse_if_archived(by.project)
     return pair
 
 
-def _names(criteria: list[Criterion]) -> str:
+def _criterion_names(criteria: list[Criterion]) -> str:
     return ", ".join(criterion.name.lower() for criterion in criteria)

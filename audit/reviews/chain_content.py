@@ -1,4 +1,4 @@
-"""Links of reviews and decisions in the chain."""
+"""The hash chains of reviews and decisions: the fields that are hashed, and labels of rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotate.projects import chain
-from annotate.projects.chain import Content, Kind, Row, moment
+from annotate.projects.chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import Project
 from audit.reviews.models import Decision, Rating, Review, ReviewedText
 
@@ -17,41 +17,43 @@ REVIEW, DECISION = "review", "decision"
 
 
 def reviews(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Submitted reviews of a project with their ratings, each with its key; a draft says nothing
-    yet.
+    """Yield the submitted reviews of a project with their ratings as chain rows, each with its key.
 
-    `texts`: with the texts that were at hand. They take part where there are any, so that older
-    sums stay. Only migration 0008 asks without them: it comes before their table.
+    `texts`: include the texts that were at hand. A review without any hashes as before they were
+    stored, so older sums stay valid. Only migration 0008 calls without `texts`, because it runs
+    before their table exists.
     """
     found = Review.objects.submitted().filter(auditor__project=project, **among)
     given: dict[int, list[str]] = defaultdict(list)
     ratings = Rating.objects.filter(review__in=found.order_by().values("pk")).order_by("criterion")
-    for review, *said in ratings.values_list("review", "criterion", "level", "words"):
-        given[review] += said
+    for review, *rating in ratings.values_list("review", "criterion", "level", "words"):
+        given[review] += rating
     at_hand: dict[int, list[str]] = defaultdict(list)
     if texts:
-        kept = ReviewedText.objects.filter(review__in=found.order_by().values("pk"))
-        for review, *read in sorted(kept.values_list("review", "document__doc_id", "text_version")):
+        reviewed_texts = ReviewedText.objects.filter(review__in=found.order_by().values("pk"))
+        for review, *read in sorted(
+            reviewed_texts.values_list("review", "document__doc_id", "text_version")
+        ):
             at_hand[review].append(" ".join(map(str, read)))
     for key, *where, auditor, rubric, started_at, submitted_at in found.order_by("pk").values_list(
         *("pk", *_of("narrative"), "auditor__name", "rubric", "started_at", "submitted_at")
     ):
-        times = (moment(started_at), moment(submitted_at))
+        times = (hashed_time(started_at), hashed_time(submitted_at))
         content = (*where, auditor, rubric, *times, *given[key], *at_hand[key])
         yield key, Row(chain.named(REVIEW, *where, auditor), content)
 
 
 def decisions(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Decisions on instructions of a project, each with its key."""
+    """Yield the decisions on instructions of a project as chain rows, each with its key."""
     rows = Decision.objects.filter(by__project=project, **among).order_by("pk")
-    return chain.told_apart(
+    return chain.with_uuids(
         (
             key,
-            (*where, by, moment(at)),
-            (*where, by, outcome, reason, moment(at)),
-            None if over is None else (moment(over), by_whom),
+            (*where, by, hashed_time(at)),
+            (*where, by, outcome, reason, hashed_time(at)),
+            None if withdrawn_at is None else (hashed_time(withdrawn_at), by_whom),
         )
-        for key, *where, by, outcome, reason, at, over, by_whom in rows.values_list(
+        for key, *where, by, outcome, reason, at, withdrawn_at, by_whom in rows.values_list(
             *("pk", *_of("narrative"), "by__name", "outcome", "reason", "at"),
             *("withdrawn_at", "withdrawn_by__name"),
         )
@@ -69,8 +71,8 @@ def follow(
     ended: Container[int] = (),
     **among: Any,
 ) -> None:
-    """Put reviews or decisions into their chain; `among` narrows what is read."""
-    chain.follow(kind, project, ROWS[kind](project, **among), new=new, ended=ended)
+    """Append new and ended reviews or decisions to their chain; `among` narrows the query."""
+    chain.append_changes(kind, project, ROWS[kind](project, **among), new=new, ended=ended)
 
 
 def _of(narrative: str) -> tuple[str, str, str]:
@@ -78,11 +80,11 @@ def _of(narrative: str) -> tuple[str, str, str]:
 
 
 def _read_reviews(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(reviews(project.pk, texts=True) if project else ())
+    return chain.sorted_by_uuid(reviews(project.pk, texts=True) if project else ())
 
 
 def _read_decisions(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(decisions(project.pk) if project else ())
+    return chain.sorted_by_uuid(decisions(project.pk) if project else ())
 
 
 def _label_review(what: Content) -> str:

@@ -1,7 +1,7 @@
-"""What an instruction is rated on: criteria and levels of rubrics, and what ratings come to.
+"""Rubrics: the criteria and levels that instructions are rated on, and the verdict of ratings.
 
-PURE: no Django. A rubric's name holds its version and goes with every review, so that a later
-wording never speaks for an older one. Rubrics of a project are rows of the same shape
+PURE: no Django. A rubric's name includes its version and is stored with every review, so that a
+later wording never applies to an older review. Rubrics of a project are rows of the same shape
 (`audit.models.Rubric`, read by `audit.reviews.rubrics`).
 """
 
@@ -39,7 +39,7 @@ class Rubric(RubricRecord):
         return tuple(criterion.key for criterion in self.criteria)
 
     def level(self, value: str) -> Level | None:
-        """Return the level of that value, or None where there is none."""
+        """Return the level with this value, or None."""
         return next((level for level in self.levels if level.value == value), None)
 
     def place(self, level: Level) -> int:
@@ -142,14 +142,14 @@ MULTICONIR = Rubric(
     ),
 )
 
-# Every rubric that comes with Rejudge, by name.
+# The rubrics shipped with Rejudge, by name.
 SHIPPED: dict[str, Rubric] = {rubric.name: rubric for rubric in (FOLLOWTABLE, MULTICONIR)}
-# What a project has that has chosen none.
+# The rubric of a project that has not chosen one.
 DEFAULT = FOLLOWTABLE
 
 
 class Verdict(StrEnum):
-    """What the reviews of one narrative version amount to."""
+    """The result of the reviews of one narrative version."""
 
     UNREVIEWED = "unreviewed"
     INCOMPLETE = "incomplete"
@@ -160,10 +160,10 @@ class Verdict(StrEnum):
 def verdict(
     reviews: Iterable[Iterable[Level]], wanted: int, *, by_majority: bool = False
 ) -> Verdict:
-    """Derive the verdict from the levels that each submitted review gave; `wanted` are asked for.
+    """Return the verdict of submitted reviews, given their levels and the number wanted.
 
-    A rejecting level by any auditor on any criterion rejects, at once; `by_majority`: by more than
-    half of the auditors, each on any criterion. Passing needs every auditor.
+    A rejecting level by any auditor on any criterion rejects at once; with `by_majority`, more than
+    half of the auditors must give one, each on any criterion. Passing needs every wanted review.
     """
     given = [list(levels) for levels in reviews]
     against = sum(any(level.rejects for level in levels) for levels in given)
@@ -175,5 +175,5 @@ def verdict(
 
 
 def straddles(levels: Iterable[Level]) -> bool:
-    """Tell whether auditors differ on what decides: some reject on a criterion, some do not."""
+    """Return whether some of the auditors reject on a criterion and some do not."""
     return len({level.rejects for level in levels}) > 1

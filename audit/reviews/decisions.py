@@ -1,4 +1,4 @@
-"""Deciding what becomes of a reviewed instruction, and taking that back."""
+"""Decide on reviewed instructions, and withdraw decisions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from annotate.pairs.models import Narrative
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.rewriting import actions as rewriting
-from audit.reviews import chain_content as sums
-from audit.reviews.actions import MAX_WORDS, led_pair, refuse_superseded
+from audit.reviews import chain_content
+from audit.reviews.actions import MAX_WORDS, lock_led_pair, refuse_if_superseded
 from audit.reviews.criteria import Verdict
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of
-from base.errors import Refused, Unfit
+from base.errors import InvalidField, Refused
 
 
 def decide(
@@ -29,11 +29,11 @@ def decide(
     reason: str = "",
     now: datetime | None = None,
 ) -> Decision:
-    """Accept an altered narrative, send it back to be written anew, or remove its pair.
+    """Accept an altered narrative, send it back to be rewritten, or remove its pair.
 
-    The same decision again changes nothing. Refused: who does not lead, an outcome that is none
-    (`Decision.Outcome`), no reason where one is needed (all but accepting what passed), decided
-    already, no review yet; accepting before every auditor is heard. Stale: there is a newer
+    The same decision again changes nothing. Refused: not a lead, an outcome that is not in
+    `Decision.Outcome`, no reason (needed except to accept a narrative that passed), already
+    decided, no review yet; accepting before every review is submitted. Stale: there is a newer
     version.
     """
     now = now or timezone.now()
@@ -46,17 +46,19 @@ def decide(
             % {"reason": f"{len(reason):,}", "max_words": f"{MAX_WORDS:,}"}
         )
     with transaction.atomic():
-        led_pair(narrative, by)
-        refuse_superseded(narrative, _("The narrative changed. Read the new version, then decide."))
-        standing = (
+        lock_led_pair(narrative, by)
+        refuse_if_superseded(
+            narrative, _("The narrative changed. Read the new version, then decide.")
+        )
+        current = (
             Decision.objects.current().select_related("by").filter(narrative=narrative).first()
         )
-        if standing is not None:
-            if (standing.outcome, standing.reason, standing.by_id) == (outcome, reason, by.pk):
-                return standing
+        if current is not None:
+            if (current.outcome, current.reason, current.by_id) == (outcome, reason, by.pk):
+                return current
             raise Refused(
                 _("%(by)s has decided this: %(standing)s. Withdraw that decision first.")
-                % {"by": standing.by, "standing": standing.get_outcome_display().lower()}
+                % {"by": current.by, "standing": current.get_outcome_display().lower()}
             )
         _refuse_undecided(narrative, outcome, reason, by.project)
         decision = Decision.objects.create(
@@ -66,7 +68,9 @@ def decide(
             rewriting.send_back(pair=narrative.pair, by=by, now=now)
         elif outcome == Decision.Outcome.REMOVED:
             rewriting.remove(pair=narrative.pair, by=by, now=now)
-        sums.follow(sums.DECISION, by.project_id, new={decision.pk}, narrative=narrative)
+        chain_content.follow(
+            chain_content.DECISION, by.project_id, new={decision.pk}, narrative=narrative
+        )
         _record_decision("instruction.decided", decision, by, now)
     return decision
 
@@ -76,7 +80,7 @@ def accept_many(
 ) -> list[Decision]:
     """Accept altered narratives that passed: all of them, or none.
 
-    Refused, naming the pair: as `decide`; and none at all.
+    Refused, naming the pair: as `decide`; and an empty list.
     """
     if not narratives:
         raise Refused(_("Tick one or more instructions first."))
@@ -99,27 +103,29 @@ def accept_many(
 def withdraw_decision(
     *, decision: Decision, by: Membership, now: datetime | None = None
 ) -> Decision:
-    """Take a decision back: the pair is as it was before it. Twice changes nothing.
+    """Withdraw a decision and undo its effect on the pair. Calling twice changes nothing.
 
-    Refused: who does not lead. Stale: it was rewritten since, so the decision is history.
+    Refused: not a lead. Stale: the narrative was rewritten since, so the decision is history.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        led_pair(decision.narrative, by)
-        standing = Decision.objects.select_for_update().get(pk=decision.pk)
-        if standing.withdrawn_at is not None:
-            return standing
-        refuse_superseded(
+        lock_led_pair(decision.narrative, by)
+        current = Decision.objects.select_for_update().get(pk=decision.pk)
+        if current.withdrawn_at is not None:
+            return current
+        refuse_if_superseded(
             decision.narrative, _("A new version was written since, so this decision is history.")
         )
-        standing.withdrawn_at, standing.withdrawn_by = now, by
-        standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
-        if standing.outcome != Decision.Outcome.ACCEPTED:
-            rewriting.take_back_decision(pair=decision.narrative.pair, by=by)
+        current.withdrawn_at, current.withdrawn_by = now, by
+        current.save(update_fields=["withdrawn_at", "withdrawn_by"])
+        if current.outcome != Decision.Outcome.ACCEPTED:
+            rewriting.undo_decision(pair=decision.narrative.pair, by=by)
         about = decision.narrative_id
-        sums.follow(sums.DECISION, by.project_id, ended={standing.pk}, narrative=about)
-        _record_decision("instruction.undecided", standing, by, now)
-    return standing
+        chain_content.follow(
+            chain_content.DECISION, by.project_id, ended={current.pk}, narrative=about
+        )
+        _record_decision("instruction.undecided", current, by, now)
+    return current
 
 
 def _record_decision(what: str, decision: Decision, by: Membership, now: datetime) -> None:
@@ -145,13 +151,13 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
         raise Refused(_("Nobody has reviewed this version yet, so there is nothing to decide."))
     if outcome != Decision.Outcome.ACCEPTED:
         if not reason:
-            raise Unfit(_("Give a reason; its author will read it."), "reason")
+            raise InvalidField(_("Give a reason; its author will read it."), "reason")
     elif state is Verdict.INCOMPLETE:
         raise Refused(
             _("%(passes)s of %(wanted)s reviews are in. Accept it once all are.")
             % {"passes": len(passes), "wanted": wanted}
         )
     elif state is Verdict.REJECTED and not reason:
-        raise Unfit(
-            _("An auditor rejects it. Give the reason for accepting it all the same."), "reason"
+        raise InvalidField(
+            _("An auditor rejects it. Give the reason for accepting it anyway."), "reason"
         )

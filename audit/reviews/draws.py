@@ -1,4 +1,4 @@
-"""Drawing the instructions that are reviewed, where a sample of them is enough."""
+"""Draw the instructions to review, for projects in which a sample of them is enough."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.sampling import CannotDraw, draw
 
-# As large as every database takes.
+# The largest integer that every supported database stores exactly.
 MAX_SEED = 2**53 - 1
 MAX_SIZE = 100_000
 
 
 @dataclass(frozen=True)
 class DrawPlan:
-    """What a draw would take: of each stratum how many there are, and how many are drawn."""
+    """What a draw would take: the size of each stratum, and how many are drawn from it."""
 
     sizes: dict[str, int]
     taken: dict[str, int] = field(default_factory=dict)
     # The pairs by their keys, each with its stratum.
     pairs: list[tuple[int, str]] = field(default_factory=list)
-    # Why nothing can be drawn; "" where something can.
+    # Why nothing can be drawn; "" if the draw is possible.
     refused: str = ""
 
     @property
     def total(self) -> int:
-        """How many instructions there are to draw from."""
+        """Number of instructions to draw from."""
         return sum(self.sizes.values())
 
 
 @dataclass(frozen=True)
-class StandingDraw:
-    """The draw in force, with how many instructions it took of each stratum."""
+class CurrentDraw:
+    """The current draw, with how many instructions it took of each stratum."""
 
     draw: ReviewDraw
     # Label of the stratum, instructions there were, instructions drawn.
@@ -51,12 +51,12 @@ class StandingDraw:
 
     @property
     def total(self) -> int:
-        """How many instructions there were to draw from."""
+        """Number of instructions that were drawn from."""
         return sum(there for _label, there, _taken in self.strata)
 
     @property
     def taken(self) -> int:
-        """How many instructions were drawn."""
+        """Number of instructions that were drawn."""
         return sum(taken for _label, _there, taken in self.strata)
 
 
@@ -100,10 +100,10 @@ def draw_for_review(
     fewer: bool = False,
     now: datetime | None = None,
 ) -> ReviewDraw:
-    """Draw the instructions to review. Only these have review tasks, and count as unfinished.
+    """Draw the instructions to review. Only these have review tasks and count as unfinished.
 
-    A draw that is in force ends. Reviews that were submitted stay, drawn or not. Refused, with
-    nothing changed: who does not lead, an archived project, what cannot be drawn.
+    Ends the current draw. Submitted reviews stay, drawn or not. Refused, with nothing changed: not
+    a lead, an archived project, an impossible draw.
     """
     now = now or timezone.now()
     if stratify not in ReviewDraw.Stratify.values:
@@ -111,11 +111,11 @@ def draw_for_review(
     if not 1 <= size <= MAX_SIZE or not 0 <= seed <= MAX_SEED:
         raise Refused(_("Draw 1 to %(most)s, with a seed of 0 or more.") % {"most": MAX_SIZE})
     with transaction.atomic():
-        _lock(project, by)
+        _lock_project(project, by)
         planned = plan_draw(project, stratify=stratify, size=size, seed=seed, fewer=fewer)
         if planned.refused:
             raise Refused(planned.refused)
-        project.review_draws.in_force().update(ended_at=now, ended_by=by)
+        project.review_draws.current().update(ended_at=now, ended_by=by)
         made = ReviewDraw.objects.create(
             project=project,
             stratify=stratify,
@@ -136,36 +136,36 @@ def draw_for_review(
 
 
 def end_draw(*, project: Project, by: Membership | None, now: datetime | None = None) -> bool:
-    """End the draw in force, so that every instruction is reviewed; False where there is none.
+    """End the current draw, so that every instruction is reviewed; return False if there is none.
 
-    Refused: who does not lead, an archived project.
+    Refused: not a lead, an archived project.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        _lock(project, by)
-        standing = standing_draw(project)
-        if standing is None:
+        _lock_project(project, by)
+        current = current_draw(project)
+        if current is None:
             return False
-        project.review_draws.in_force().update(ended_at=now, ended_by=by)
-        about = f"{standing.taken} of {standing.total} instructions · seed {standing.draw.seed}"
+        project.review_draws.current().update(ended_at=now, ended_by=by)
+        about = f"{current.taken} of {current.total} instructions · seed {current.draw.seed}"
         record(project=project, what="review_draw.ended", about=about, by=by, now=now)
     return True
 
 
-def standing_draw(project: Project) -> StandingDraw | None:
-    """Return the draw in force, or None: two queries at most."""
-    found = project.review_draws.in_force().select_related("drawn_by").first()
+def current_draw(project: Project) -> CurrentDraw | None:
+    """Return the current draw, or None: two queries at most."""
+    found = project.review_draws.current().select_related("drawn_by").first()
     if found is None:
         return None
     taken: dict[str, int] = defaultdict(int)
     for stratum in DrawnPair.objects.filter(draw=found).values_list("stratum", flat=True):
         taken[stratum] += 1
     strata = [(label, there, taken[label]) for label, there in sorted(found.frame.items())]
-    return StandingDraw(found, strata)
+    return CurrentDraw(found, strata)
 
 
-def _lock(project: Project, by: Membership | None) -> None:
-    """Lock the project. Refused: who does not lead it, one that is archived."""
+def _lock_project(project: Project, by: Membership | None) -> None:
+    """Lock the project. Refused: `by` does not lead it, or it is archived."""
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused(_("Only leads of this project draw the instructions to review."))
     refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))

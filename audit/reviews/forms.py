@@ -17,7 +17,7 @@ from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.draws import MAX_SEED, MAX_SIZE
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import Pass
-from audit.reviews.review_search import NO_CATEGORY, WantedReviews
+from audit.reviews.review_search import NO_CATEGORY, ReviewFilter
 from base.natural_order import natural
 from formats.json_text import NotJson
 from formats.records import RubricRecord
@@ -25,7 +25,7 @@ from formats.rubrics import MAX_LENGTH, RubricFaults, parse
 
 
 class ReviewForm(forms.Form):
-    """Which version of the narrative was on the screen."""
+    """The version of the narrative that was on the screen."""
 
     narrative = forms.IntegerField(
         widget=forms.HiddenInput,
@@ -36,7 +36,7 @@ class ReviewForm(forms.Form):
 
 
 class RatingForm(forms.Form):
-    """One criterion: its level, and words. Either may still be missing."""
+    """The level and words for one criterion; either may be missing."""
 
     level = forms.ChoiceField(required=False)
     words = forms.CharField(required=False, max_length=MAX_WORDS, strip=False)
@@ -59,19 +59,19 @@ class RatingForm(forms.Form):
         return f"{field_name}-{self.criterion.key}"
 
     def answer(self) -> tuple[str | None, str | None]:
-        """Return the level and the words that were sent; None for what was not."""
+        """Return the level and the words that were sent; None for a value that was not sent."""
         level = self.cleaned_data["level"] or None
         sent = self.add_prefix("words") in self.data
         return level, self.cleaned_data["words"] if sent else None
 
 
 def rating_forms(
-    rubric: Rubric, said: Pass | None, data: Mapping[str, Any] | None = None
+    rubric: Rubric, earlier: Pass | None, data: Mapping[str, Any] | None = None
 ) -> list[RatingForm]:
-    """Return a form for each criterion, filled with what was said before."""
+    """Return a form for each criterion, with the answers of an earlier review as initial values."""
     found = []
     for at, criterion in enumerate(rubric.criteria):
-        before = said.answers[at] if said else None
+        before = earlier.answers[at] if earlier else None
         initial = {
             "level": before.level.value if before and before.level else "",
             "words": before.words if before else "",
@@ -81,7 +81,7 @@ def rating_forms(
 
 
 class ReviewFilterForm(forms.Form):
-    """Which instructions are listed; everything may be left out."""
+    """Filters of the list of instructions, all optional; some are for leads only."""
 
     search = forms.CharField(label=_lazy("Words"), max_length=200, required=False)
     category = forms.ChoiceField(label=_lazy("Category"), required=False)
@@ -118,7 +118,7 @@ class ReviewFilterForm(forms.Form):
         self._offer("criterion", [(one.key, one.name) for one in rubric.criteria])
 
     def _offer(self, name: str, choices: list[tuple[Any, str]]) -> None:
-        """Let one choose among these, or anything; a choice of nothing is not shown."""
+        """Set the choices of a field, after "Any"; remove a field that has no choices."""
         if not any(key != NO_CATEGORY for key, _name in choices):
             del self.fields[name]
             return
@@ -126,16 +126,16 @@ class ReviewFilterForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", _("Any")), *choices]
 
-    def wanted(self, state: str) -> WantedReviews:
-        """Return what was asked for; nothing but the state while the form has errors."""
+    def filters(self, state: str) -> ReviewFilter:
+        """Return the filters; only `state` if the form has errors."""
         given = self.cleaned_data if self.is_valid() else {}
-        return WantedReviews(
+        return ReviewFilter(
             state=state, **{name: value for name, value in given.items() if value not in {None, ""}}
         )
 
 
 class RubricForm(forms.Form):
-    """A rubric as JSON: typed, or in a file, which then takes the place of what was typed."""
+    """A rubric as JSON, typed or uploaded; a file replaces the typed text."""
 
     text = forms.CharField(
         label=_lazy("The rubric as JSON"),
@@ -154,13 +154,13 @@ class RubricForm(forms.Form):
 
     @property
     def content(self) -> RubricRecord:
-        """What it says, once it is valid."""
+        """The rubric of a valid form; raise ValueError if there is none."""
         if self._content is None:
             raise ValueError("this form holds no rubric")
         return self._content
 
     def clean(self) -> dict[str, Any]:
-        """Read the rubric; every fault becomes a sentence that begins with its place."""
+        """Parse the rubric; each fault becomes an error that begins with its location."""
         given = super().clean() or self.cleaned_data
         if self.errors or self._content is not None:
             return given
@@ -171,11 +171,11 @@ class RubricForm(forms.Form):
                 if upload.size > 4 * MAX_LENGTH:
                     raise ValueError(_("The file is too long for a rubric."))
                 text = upload.read().decode("utf-8-sig")
-                # Shown and sent again with the page, so that it can be put right there.
+                # The page shows the text of the file, so that it can be corrected there.
                 self.data = {**self.data, "text": text}
             self._content = parse(text)
         except UnicodeDecodeError:
-            self.add_error("file", _("The file is no text in UTF-8."))
+            self.add_error("file", _("The file is not text in UTF-8."))
         except NotJson as error:
             where = {"line": error.line, "column": error.column, "error": str(error)}
             self.add_error("text", _("Line %(line)s, column %(column)s: %(error)s.") % where)
@@ -188,7 +188,7 @@ class RubricForm(forms.Form):
 
 
 class DecisionForm(forms.Form):
-    """What becomes of an instruction, and why."""
+    """The decision on an instruction, and its reason."""
 
     outcome = forms.ChoiceField(
         choices=[
@@ -203,22 +203,23 @@ class DecisionForm(forms.Form):
         max_length=MAX_WORDS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
         help_text=_lazy(
-            "Its author reads this. Only accepting what every auditor passed needs none."
+            "Its author reads this. Needed except to accept an instruction that every auditor "
+            "passed."
         ),
     )
 
 
 class ReviewDrawForm(forms.Form):
-    """How many instructions are drawn for review, of which strata, by which seed."""
+    """The choices for a draw of instructions to review: strata, size and seed."""
 
     stratify = forms.ChoiceField(
         label=_lazy("Strata"),
         choices=ReviewDraw.Stratify.choices,
         initial=ReviewDraw.Stratify.NONE,
-        help_text=_lazy("Domains come with the files of queries, where these name them."),
+        help_text=_lazy("Domains come with the files of queries, if these name them."),
     )
     size = forms.IntegerField(
-        label=_lazy("Instructions of each stratum"), min_value=1, max_value=MAX_SIZE
+        label=_lazy("Instructions per stratum"), min_value=1, max_value=MAX_SIZE
     )
     seed = forms.IntegerField(
         label=_lazy("Seed"),
@@ -227,6 +228,4 @@ class ReviewDrawForm(forms.Form):
         initial=1,
         help_text=_lazy("The same seed draws the same instructions, so a paper can name it."),
     )
-    fewer = forms.BooleanField(
-        label=_lazy("Where there are fewer, take what there is"), required=False
-    )
+    fewer = forms.BooleanField(label=_lazy("If there are fewer, take all of them"), required=False)

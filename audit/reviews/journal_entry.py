@@ -1,4 +1,4 @@
-"""What a browser's journal sends of reviews: the answer to one criterion."""
+"""The entry of a browser's journal for reviews: the answer to one criterion."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotate.judging.journal_entries import Further, Taken, text_of
+from annotate.judging.journal_entries import RegisteredEntry, SavedEntry, text_field
 from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
@@ -16,15 +16,15 @@ from audit.reviews.actions import save_rating
 
 
 @dataclass(frozen=True)
-class SaidRating(Further):
-    """A level, words, or both, for one criterion of a draft; None: not said with this entry."""
+class RatingEntry(RegisteredEntry):
+    """A level, words, or both, for one criterion of a draft; None: not part of this entry."""
 
     criterion: str
     level: str | None
     words: str | None
 
-    def say(self, *, by: Membership, pair: InstructionPair) -> Taken:
-        """Keep it in the draft of `by`; what came later stands."""
+    def save(self, *, by: Membership, pair: InstructionPair) -> SavedEntry:
+        """Save it in the draft of `by`; the entry that arrives last wins."""
         now = timezone.now()
         save_rating(
             narrative=access.narrative(pair, self.narrative),
@@ -34,14 +34,14 @@ class SaidRating(Further):
             by=by,
             now=now,
         )
-        return Taken(now)
+        return SavedEntry(now)
 
 
-def rating(entry: Mapping[str, Any], origin: dict[str, Any]) -> SaidRating:
-    """Read the answer to one criterion."""
-    return SaidRating(
+def read_rating(entry: Mapping[str, Any], origin: dict[str, Any]) -> RatingEntry:
+    """Parse a journal entry with the answer to one criterion."""
+    return RatingEntry(
         **origin,
-        criterion=text_of(entry, "criterion"),
-        level=text_of(entry, "level", "") or None,
-        words=None if entry.get("words") is None else text_of(entry, "words"),
+        criterion=text_field(entry, "criterion"),
+        level=text_field(entry, "level", "") or None,
+        words=None if entry.get("words") is None else text_field(entry, "words"),
     )

@@ -1,6 +1,4 @@
-"""The second pass: reviews of instructions, decisions on them, checks of labels, and reports of
-agreement.
-"""
+"""Models of reviews: rubrics, reviews with their ratings and texts, and decisions."""
 
 from __future__ import annotations
 
@@ -23,22 +21,22 @@ from formats.rubrics import data
 class RubricQuerySet(models.QuerySet["Rubric"]):
     """Rubrics of projects."""
 
-    def in_force(self, project: int) -> Rubric | None:
-        """Return the one that a project chose last; None: it has chosen none."""
+    def current_of(self, project: int) -> Rubric | None:
+        """Return the rubric that a project chose last, or None."""
         chosen = self.filter(project=project, chosen_at__isnull=False)
         return chosen.order_by("-chosen_at", "-pk").first()
 
 
 class Rubric(models.Model):
-    """One version of what a project's instructions are rated on. A change inserts a version.
+    """One version of a project's rubric. A change inserts a version.
 
-    The same as `audit.reviews.criteria.Rubric`, which the pages know; levels and criteria are kept
-    as its
-    fields are named. In force is the one that was chosen last, or the one that comes with Rejudge.
+    The stored form of `audit.reviews.criteria.Rubric`, which the pages use; levels and criteria
+    have the same keys as its fields. The current rubric is the one chosen last; a project that has
+    not chosen uses the default of Rejudge.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="rubrics")
-    # With the version, "followtable-1": what a review says it was made under.
+    # Includes the version, "followtable-1"; reviews store this name.
     name = models.CharField(max_length=60)
     title = models.CharField(max_length=120)
     # Best first: [{"value": "poor", "name": "Poor", "sentence": "…", "rejects": true}].
@@ -46,7 +44,7 @@ class Rubric(models.Model):
     # [{"key": …, "name": …, "asks": …, "poor_when": …, "good_example": …, "poor_example": …}].
     criteria: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField()
     created_at = models.DateTimeField(default=timezone.now)
-    # Nobody where a command brought or chose it.
+    # Null if a command loaded or chose it.
     created_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -74,7 +72,7 @@ class Rubric(models.Model):
 
     @property
     def content(self) -> Content:
-        """What it says."""
+        """The rubric as pages and actions use it."""
         return Content(
             self.name,
             self.title,
@@ -83,34 +81,34 @@ class Rubric(models.Model):
         )
 
     @classmethod
-    def of(cls, content: RubricRecord, **fields: Any) -> Rubric:
-        """Return a row, not yet saved, that says the same."""
+    def from_content(cls, content: RubricRecord, **fields: Any) -> Rubric:
+        """Return an unsaved row with this content."""
         return cls(**data(content), **fields)
 
 
 class ReviewQuerySet(models.QuerySet["Review"]):
-    """Auditors' passes."""
+    """Reviews, including drafts."""
 
     def submitted(self) -> ReviewQuerySet:
-        """Reviews that count; the others are drafts."""
+        """Return submitted reviews; the others are drafts."""
         return self.filter(submitted_at__isnull=False)
 
     def of_people(self) -> ReviewQuerySet:
-        """Reviews of people; those of machines are never counted among them."""
+        """Return reviews by people; those of machines are never counted among them."""
         return self.filter(auditor__is_machine=False)
 
     def of_machines(self) -> ReviewQuerySet:
-        """Reviews of machines."""
+        """Return reviews by machines."""
         return self.filter(auditor__is_machine=True)
 
 
 class Review(models.Model):
-    """One auditor's pass over one narrative version. A draft until it is submitted."""
+    """One auditor's review of one narrative version; a draft until it is submitted."""
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="reviews")
     auditor = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="reviews")
-    # The name of a rubric of the project, or of one that comes with Rejudge:
-    # `audit.reviews.rubrics`.
+    # The name of a rubric of the project, or of one shipped with Rejudge
+    # (see `audit.reviews.rubrics`).
     rubric = models.CharField(max_length=60)
     started_at = models.DateTimeField(default=timezone.now)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -129,7 +127,7 @@ class Review(models.Model):
 
 
 class ReviewedText(models.Model):
-    """The text version of a document that the review page offered beside the instruction.
+    """The text version of a document that the review page showed beside the instruction.
 
     Inserted when the review is submitted. A review rates the instruction, so a newer text of a
     document does not make it stale.
@@ -154,22 +152,22 @@ class ReviewedText(models.Model):
 
 
 class RatingQuerySet(models.QuerySet["Rating"]):
-    """Answers of reviews."""
+    """Ratings of reviews."""
 
     def of_people(self) -> RatingQuerySet:
-        """Answers of people; those of machines are never counted among them."""
+        """Return ratings by people; those of machines are never counted among them."""
         return self.filter(review__auditor__is_machine=False)
 
 
 class Rating(models.Model):
-    """The answer to one criterion. Without a level while only its words are written, in a draft."""
+    """The answer to one criterion. In a draft it may have words but no level yet."""
 
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="ratings")
-    # Key and value, as the rubric of the review has them.
+    # The key and value in the rubric of the review.
     criterion = models.CharField(max_length=40)
     level = models.CharField(max_length=20, blank=True)
-    # What the rubric says of the level, so that queries need not know it: where on the scale it
-    # stands, 0 for the best, and whether it rejects.
+    # Copied from the rubric, so that queries do not need it: the level's position on the scale (0
+    # is the best), and whether it rejects.
     place = models.PositiveSmallIntegerField(null=True, blank=True)
     rejects = models.BooleanField(null=True, blank=True)
     words = models.TextField(blank=True)
@@ -194,18 +192,18 @@ class Rating(models.Model):
 
 
 class DecisionQuerySet(models.QuerySet["Decision"]):
-    """What was decided about instructions."""
+    """Decisions on instructions."""
 
     def current(self) -> DecisionQuerySet:
-        """Decisions that stand."""
+        """Return decisions that are not withdrawn."""
         return self.filter(withdrawn_at__isnull=True)
 
 
 class Decision(models.Model):
-    """What becomes of one narrative version: accepted, sent back, or removed."""
+    """The decision on one narrative version: accepted, sent back, or removed."""
 
     class Outcome(models.TextChoices):
-        """What was decided."""
+        """The outcome of a decision."""
 
         ACCEPTED = "accepted", _("Accepted")
         REVISE = "revise", _("Sent back for revision")
@@ -230,7 +228,7 @@ class Decision(models.Model):
                 fields=["narrative"],
                 condition=Q(withdrawn_at__isnull=True),
             ),
-            # Who sends an instruction back, or removes it, says why.
+            # Sending an instruction back or removing it needs a reason.
             models.CheckConstraint(
                 name="decision_against_has_a_reason",
                 condition=Q(outcome="accepted") | ~Q(reason=""),

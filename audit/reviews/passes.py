@@ -1,4 +1,4 @@
-"""What auditors said of narratives: who may see it yet, and what it amounts to."""
+"""Reviews as pages show them: who may see them, their verdicts, and what waits for a decision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce, Greatest
 from django.urls import reverse
 
-from annotate.judgments.blindness import may_see_reviews, review_first
+from annotate.judgments.blindness import may_see_reviews, must_review_first
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.kinds import KINDS, kind_of
 from annotate.projects.models import Membership, Project
@@ -25,7 +25,7 @@ from base.prepared_queries import Built, prepared
 
 
 class Answer(NamedTuple):
-    """One auditor's answer to one criterion; `level` is None while there is none."""
+    """One auditor's answer to one criterion; `level` is None while not rated."""
 
     criterion: Criterion
     level: Level | None
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Pass:
-    """One auditor's review as pages show it: an answer for each criterion, in their order."""
+    """One auditor's review as pages show it: an answer for each criterion, in order."""
 
     review: Review
     rubric: Rubric
@@ -47,17 +47,17 @@ class Pass:
 
     @property
     def rejected(self) -> int:
-        """On how many criteria it rejects."""
+        """Number of criteria on which it rejects."""
         return sum(level.rejects for level in self.levels)
 
     @property
     def unrated(self) -> list[Criterion]:
-        """The criteria that have no level yet."""
+        """The criteria without a level."""
         return [answer.criterion for answer in self.answers if answer.level is None]
 
     @property
     def unexplained(self) -> list[Criterion]:
-        """The criteria that were rejected without a word."""
+        """The criteria rejected without words."""
         return [
             answer.criterion
             for answer in self.answers
@@ -66,7 +66,7 @@ class Pass:
 
 
 class RatingWords(NamedTuple):
-    """Words about one criterion of a narrative version, for whoever rewrites it."""
+    """An auditor's words on one criterion of a narrative version, for its rewriter."""
 
     criterion: Criterion
     level: Level
@@ -74,17 +74,17 @@ class RatingWords(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """What all auditors said on one criterion, and whether they differ on what rejects."""
+    """All auditors' answers to one criterion, and whether they differ on rejecting."""
 
     criterion: Criterion
-    # One for each auditor; None for one whose rubric does not ask this.
+    # One for each auditor; None if their rubric does not have the criterion.
     answers: list[Answer | None]
     straddles: bool
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """One version of a narrative in the story of its pair, with what the reader may see of it."""
+    """One narrative version in the story of its pair, limited to what the reader may see."""
 
     narrative: Narrative
     is_current: bool
@@ -97,13 +97,13 @@ class Chapter:
 
     @property
     def decision(self) -> Decision | None:
-        """The decision that stands."""
+        """The current decision, or None."""
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
 
 
-def submitted(projects: Sequence[int] | None) -> QuerySet[Review]:
-    """Return what people submitted of the altered narratives in force of projects (by key; None: of
-    any narrative), whoever brought it, with `of_pair` and `of_member`.
+def submitted_reviews(projects: Sequence[int] | None) -> QuerySet[Review]:
+    """Return people's submitted reviews of the current altered narratives of projects (by key;
+    None: of all narratives), with `of_pair` and `of_member`.
     """
     reviews = Review.objects.submitted().of_people()
     reviews = reviews.annotate(of_pair=F("narrative__pair_id"), of_member=F("auditor_id"))
@@ -118,10 +118,11 @@ def submitted(projects: Sequence[int] | None) -> QuerySet[Review]:
 def passes_of(
     narratives: Iterable[Narrative], *, drafts: bool = False, machines: bool = False
 ) -> dict[int, list[Pass]]:
-    """Return people's reviews of some narratives by narrative id, first begun first: three queries.
+    """Return people's reviews of some narratives by narrative id, first started first: three
+    queries.
 
-    Drafts are left out unless asked for. `machines`: the reviews of machines instead, which are
-    shown beside those of people and count nowhere among them.
+    `drafts`: include drafts. `machines`: return the reviews of machines instead, which are shown
+    beside those of people and never counted among them.
     """
     reviews = Review.objects.filter(narrative__in=[one.pk for one in narratives])
     reviews = reviews.of_machines() if machines else reviews.of_people()
@@ -129,37 +130,38 @@ def passes_of(
         reviews = reviews.submitted()
     found: dict[int, list[Pass]] = defaultdict(list)
     given: dict[int, dict[str, Rating]] = defaultdict(dict)
-    listed = list(reviews.select_related("auditor").order_by("pk"))
-    for rating in Rating.objects.filter(review__in=[review.pk for review in listed]):
+    rows = list(reviews.select_related("auditor").order_by("pk"))
+    for rating in Rating.objects.filter(review__in=[review.pk for review in rows]):
         given[rating.review_id][rating.criterion] = rating
-    known = rubrics.of_reviews(listed)
-    for review in listed:
+    known = rubrics.rubrics_of(rows)
+    for review in rows:
         rubric = known[review.auditor.project_id, review.rubric]
         found[review.narrative_id].append(Pass(review, rubric, _answers(rubric, given[review.pk])))
     return found
 
 
 def pass_of(narrative: Narrative, by: Membership) -> Pass | None:
-    """Return what `by` has said of a narrative so far, or None before the first word."""
+    """Return the review of `by` of a narrative, draft or submitted, or None."""
     review = Review.objects.filter(narrative=narrative, auditor=by).first()
     if review is None:
         return None
-    rubric = rubrics.named(by.project_id, review.rubric)
+    rubric = rubrics.get_rubric(by.project_id, review.rubric)
     given = {one.criterion: one for one in review.ratings.all()}
     return Pass(review, rubric, _answers(rubric, given))
 
 
-def summary_digest(said: Pass) -> str:
-    """Return a digest of what the review says, to recognise the summary that was confirmed."""
+def summary_digest(review_pass: Pass) -> str:
+    """Return a digest of the review's answers, to recognise the summary that was confirmed."""
     answers = [
-        [one.criterion.key, one.level.value if one.level else "", one.words] for one in said.answers
+        [one.criterion.key, one.level.value if one.level else "", one.words]
+        for one in review_pass.answers
     ]
-    told = json.dumps([said.review.narrative_id, said.rubric.name, answers])
-    return blake2b(told.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+    content = json.dumps([review_pass.review.narrative_id, review_pass.rubric.name, answers])
+    return blake2b(content.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 def verdict_of(passes: Iterable[Pass], project: Project) -> Verdict:
-    """Return what submitted reviews amount to in a project."""
+    """Return the verdict of submitted reviews in a project."""
     return verdict(
         [one.levels for one in passes],
         project.overlap_review,
@@ -172,7 +174,7 @@ _BY_MAJORITY = [kind.key for kind in KINDS.values() if kind.rejects_by_majority]
 
 
 def rejected_by_auditors() -> Q:
-    """Narratives that auditors reject, by the rule of the project's kind: as `verdict_of`."""
+    """Return a filter for narratives that auditors reject, by the same rule as `verdict_of`."""
     against = Rating.objects.of_people().filter(
         review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
     )
@@ -189,17 +191,17 @@ def rejected_by_auditors() -> Q:
 
 
 def contrasts(passes: list[Pass]) -> list[Contrast]:
-    """Put several auditors' answers side by side, criterion by criterion.
+    """Return several auditors' answers side by side, criterion by criterion.
 
-    Reviews from files may be made under several rubrics: what they ask under one key is one row.
+    Reviews from files may have different rubrics: criteria with the same key share a row.
     """
-    asked: dict[str, Criterion] = {}
+    criteria: dict[str, Criterion] = {}
     for one in passes:
         for answer in one.answers:
-            asked.setdefault(answer.criterion.key, answer.criterion)
+            criteria.setdefault(answer.criterion.key, answer.criterion)
     given = [{answer.criterion.key: answer for answer in one.answers} for one in passes]
     found = []
-    for key, criterion in asked.items():
+    for key, criterion in criteria.items():
         answers = [answers.get(key) for answers in given]
         levels = [answer.level for answer in answers if answer and answer.level]
         found.append(Contrast(criterion, answers, straddles(levels)))
@@ -207,7 +209,7 @@ def contrasts(passes: list[Pass]) -> list[Contrast]:
 
 
 def words_for(narrative: Narrative) -> list[RatingWords]:
-    """Return what auditors wrote about a version, criterion by criterion, without their names."""
+    """Return auditors' words on a version, criterion by criterion, without their names."""
     passes = passes_of([narrative])[narrative.pk]
     return [
         RatingWords(answer.criterion, answer.level, answer.words)
@@ -218,10 +220,10 @@ def words_for(narrative: Narrative) -> list[RatingWords]:
 
 
 def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
-    """Return why the version in force was sent back; None where it was not.
+    """Return why the current version was sent back, or None if it was not.
 
-    Who writes it anew reads it, unless they have yet to review it: a withdrawn decision would let
-    them.
+    For its rewriter; None also if they still owe a review of it, which they could submit once the
+    decision is withdrawn.
     """
     narrative = pair.current(Narrative.Side.ALTERED)
     if narrative is None or pair.sent_back_at is None or pair.sent_back_at <= narrative.created_at:
@@ -232,11 +234,11 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
         .filter(narrative=narrative, outcome=Decision.Outcome.REVISE)
         .first()
     )
-    if decision is None or must_answer_first(reader, narrative):
+    if decision is None or owes_review(reader, narrative):
         return None
     remarks = [
-        Remark(said.criterion.name, said.level.name, said.words, said.level.rejects)
-        for said in words_for(narrative)
+        Remark(one.criterion.name, one.level.name, one.words, one.level.rejects)
+        for one in words_for(narrative)
     ]
     return SentBack(
         decision.by.name,
@@ -247,15 +249,15 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
     )
 
 
-def to_decide(member: Membership) -> QuerySet[Narrative]:
-    """Return the altered narratives in force that wait for a lead's decision.
+def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
+    """Return the current altered narratives that wait for a lead's decision.
 
-    Auditors reject it (`rejected_by_auditors`), or every auditor is heard; and this lead owes no
-    review of it.
+    Auditors reject them (`rejected_by_auditors`) or every wanted review is submitted; and this lead
+    owes no review of them.
     """
     heard = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk"))
     all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
-    # Where nobody is asked to review, a file may bring reviews all the same.
+    # A project that wants no reviews may still get some from a file.
     wanted = Greatest(F("pair__project__overlap_review"), Value(1))
     return (
         Narrative.objects.current()
@@ -270,12 +272,12 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
         .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
         .filter(rejected_by_auditors() | Q(heard__gte=wanted))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
-        .filter(answered_by(member))
+        .filter(owes_no_review(member))
     )
 
 
-def answered_by(member: Membership) -> Q:
-    """Narratives of which this member owes no review: a lead may read what others said of them."""
+def owes_no_review(member: Membership) -> Q:
+    """Return a filter for narratives of which this member owes no review."""
     owed = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=[member.pk]
     )
@@ -288,30 +290,32 @@ def count_to_decide(leads: Sequence[Membership]) -> dict[int, int]:
     projects, by the key of the lead.
     """
     counts = dict(
-        _to_decide.rows(member=[one.pk for one in leads], project=[one.project_id for one in leads])
+        _count_to_decide.rows(
+            member=[one.pk for one in leads], project=[one.project_id for one in leads]
+        )
     )
     return {one.pk: counts.get(one.project_id, 0) for one in leads}
 
 
 @prepared("member", "project")
-def _to_decide(member: int, project: int) -> Built:
-    found = to_decide(Membership(pk=member, project_id=project)).order_by().values("pk")
+def _count_to_decide(member: int, project: int) -> Built:
+    found = narratives_to_decide(Membership(pk=member, project_id=project)).order_by().values("pk")
     counted = Narrative.objects.filter(pk__in=found).values_list("pair__project")
     return counted.annotate(n=Count("pk"))
 
 
-def must_answer_first(who: Membership, narrative: Narrative) -> bool:
-    """Tell whether `who` holds a review assignment of this version and has not submitted yet."""
+def owes_review(who: Membership, narrative: Narrative) -> bool:
+    """Return whether `who` holds a review assignment of this version and has not submitted yet."""
     own = Review.objects.submitted().filter(narrative=narrative, auditor=who)
-    return review_first(who, narrative, own)
+    return must_review_first(who, narrative, own)
 
 
 def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
     """Return the altered versions of a pair, newest first, with what `reader` may see of each.
 
-    Of the version in force, an auditor sees the others' reviews after submitting their own; its
-    author once it is sent back or removed; a lead always, unless they have yet to review it. What
-    was said of older versions everybody may read: nobody can review those any more.
+    Of the current version, an auditor sees the others' reviews after submitting their own; its
+    author once it is sent back or removed; a lead always, unless they still owe a review. Reviews
+    of older versions are open to everybody, because nobody can review those any more.
     """
     versions = list(
         pair.narratives.filter(side=Narrative.Side.ALTERED)
@@ -329,13 +333,13 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
         decisions[decision.narrative_id].append(decision)
     chapters = []
     for place, narrative in enumerate(versions):
-        said = passes[narrative.pk]
+        reviews = passes[narrative.pk]
         chapter = Chapter(
-            narrative, place == 0, said, 0, decisions[narrative.pk], machines[narrative.pk]
+            narrative, place == 0, reviews, 0, decisions[narrative.pk], machines[narrative.pk]
         )
         if chapter.is_current and not _may_see(reader, chapter):
-            own = [one for one in said if one.review.auditor_id == reader.pk]
-            chapter = Chapter(narrative, True, own, len(said) - len(own), [])
+            own = [one for one in reviews if one.review.auditor_id == reader.pk]
+            chapter = Chapter(narrative, True, own, len(reviews) - len(own), [])
         chapters.append(chapter)
     return chapters
 
@@ -346,7 +350,7 @@ def _may_see(reader: Membership, chapter: Chapter) -> bool:
         reader,
         chapter.narrative,
         submitted=[one.review.auditor_id for one in chapter.passes],
-        must_review=lambda: must_answer_first(reader, chapter.narrative),
+        must_review=lambda: owes_review(reader, chapter.narrative),
         decided_against=chapter.decision is not None and chapter.decision.outcome in against,
     )
 

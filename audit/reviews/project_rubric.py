@@ -1,4 +1,4 @@
-"""Changing the rubric of a project, and choosing another."""
+"""Save a rubric in a project, and choose which one is current."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from audit.reviews import rubrics
 from audit.reviews.criteria import SHIPPED
-from audit.reviews.models import Rubric as Kept
+from audit.reviews.models import Rubric as RubricRow
 from base.errors import Refused
 from formats.records import RubricRecord
 
@@ -24,79 +24,83 @@ def save_rubric(
     content: RubricRecord,
     by: Membership | None,
     now: datetime | None = None,
-) -> Kept:
-    """Insert a rubric into a project and put it in force, and return its row. Nobody: a command.
+) -> RubricRow:
+    """Insert a rubric into a project, make it current, and return its row.
 
-    The same again only puts it in force. Refused: who does not lead, an archived project, and a
-    name under which something else is known, here or to Rejudge.
+    `by` is None for commands. A rubric that is already saved only becomes current. Refused: not a
+    lead, an archived project, a name that the project or Rejudge uses for a different rubric.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        _rubrics_of(project, by)
-        known = Kept.objects.filter(project=project, name=content.name).first()
+        _lock_project(project, by)
+        known = RubricRow.objects.filter(project=project, name=content.name).first()
         shipped = SHIPPED.get(content.name)
-        said = shipped if shipped is not None else known.content if known is not None else None
-        if said is not None and tuple(said) != tuple(content):
+        existing = shipped if shipped is not None else known.content if known is not None else None
+        if existing is not None and tuple(existing) != tuple(content):
             free = rubrics.next_name(project.pk, content.name)
             raise Refused(
                 _(
-                    "There is a rubric “%(name)s” already, and it says otherwise. Reviews go on "
-                    "naming it, so give yours another name, for example “%(free)s”."
+                    "A different rubric “%(name)s” already exists. Reviews refer to it, so give "
+                    "yours another name, for example “%(free)s”."
                 )
                 % {"name": content.name, "free": free}
             )
-        kept = known or Kept.of(content, project=project, created_at=now, created_by=by)
-        return _put_in_force(kept, by, now)
+        row = known or RubricRow.from_content(
+            content, project=project, created_at=now, created_by=by
+        )
+        return _make_current(row, by, now)
 
 
 def choose_rubric(
     *, project: Project, name: str, by: Membership | None, now: datetime | None = None
-) -> Kept:
-    """Put one of the project's rubrics in force, or one that comes with Rejudge. Nobody: a command.
+) -> RubricRow:
+    """Make a rubric of the project, or one shipped with Rejudge, current.
 
-    Refused: who does not lead, an archived project, a name that neither has.
+    `by` is None for commands. Refused: not a lead, an archived project, an unknown name.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        _rubrics_of(project, by)
+        _lock_project(project, by)
         try:
-            content = rubrics.named(project.pk, name)
+            content = rubrics.get_rubric(project.pk, name)
         except rubrics.UnknownRubric:
             raise Refused(
                 _("There is no rubric “%(name)s” in this project. There are: %(known)s.")
-                % {"name": name, "known": ", ".join(rubrics.names(project.pk))}
+                % {"name": name, "known": ", ".join(rubrics.rubric_names(project.pk))}
             ) from None
-        known = Kept.objects.filter(project=project, name=name).first()
-        kept = known or Kept.of(content, project=project, created_at=now, created_by=by)
-        return _put_in_force(kept, by, now)
+        known = RubricRow.objects.filter(project=project, name=name).first()
+        row = known or RubricRow.from_content(
+            content, project=project, created_at=now, created_by=by
+        )
+        return _make_current(row, by, now)
 
 
-def take_rubric(project: Project, name: str, by: Membership | None) -> None:
-    """Put a rubric that comes with Rejudge in force, where another one is."""
-    if rubrics.in_force(project.pk).name != name:
+def use_shipped_rubric(project: Project, name: str, by: Membership | None) -> None:
+    """Make a shipped rubric current unless it is already."""
+    if rubrics.current_rubric(project.pk).name != name:
         choose_rubric(project=project, name=name, by=by)
 
 
-def _rubrics_of(project: Project, by: Membership | None) -> None:
-    """Lock the project, so that of two leads one comes last."""
+def _lock_project(project: Project, by: Membership | None) -> None:
+    """Lock the project, so that leads act one after the other. Refused: not a lead, archived."""
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project say what instructions are rated on."))
+        raise Refused(_("Only leads of this project choose its rubric."))
     projects_access.refuse_if_archived(project)
 
 
-def _put_in_force(kept: Kept, by: Membership | None, now: datetime) -> Kept:
-    in_force = Kept.objects.in_force(kept.project_id)
-    if in_force is None or in_force.pk != kept.pk:
-        kept.chosen_at, kept.chosen_by = now, by
-        kept.save()
-        before = in_force.name if in_force is not None else None
+def _make_current(row: RubricRow, by: Membership | None, now: datetime) -> RubricRow:
+    current = RubricRow.objects.current_of(row.project_id)
+    if current is None or current.pk != row.pk:
+        row.chosen_at, row.chosen_by = now, by
+        row.save()
+        before = current.name if current is not None else None
         record(
-            project=kept.project,
+            project=row.project,
             what="rubric.chosen",
-            about=kept,
-            changes={"rubric": (before, kept.name)},
+            about=row,
+            changes={"rubric": (before, row.name)},
             by=by,
             now=now,
         )
-    return kept
+    return row

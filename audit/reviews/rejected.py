@@ -1,7 +1,7 @@
-"""Rejected instructions for whoever wrote them: what a generator needs to write them anew.
+"""Rejected instructions as JSON lines, for the generator that rewrites them.
 
-One JSON object for each, as docs/formats.md has it, without the names of auditors. What comes back
-is loaded as `pairs-jsonl`: a new version of the same pair, which is reviewed afresh.
+One JSON object each, as in docs/formats.md, without the names of auditors. The rewritten
+instructions are loaded as `pairs-jsonl`: new versions of the same pairs, to be reviewed again.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from audit.reviews.models import Decision, Review
 from audit.reviews.passes import Pass, passes_of, rejected_by_auditors
 from formats.fields import to_json
 
-# Narratives that a lead sent back, and that nobody has rewritten since.
+# Narratives that a lead sent back and that were not rewritten since.
 _SENT_BACK = Q(pair__sent_back_at__gt=F("created_at"))
-# Narratives whose reviews are read at once.
+# Number of narratives read per batch.
 BATCH = 200
 
 
@@ -30,38 +30,39 @@ def rejected(
     undecided: bool = False,
     everyone: bool = False,
 ) -> QuerySet[Narrative]:
-    """Return the narratives in force that a lead sent back, in the order of their pairs.
+    """Return the current narratives that a lead sent back, in the order of their pairs.
 
-    Those a language model wrote; with `everyone` also those of people. With `undecided` also those
-    that auditors reject and no lead has decided on. What `by` has yet to review is left out.
+    Only those a language model wrote; with `everyone` also those of people. With `undecided` also
+    those that auditors reject and no lead has decided on. Narratives of which `by` owes a review
+    are left out.
     """
     sent_back = _SENT_BACK
     if undecided:
         decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
         sent_back |= rejected_by_auditors() & ~Q(Exists(decided))
-    found = _altered([project.pk]).filter(sent_back)
+    found = _current_altered([project.pk]).filter(sent_back)
     if not everyone:
         found = found.filter(origin=InstructionPair.Origin.LLM)
-    return (_not_owed(found, [by]) if by is not None else found).order_by("pair_id")
+    return (_without_owed(found, [by]) if by is not None else found).order_by("pair_id")
 
 
 def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:
-    """Return how many instructions were sent back where nobody is asked to rewrite, by the key of
-    each of these leads of different projects: one query at most.
+    """Return how many instructions were sent back in projects that ask nobody to rewrite, by the
+    key of each of these leads of different projects: one query at most.
     """
     nobody = {one.project_id: one.pk for one in leads if not one.project.overlap_rewrite}
     if not nobody:
         return {}
     counts = (
-        _not_owed(_altered(nobody).filter(_SENT_BACK), leads)
+        _without_owed(_current_altered(nobody).filter(_SENT_BACK), leads)
         .order_by()
         .values_list("pair__project")
     )
     return {nobody[project]: n for project, n in counts.annotate(n=Count("pk"))}
 
 
-def _altered(projects: Iterable[int]) -> QuerySet[Narrative]:
-    """The altered narratives in force of projects (by key), of pairs that were not removed."""
+def _current_altered(projects: Iterable[int]) -> QuerySet[Narrative]:
+    """Return the current altered narratives of projects (by key), without removed pairs."""
     return Narrative.objects.current().filter(
         pair__project__in=projects,
         pair__removed_at__isnull=True,
@@ -69,8 +70,8 @@ def _altered(projects: Iterable[int]) -> QuerySet[Narrative]:
     )
 
 
-def _not_owed(found: QuerySet[Narrative], by: Sequence[Membership]) -> QuerySet[Narrative]:
-    """Leave out what these leads have yet to review: blind means blind."""
+def _without_owed(found: QuerySet[Narrative], by: Sequence[Membership]) -> QuerySet[Narrative]:
+    """Leave out narratives of which these leads owe a review, so that they stay blind."""
     owed = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=by
     )
@@ -91,14 +92,14 @@ def lines(narratives: QuerySet[Narrative]) -> Iterator[str]:
             return
         after = batch[-1].pair_id
         passes = passes_of(batch)
-        standing = Decision.objects.current().filter(narrative__in=batch)
-        decisions = {decision.narrative_id: decision for decision in standing}
+        current = Decision.objects.current().filter(narrative__in=batch)
+        decisions = {decision.narrative_id: decision for decision in current}
         for narrative in batch:
-            said = passes.get(narrative.pk, [])
-            yield to_json(_record(narrative, said, decisions.get(narrative.pk))) + "\n"
+            reviews = passes.get(narrative.pk, [])
+            yield to_json(_as_json(narrative, reviews, decisions.get(narrative.pk))) + "\n"
 
 
-def _record(narrative: Narrative, passes: list[Pass], decision: Decision | None) -> dict[str, Any]:
+def _as_json(narrative: Narrative, passes: list[Pass], decision: Decision | None) -> dict[str, Any]:
     pair = narrative.pair
     return {
         "type": "rejected",
@@ -113,12 +114,12 @@ def _record(narrative: Narrative, passes: list[Pass], decision: Decision | None)
         "decision": decision.outcome if decision else None,
         "reason": decision.reason if decision else "",
         "reviews": len(passes),
-        "criteria": _criteria(passes),
+        "criteria": _rejecting_criteria(passes),
     }
 
 
-def _criteria(passes: list[Pass]) -> list[dict[str, Any]]:
-    """The criteria on which some auditor rejects, with each rejecting answer and its words."""
+def _rejecting_criteria(passes: list[Pass]) -> list[dict[str, Any]]:
+    """Return the criteria on which some auditor rejects, with the rejecting answers."""
     found: dict[str, dict[str, Any]] = {}
     for one in passes:
         for criterion, level, words in one.answers:

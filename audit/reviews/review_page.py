@@ -1,4 +1,4 @@
-"""What the pages of reviews show beside the reviews themselves."""
+"""Data for the pages of reviews: levels of a rubric, and rows of the list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from audit.reviews.passes import passes_of, verdict_of
 
 
 def levels_of(rubric: Rubric) -> list[dict[str, Any]]:
-    """Return how the levels of a rubric are drawn, best first, and the key that gives each.
+    """Return the levels of a rubric for display, best first, with their keyboard keys.
 
     Keys: value, name, sentence, rejects, key, icon (star, check, cross), tone (good, care, wrong).
     """
@@ -28,39 +28,39 @@ def levels_of(rubric: Rubric) -> list[dict[str, Any]]:
     return drawn
 
 
-def previous_decision(narrative: Narrative) -> Decision | None:
-    """Return what was decided on an older version, if anything was."""
+def current_decision(narrative: Narrative) -> Decision | None:
+    """Return the current decision on an older version, or None."""
     return Decision.objects.current().select_related("by").filter(narrative=narrative).first()
 
 
-class ListedReview(NamedTuple):
-    """An altered narrative in a list: how far its review is, and what the reader may know of it."""
+class ReviewRow(NamedTuple):
+    """A row of the list: an altered narrative, the progress of its reviews, and its verdict."""
 
     pair: InstructionPair
     narrative: Narrative
     text: str
     submitted: int
     wanted: int
-    # Nothing, where the reader may not see it yet.
+    # The verdict and the decision are None if the reader may not see them yet.
     verdict: Verdict | None
     decision: Decision | None
-    # Whether the reader has an assignment here, and has submitted a review.
+    # Whether the reader holds a review assignment, and has submitted a review.
     held: bool
     mine: bool
-    # Whether it is to be reviewed: drawn, or no draw is in force.
+    # Whether it is to be reviewed: drawn, or there is no current draw.
     drawn: bool = True
 
     @property
     def waits_after_passing(self) -> bool:
-        """Whether every auditor let it pass, and nobody has decided."""
+        """Whether it passed every auditor and nobody has decided."""
         return self.verdict is Verdict.PASSED and self.decision is None
 
 
 def under_review(member: Membership) -> QuerySet[Any]:
-    """Return the altered narratives in force of a project's pairs, oldest first, with `is_drawn`:
-    whether they are to be reviewed.
+    """Return the current altered narratives of a project, with `is_drawn`: whether they are to be
+    reviewed.
     """
-    in_force = ReviewDraw.objects.in_force().filter(project=member.project_id)
+    in_force = ReviewDraw.objects.current().filter(project=member.project_id)
     drawn = DrawnPair.objects.filter(pair=OuterRef("pair"), draw__in=in_force)
     return (
         Narrative.objects.current()
@@ -70,8 +70,8 @@ def under_review(member: Membership) -> QuerySet[Any]:
     )
 
 
-def listed_reviews(member: Membership, narratives: Sequence[Any]) -> list[ListedReview]:
-    """Return what a list shows of each narrative of `under_review`: a fixed number of queries."""
+def review_rows(member: Membership, narratives: Sequence[Any]) -> list[ReviewRow]:
+    """Return a row for each narrative of `under_review`: a fixed number of queries."""
     passes = passes_of(narratives)
     decisions = {
         one.narrative_id: one
@@ -84,19 +84,19 @@ def listed_reviews(member: Membership, narratives: Sequence[Any]) -> list[Listed
     )
     rows = []
     for narrative in narratives:
-        said = passes.get(narrative.pk, [])
-        mine = any(one.review.auditor_id == member.pk for one in said)
-        # Blind: what others said shows after one's own review, or to leads who owe none.
+        reviews = passes.get(narrative.pk, [])
+        mine = any(one.review.auditor_id == member.pk for one in reviews)
+        # The verdict is visible after one's own review, and to leads who owe none.
         owes = narrative.pair_id in held and not mine and narrative.author_id != member.pk
         sees = mine or (member.leads and not owes)
         rows.append(
-            ListedReview(
+            ReviewRow(
                 pair=narrative.pair,
                 narrative=narrative,
                 text=narrative.text,
-                submitted=len(said),
+                submitted=len(reviews),
                 wanted=member.project.overlap_review if narrative.is_drawn else 0,
-                verdict=verdict_of(said, member.project) if sees else None,
+                verdict=verdict_of(reviews, member.project) if sees else None,
                 decision=decisions.get(narrative.pk) if sees else None,
                 held=narrative.pair_id in held,
                 mine=mine,

@@ -1,4 +1,4 @@
-"""Finding instructions among all that are reviewed: by state, words, category and people."""
+"""Filter the list of reviewed instructions by state, words, category and people."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
 from audit.reviews import rejected
 from audit.reviews.models import Rating, Review
-from audit.reviews.passes import answered_by, to_decide
+from audit.reviews.passes import narratives_to_decide, owes_no_review
 from audit.reviews.review_page import under_review
 
 TO_DECIDE, SENT_BACK, DRAWN = "to-decide", "sent-back", "drawn"
-# As the matrix of documents asks for pairs whose category has no name.
+# The same value selects pairs without a category in the matrix of documents.
 NO_CATEGORY = "-"
 
 
-class WantedReviews(NamedTuple):
-    """Which instructions are listed; all where nothing is said. The last three are for leads."""
+class ReviewFilter(NamedTuple):
+    """Filters of the list of instructions; all by default. The last three are for leads."""
 
     state: str = ""
     search: str = ""
@@ -31,44 +31,44 @@ class WantedReviews(NamedTuple):
     criterion: str = ""
 
 
-def found_reviews(member: Membership, wanted: WantedReviews) -> QuerySet[Narrative]:
-    """Return the altered narratives in force that are wanted.
+def filter_reviews(member: Membership, filters: ReviewFilter) -> QuerySet[Narrative]:
+    """Return the current altered narratives that match the filters.
 
-    Who reviewed them and what they rejected is asked only of those of which this reader may read
-    the reviews. Anybody but a lead finds by words and category alone.
+    Filters by auditor or criterion return only narratives whose reviews this reader may see. For
+    anybody except a lead, only words and category count.
     """
     rows = under_review(member)
-    if wanted.search:
+    if filters.search:
         rows = rows.filter(
-            Q(text__icontains=wanted.search)
-            | Q(pair__pair_id__icontains=wanted.search)
-            | Q(pair__query__title__icontains=wanted.search)
+            Q(text__icontains=filters.search)
+            | Q(pair__pair_id__icontains=filters.search)
+            | Q(pair__query__title__icontains=filters.search)
         )
-    if wanted.category:
-        key = "" if wanted.category == NO_CATEGORY else wanted.category
+    if filters.category:
+        key = "" if filters.category == NO_CATEGORY else filters.category
         rows = rows.filter(pair__category=key)
     if not member.leads:
         return rows
-    if wanted.state == TO_DECIDE:
-        rows = rows.filter(pk__in=to_decide(member).values("pk"))
-    elif wanted.state == SENT_BACK:
-        back = rejected.rejected(member.project, by=member, everyone=True)
-        rows = rows.filter(pk__in=back.values("pk"))
-    elif wanted.state == DRAWN:
+    if filters.state == TO_DECIDE:
+        rows = rows.filter(pk__in=narratives_to_decide(member).values("pk"))
+    elif filters.state == SENT_BACK:
+        sent_back = rejected.rejected(member.project, by=member, everyone=True)
+        rows = rows.filter(pk__in=sent_back.values("pk"))
+    elif filters.state == DRAWN:
         rows = rows.filter(is_drawn=True)
-    if wanted.author is not None:
-        rows = rows.filter(author=wanted.author)
-    if wanted.auditor is not None or wanted.criterion:
-        rows = rows.filter(answered_by(member))
-    if wanted.auditor is not None:
+    if filters.author is not None:
+        rows = rows.filter(author=filters.author)
+    if filters.auditor is not None or filters.criterion:
+        rows = rows.filter(owes_no_review(member))
+    if filters.auditor is not None:
         submitted = Review.objects.submitted().filter(narrative=OuterRef("pk"))
-        rows = rows.filter(Exists(submitted.filter(auditor=wanted.auditor)))
-    if wanted.criterion:
+        rows = rows.filter(Exists(submitted.filter(auditor=filters.auditor)))
+    if filters.criterion:
         against = Rating.objects.of_people().filter(
             review__narrative=OuterRef("pk"),
             review__submitted_at__isnull=False,
             rejects=True,
-            criterion=wanted.criterion,
+            criterion=filters.criterion,
         )
         rows = rows.filter(Exists(against))
     return rows

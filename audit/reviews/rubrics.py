@@ -1,4 +1,4 @@
-"""Which rubric a review is made under: one of the project's own, or one that comes with Rejudge."""
+"""Look up rubrics: those of a project, and those shipped with Rejudge."""
 
 from __future__ import annotations
 
@@ -8,62 +8,64 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from audit.reviews.criteria import DEFAULT, SHIPPED, Rubric
 from audit.reviews.models import Review
-from audit.reviews.models import Rubric as Kept
-from base.control_characters import strange
+from audit.reviews.models import Rubric as RubricRow
+from base.control_characters import first_invalid_character
 
 
 class UnknownRubric(LookupError):
-    """No rubric of that name is in the project."""
+    """The project has no rubric of this name."""
 
 
 def has_reviews(project: Project) -> bool:
-    """Say whether instructions are reviewed: somebody is asked to, or has done so. Elsewhere no
-    criterion means anything.
-    """
+    """Return whether the project wants reviews or has any; without them criteria do not matter."""
     reviewed = Review.objects.filter(narrative__pair__project=project)
     return bool(project.overlap_review) or reviewed.exists()
 
 
-def in_force(project: int) -> Rubric:
-    """Return the rubric that reviews of a project are begun under now."""
-    chosen = Kept.objects.in_force(project)
+def current_rubric(project: int) -> Rubric:
+    """Return the current rubric of a project, which new reviews use."""
+    chosen = RubricRow.objects.current_of(project)
     return chosen.content if chosen is not None else DEFAULT
 
 
-def named(project: int, name: str) -> Rubric:
-    """Return the rubric of that name, or raise UnknownRubric."""
-    # What comes with Rejudge never changes, and nothing of a project may have its name.
+def get_rubric(project: int, name: str) -> Rubric:
+    """Return the rubric of this name, or raise UnknownRubric."""
+    # A shipped rubric never changes, and a project cannot reuse its name.
     if name in SHIPPED:
         return SHIPPED[name]
-    # A form may send anything, and PostgreSQL cannot even be asked for some of it.
-    kept = None if strange(name) else Kept.objects.filter(project=project, name=name).first()
-    if kept is None:
+    # A form may send characters that PostgreSQL rejects even in a query.
+    row = (
+        None
+        if first_invalid_character(name)
+        else RubricRow.objects.filter(project=project, name=name).first()
+    )
+    if row is None:
         raise UnknownRubric(f"project {project} has no rubric {name}")
-    return kept.content
+    return row.content
 
 
-def names(project: int) -> list[str]:
-    """Return the names of every rubric a project can take: its own, and those of Rejudge."""
-    own = Kept.objects.filter(project=project).values_list("name", flat=True)
+def rubric_names(project: int) -> list[str]:
+    """Return the names of every rubric a project can choose: its own and the shipped ones."""
+    own = RubricRow.objects.filter(project=project).values_list("name", flat=True)
     return sorted({*own, *SHIPPED})
 
 
 def next_name(project: int, name: str) -> str:
-    """Return the first name like this one that is free: “ours-1” is followed by “ours-2”."""
+    """Return the next free name of this form: “ours-1” is followed by “ours-2”."""
     stem, _, number = name.rpartition("-")
     if not stem or not number.isdecimal():
         stem, number = name, "1"
-    taken = names(project)
+    taken = rubric_names(project)
     version = int(number) + 1
     while f"{stem}-{version}" in taken:
         version += 1
     return f"{stem}-{version}"
 
 
-def under(narrative: Narrative, project: int) -> Rubric:
-    """Return the rubric a version of a narrative is reviewed under.
+def rubric_for(narrative: Narrative, project: int) -> Rubric:
+    """Return the rubric for reviews of a narrative version.
 
-    All people who review a version answer the same questions: those of whoever began first.
+    Everybody who reviews a version uses the same rubric: that of the first review.
     """
     first = (
         Review.objects.of_people()
@@ -72,19 +74,19 @@ def under(narrative: Narrative, project: int) -> Rubric:
         .values_list("rubric", flat=True)
         .first()
     )
-    return in_force(project) if first is None else named(project, first)
+    return current_rubric(project) if first is None else get_rubric(project, first)
 
 
-def of_reviews(reviews: Iterable[Review]) -> dict[tuple[int, str], Rubric]:
+def rubrics_of(reviews: Iterable[Review]) -> dict[tuple[int, str], Rubric]:
     """Return the rubrics of some reviews, by project and name: one query at most.
 
-    `auditor` of each must be at hand.
+    The reviews must have `auditor` loaded.
     """
-    asked = {(review.auditor.project_id, review.rubric) for review in reviews}
-    found = {one: SHIPPED[one[1]] for one in asked if one[1] in SHIPPED}
-    if missing := asked - found.keys():
-        kept = Kept.objects.filter(
+    keys = {(review.auditor.project_id, review.rubric) for review in reviews}
+    found = {one: SHIPPED[one[1]] for one in keys if one[1] in SHIPPED}
+    if missing := keys - found.keys():
+        rows = RubricRow.objects.filter(
             project__in={project for project, _ in missing}, name__in={name for _, name in missing}
         )
-        found |= {(one.project_id, one.name): one.content for one in kept}
+        found |= {(one.project_id, one.name): one.content for one in rows}
     return found

@@ -1,4 +1,4 @@
-"""The documents beside an instruction under review, and which text of each a review had."""
+"""The documents shown beside an instruction under review, and the text versions a review had."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from annotate.pairs.pool import in_pool_of
 from audit.reviews.models import Review, ReviewedText
 from base.errors import Stale
 
-# Documents of a pool that lie beside an instruction under review: so many that are claimed to be
-# relevant, and so many others.
+# At most this many documents claimed to be relevant, and as many others, are shown beside an
+# instruction under review.
 AT_HAND = 4
 
 
-def at_hand(pair: InstructionPair, narrative: Narrative) -> list[Candidate]:
+def documents_at_hand(pair: InstructionPair, narrative: Narrative) -> list[Candidate]:
     """Return a few documents of the pool to look at, without their texts: two queries.
 
-    Half of them came as relevant, by a machine under this narrative or from the start, as far as
-    there are any. They stand in the order of their neutral numbers, which does not tell which those
-    are.
+    Up to AT_HAND are claimed relevant, by a machine under this narrative or by their earlier
+    relevance, and up to AT_HAND are not. The order by neutral numbers does not reveal which.
     """
     threshold = pair.project.relevant_from
     pool = pair.query.candidates.filter(in_pool_of(pair.pk)).select_related("document")
@@ -48,9 +47,9 @@ def at_hand(pair: InstructionPair, narrative: Narrative) -> list[Candidate]:
 
 
 def texts_of(candidates: Iterable[Candidate]) -> str:
-    """Return which text version of each candidate a page offers, as its form sends it back.
+    """Return the text version of each candidate in the form that a page sends back.
 
-    For example `93:2 94:1`. Documents without a text are left out: nothing of them can be read.
+    For example `93:2 94:1`. Documents without a text are left out.
     """
     return " ".join(
         f"{one.pk}:{one.document.text_version}" for one in candidates if one.document.text_version
@@ -58,22 +57,23 @@ def texts_of(candidates: Iterable[Candidate]) -> str:
 
 
 def check_texts(narrative: Narrative, shown: str | None) -> list[Candidate]:
-    """Return the documents at hand. Stale: they are not those that were `shown`, or one has another
-    text. `shown` is what `texts_of` said when the page was drawn; None does not say.
+    """Return the documents at hand. Stale: they are not those `shown`, or one has another text.
+
+    `shown` is the result of `texts_of` when the page was rendered; None skips the comparison.
     """
-    found = at_hand(narrative.pair, narrative)
+    found = documents_at_hand(narrative.pair, narrative)
     if shown is not None and shown != texts_of(found):
         raise Stale(
             _(
                 "The documents beside the instruction changed while you were reviewing, or one got "
-                "another text. Your answers are kept. Look at the documents, then submit."
+                "a new text. Your answers are saved. Look at the documents, then submit."
             )
         )
     return found
 
 
-def keep_texts(review: Review, candidates: Iterable[Candidate]) -> None:
-    """Insert the texts that are at hand in a review that is being submitted."""
+def store_texts(review: Review, candidates: Iterable[Candidate]) -> None:
+    """Store the texts at hand with a review that is being submitted."""
     ReviewedText.objects.bulk_create(
         ReviewedText(
             review=review, document_id=one.document_id, text_version=one.document.text_version
@@ -83,28 +83,28 @@ def keep_texts(review: Review, candidates: Iterable[Candidate]) -> None:
     )
 
 
-class Replaced(NamedTuple):
-    """How many documents were at hand, and how many of them have a newer text now."""
+class ReplacedTexts(NamedTuple):
+    """Number of documents that were at hand, and how many of them have a newer text now."""
 
     documents: int
     replaced: int
 
 
-def replaced_texts(of: Sequence[Iterable[Review]]) -> list[Replaced]:
-    """Return how many documents were at hand in each of some lists of reviews, and of how many a
-    review had an older text than they have now: one query.
+def count_replaced_texts(of: Sequence[Iterable[Review]]) -> list[ReplacedTexts]:
+    """Return for each list of reviews how many documents were at hand, and how many of them have a
+    newer text now than a review had: one query.
     """
-    wanted = [{one.pk for one in reviews} for reviews in of]
-    kept = ReviewedText.objects.filter(review__in=set().union(*wanted)).annotate(
+    review_keys = [{one.pk for one in reviews} for reviews in of]
+    texts = ReviewedText.objects.filter(review__in=set().union(*review_keys)).annotate(
         is_older=Q(text_version__lt=F("document__text_version"))
     )
-    rows = list(kept.values_list("review", "document", "is_older"))
+    rows = list(texts.values_list("review", "document", "is_older"))
     return [
-        Replaced(
+        ReplacedTexts(
             len({document for review, document, _is_older in rows if review in reviews}),
             len(
                 {document for review, document, is_older in rows if review in reviews and is_older}
             ),
         )
-        for reviews in wanted
+        for reviews in review_keys
     ]

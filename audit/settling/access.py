@@ -1,4 +1,7 @@
-"""The only door from a request to a row of the second pass: the row, or 404, or 403 with why."""
+"""Access from a request to the rows of a disagreement: the row, a 404, or a 403 with a reason.
+
+No other code fetches these rows by an id from a request.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from annotate.collection.models import Candidate
-from annotate.judgments.blindness import judge_first
+from annotate.judgments.blindness import must_judge_first
 from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
@@ -25,12 +28,12 @@ from audit.checks.models import Check, SampleItem
 from audit.reviews.access import narrative_for_lead
 from base import raw_sql
 
-NO_CONDITION = "There is no such condition among yours."
-NO_LABEL = "There is no such label among yours."
+NO_CONDITION = "There is no such condition in your projects."
+NO_LABEL = "There is no such label in your projects."
 
 
 class Disagreement(NamedTuple):
-    """A lead before what people said of a narrative version, and of a candidate under it."""
+    """A lead, and the narrative version and candidate whose answers they may see."""
 
     member: Membership
     narrative: Narrative
@@ -38,36 +41,40 @@ class Disagreement(NamedTuple):
 
 
 def judgment_disagreement(user: Person, pk: int, candidate: int) -> Disagreement:
-    """Return narrative version `pk` and a candidate for a lead who may see what was said of it.
+    """Return narrative version `pk` and a candidate for a lead who may see its judgments.
 
-    A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
+    Raises Http404 for a stranger; PermissionDenied for an annotator, and for a lead who has yet to
+    judge it.
     """
     member, narrative = narrative_for_lead(user, pk)
     found = pairs_access.candidate(narrative.pair, candidate)
-    if judge_first(member, narrative, found):
-        raise PermissionDenied("You have a task here. Judge this document first, then settle it.")
+    if must_judge_first(member, narrative, found):
+        raise PermissionDenied(
+            "You have a task on this pair. Judge this document first, then settle it."
+        )
     return Disagreement(member, narrative, found)
 
 
 def verdict_disagreement(user: Person, pk: int, candidate: int) -> tuple[Disagreement, Condition]:
-    """Return condition `pk` and a candidate for a lead who may see what was said of it.
+    """Return condition `pk` and a candidate for a lead who may see its verdicts.
 
-    A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
+    Raises Http404 for a stranger; PermissionDenied for an annotator, and for a lead who has yet to
+    judge it.
     """
     found = Condition.objects.filter(pk=min(pk, raw_sql.LARGEST_KEY)).first()
     if found is None:
         raise Http404(NO_CONDITION)
-    with access.told_alike(NO_CONDITION):
+    with access.not_found_as(NO_CONDITION):
         disagreement = judgment_disagreement(user, found.narrative_id, candidate)
     found.narrative = disagreement.narrative
     return disagreement, found
 
 
 def check_disagreement(user: Person, pk: int) -> tuple[Disagreement, SampleItem]:
-    """Return label `pk` for a lead, who may see what two checkers said once both have spoken.
+    """Return label `pk` for a lead, once two people have checked it.
 
-    A stranger gets Http404, as does a lead where not both have spoken; an annotator
-    PermissionDenied.
+    Raises Http404 for a stranger, and for a lead while a check is missing; PermissionDenied for an
+    annotator.
     """
     found = (
         SampleItem.objects.select_related(
@@ -78,16 +85,16 @@ def check_disagreement(user: Person, pk: int) -> tuple[Disagreement, SampleItem]
     )
     if found is None:
         raise Http404(NO_LABEL)
-    with access.told_alike(NO_LABEL):
+    with access.not_found_as(NO_LABEL):
         member = access.lead(user, found.narrative.pair.project.slug)
-    said = Check.objects.current().filter(item=found, place__in=(1, 2))
-    if said.count() < 2:
-        raise Http404("What people say of this label shows here once two have checked it.")
+    answers = Check.objects.current().filter(item=found, place__in=(1, 2))
+    if answers.count() < 2:
+        raise Http404("The answers are shown once two people have checked this label.")
     return Disagreement(member, found.narrative, found.candidate), found
 
 
 def judgment(disagreement: Disagreement, pk: int) -> Judgment:
-    """Return one person's answer to what differs, current or not, or raise Http404."""
+    """Return one person's judgment in a disagreement, current or not, or raise Http404."""
     found = (
         Judgment.objects.of_people()
         .select_related("annotator", "narrative", "candidate")
@@ -95,7 +102,7 @@ def judgment(disagreement: Disagreement, pk: int) -> Judgment:
         .first()
     )
     if found is None:
-        raise Http404("There is no such answer here.")
+        raise Http404("There is no such answer in this disagreement.")
     return found
 
 
@@ -112,20 +119,20 @@ def verdict(disagreement: Disagreement, condition: Condition, pk: int) -> Verdic
         .first()
     )
     if found is None:
-        raise Http404("There is no such answer here.")
+        raise Http404("There is no such answer in this disagreement.")
     return found
 
 
 def check(item: SampleItem, pk: int) -> Check:
-    """Return what one of the first two said of a label, or raise Http404."""
+    """Return a check by one of a label's first two checkers, or raise Http404."""
     found = Check.objects.current().filter(pk=pk, item=item, place__in=(1, 2)).first()
     if found is None:
-        raise Http404("There is no such answer here.")
+        raise Http404("There is no such answer in this disagreement.")
     return found
 
 
 def condition_adjudication(condition: Condition, candidate: Candidate) -> ConditionAdjudication:
-    """Return the settling decision on a condition that stands, or raise Http404."""
+    """Return the current settling decision on a condition, or raise Http404."""
     found = (
         ConditionAdjudication.objects.current()
         .select_related("condition__narrative", "by")
@@ -133,13 +140,13 @@ def condition_adjudication(condition: Condition, candidate: Candidate) -> Condit
         .first()
     )
     if found is None:
-        raise Http404("Nothing is settled here.")
+        raise Http404("This disagreement has no decision.")
     return found
 
 
 def rejudge_request(disagreement: Disagreement, key: str) -> RejudgeRequest:
-    """Return what was asked again of an answer to what differs, by its key as a form sends it, or
-    raise Http404.
+    """Return a rejudge request in a disagreement, by its key as a form sends it, or raise
+    Http404.
     """
     found = (
         RejudgeRequest.objects.select_related("judgment__annotator", "judgment__narrative")
@@ -151,12 +158,12 @@ def rejudge_request(disagreement: Disagreement, key: str) -> RejudgeRequest:
         .first()
     )
     if found is None:
-        raise Http404("Nothing of the kind was asked here.")
+        raise Http404("There is no such request in this disagreement.")
     return found
 
 
 def adjudication(disagreement: Disagreement) -> Adjudication:
-    """Return the settling decision that stands, or raise Http404."""
+    """Return the current settling decision, or raise Http404."""
     found = (
         Adjudication.objects.current()
         .select_related("narrative", "by")
@@ -164,5 +171,5 @@ def adjudication(disagreement: Disagreement) -> Adjudication:
         .first()
     )
     if found is None:
-        raise Http404("Nothing is settled here.")
+        raise Http404("This disagreement has no decision.")
     return found

@@ -1,4 +1,4 @@
-"""Settling what judges differ on, and taking that back."""
+"""Settling disagreements between judges, and withdrawing those decisions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_REASON = 10_000
 
 # A decision on a document, or on one condition of it.
 Decision = Adjudication | ConditionAdjudication
-Settled = TypeVar("Settled", Adjudication, ConditionAdjudication)
+DecisionT = TypeVar("DecisionT", Adjudication, ConditionAdjudication)
 
 
 def adjudicate(
@@ -41,13 +41,12 @@ def adjudicate(
 ) -> Adjudication:
     """Settle a candidate on which people's current judgments differ, and return the decision.
 
-    Judgments stay as they are. The same decision by the same lead again changes nothing. Refused:
-    who does not lead, a grade the project does not have, no reason, no cause (an
-    `Adjudication.Cause`), nothing to settle, settled already. Stale: the narrative has a newer
-    version.
+    Judgments are not changed. Repeating a decision as the same lead changes nothing. Refused: not a
+    lead, a grade the project does not have, no reason, no cause (an `Adjudication.Cause`), nothing
+    to settle, already settled. Stale: the narrative has a newer version.
     """
-    made = Adjudication(narrative=narrative, candidate=candidate, relevance=relevance)
-    return _settle(made, narrative, reason=reason, cause=cause, by=by, now=now)
+    decision = Adjudication(narrative=narrative, candidate=candidate, relevance=relevance)
+    return _settle(decision, narrative, reason=reason, cause=cause, by=by, now=now)
 
 
 def adopt(
@@ -58,12 +57,12 @@ def adopt(
     reason: str = "",
     now: datetime | None = None,
 ) -> Adjudication:
-    """Settle a candidate as one of its judges said. Without a reason, the words of those who said
-    it are taken; they are not named.
+    """Settle a candidate by adopting one judge's grade. Without a reason, the notes of those who
+    gave that grade are used, without their names.
 
-    Refused or Stale as `adjudicate`; also refused when that judge has changed their mind since.
+    Refused or Stale as in `adjudicate`; also Stale if the judgment is no longer current.
     """
-    _refuse_changed(judgment)
+    _refuse_outdated(judgment)
     alike = (
         Judgment.objects.current()
         .of_people()
@@ -77,7 +76,7 @@ def adopt(
         narrative=judgment.narrative,
         candidate=judgment.candidate,
         relevance=judgment.relevance,
-        reason=reason.strip() or _as_they_said(alike),
+        reason=reason.strip() or _adoption_reason(alike),
         cause=cause,
         by=by,
         now=now,
@@ -94,15 +93,15 @@ def settle_condition(
     by: Membership,
     now: datetime | None = None,
 ) -> ConditionAdjudication:
-    """Settle whether a candidate meets a condition to which people's current verdicts differ.
+    """Settle whether a candidate meets a condition on which people's current verdicts differ.
 
-    Verdicts stay as they are. Refused or Stale as `adjudicate`; also refused an answer that is none
-    (`Verdict.Answer`).
+    Verdicts are not changed. Refused or Stale as in `adjudicate`; also refused: an answer that is
+    not a `Verdict.Answer`.
     """
     if answer not in Verdict.Answer.values:
         raise Refused(_("Choose one: met, not met, or can't tell."))
-    made = ConditionAdjudication(condition=condition, candidate=candidate, answer=answer)
-    return _settle(made, condition.narrative, reason=reason, cause=cause, by=by, now=now)
+    decision = ConditionAdjudication(condition=condition, candidate=candidate, answer=answer)
+    return _settle(decision, condition.narrative, reason=reason, cause=cause, by=by, now=now)
 
 
 def adopt_verdict(
@@ -113,12 +112,12 @@ def adopt_verdict(
     reason: str = "",
     now: datetime | None = None,
 ) -> ConditionAdjudication:
-    """Settle whether a candidate meets a condition as one of its judges said. Without a reason, the
-    words of those who said it are taken; they are not named.
+    """Settle whether a candidate meets a condition by adopting one judge's answer. Without a
+    reason, the notes of those who gave that answer are used, without their names.
 
-    Refused or Stale as `settle_condition`; also refused when that judge has changed their mind.
+    Refused or Stale as in `settle_condition`; also Stale if the judgment is no longer current.
     """
-    _refuse_changed(verdict.judgment)
+    _refuse_outdated(verdict.judgment)
     alike = (
         Judgment.objects.current()
         .of_people()
@@ -132,7 +131,7 @@ def adopt_verdict(
         condition=verdict.condition,
         candidate=verdict.judgment.candidate,
         answer=verdict.answer,
-        reason=reason.strip() or _as_they_said(alike),
+        reason=reason.strip() or _adoption_reason(alike),
         cause=cause,
         by=by,
         now=now,
@@ -140,91 +139,96 @@ def adopt_verdict(
 
 
 def withdraw_adjudication(
-    *, adjudication: Settled, by: Membership, now: datetime | None = None
-) -> Settled:
-    """Take a settling decision back: people differ there again. Twice changes nothing."""
+    *, adjudication: DecisionT, by: Membership, now: datetime | None = None
+) -> DecisionT:
+    """Withdraw a settling decision, so that people differ again. Repeating changes nothing."""
     now = now or timezone.now()
     narrative = _narrative_of(adjudication)
     with transaction.atomic():
-        _led_pair(narrative, by)
+        _lock_led_pair(narrative, by)
         model = type(adjudication)
-        standing = model._default_manager.select_for_update().get(pk=adjudication.pk)
-        if standing.withdrawn_at is None:
-            standing.withdrawn_at, standing.withdrawn_by = now, by
-            standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
-            _link(by.project_id, standing, ended=True)
-            _record("unsettled", standing, narrative, by, now)
-    return standing
+        current = model._default_manager.select_for_update().get(pk=adjudication.pk)
+        if current.withdrawn_at is None:
+            current.withdrawn_at, current.withdrawn_by = now, by
+            current.save(update_fields=["withdrawn_at", "withdrawn_by"])
+            _add_to_chain(by.project_id, current, ended=True)
+            _record_event("unsettled", current, narrative, by, now)
+    return current
 
 
 def _settle(
-    made: Settled,
+    decision: DecisionT,
     narrative: Narrative,
     *,
     reason: str,
     cause: str,
     by: Membership,
     now: datetime | None,
-) -> Settled:
-    """Keep a decision, unless one stands or nobody differs."""
-    made.reason, made.cause, made.by = checked_reason(reason, cause), cause, by
-    made.at = now or timezone.now()
+) -> DecisionT:
+    """Save a decision, unless there is a current one or nobody differs."""
+    decision.reason, decision.cause, decision.by = check_reason(reason, cause), cause, by
+    decision.at = now or timezone.now()
     with transaction.atomic():
-        _lock(narrative, by)
-        made.text_version = text_versions.read_now(made.candidate.document_id)["text_version"]
-        if isinstance(made, Adjudication):
-            check_grade(by, made.relevance)
-        standing = _standing(made)
-        if standing is not None:
-            return _same(standing, made)
-        _check_disagreement(made)
-        made.save(force_insert=True)
-        _link(by.project_id, made)
-        _record("settled", made, narrative, by, made.at)
-    return made
+        _lock_narrative(narrative, by)
+        decision.text_version = text_versions.lock_read_version(decision.candidate.document_id)[
+            "text_version"
+        ]
+        if isinstance(decision, Adjudication):
+            check_grade(by, decision.relevance)
+        current = _current_decision(decision)
+        if current is not None:
+            return _return_or_refuse(current, decision)
+        _check_disagreement(decision)
+        decision.save(force_insert=True)
+        _add_to_chain(by.project_id, decision)
+        _record_event("settled", decision, narrative, by, decision.at)
+    return decision
 
 
 def _narrative_of(row: Decision) -> Narrative:
     return row.narrative if isinstance(row, Adjudication) else row.condition.narrative
 
 
-def _question(row: Decision) -> dict[str, Any]:
-    """What was decided on a candidate: the columns that say so."""
+def _question_key(row: Decision) -> dict[str, Any]:
+    """Return the column and key of the narrative or condition that a decision is about."""
     if isinstance(row, Adjudication):
         return {"narrative": row.narrative_id}
     return {"condition": row.condition_id}
 
 
-def _standing(made: Settled) -> Settled | None:
-    """Return the decision on the same that stands."""
-    found = type(made)._default_manager.filter(
-        **_question(made), candidate=made.candidate_id, withdrawn_at=None, text_replaced_at=None
+def _current_decision(decision: DecisionT) -> DecisionT | None:
+    """Return the current decision on the same question, or None."""
+    found = type(decision)._default_manager.filter(
+        **_question_key(decision),
+        candidate=decision.candidate_id,
+        withdrawn_at=None,
+        text_replaced_at=None,
     )
     return found.select_related("by").first()
 
 
-def _link(project: int, row: Decision, *, ended: bool = False) -> None:
-    """Put a decision, or that it ended, into its chain."""
+def _add_to_chain(project: int, row: Decision, *, ended: bool = False) -> None:
+    """Add a decision, or its end, to its hash chain."""
     keys = {"ended" if ended else "new": {row.pk}}
     follow = (
         adjudication_chain.follow_conditions
         if isinstance(row, ConditionAdjudication)
         else adjudication_chain.follow
     )
-    follow(project, **keys, **_question(row), texts=True)
+    follow(project, **keys, **_question_key(row), texts=True)
 
 
-def _record(
+def _record_event(
     what: str, about: Decision, narrative: Narrative, by: Membership, now: datetime
 ) -> None:
-    """Keep in the audit log of what a decision was, and not how it was decided."""
+    """Record in the audit log what a decision was about, but not its outcome."""
     kind = "judgment" if isinstance(about, Adjudication) else "condition"
     named = f"{narrative.pair} · {narrative} · {about.candidate.document}"
     record(project=by.project, what=f"{kind}.{what}", about=about, named=named, by=by, now=now)
 
 
-def checked_reason(reason: str, cause: str) -> str:
-    """Return the reason as it is kept; refuse what settles nothing."""
+def check_reason(reason: str, cause: str) -> str:
+    """Return the stripped reason; refuse an empty or too long one, and an unknown cause."""
     reason = reason.strip()
     if cause not in Adjudication.Cause.values:
         raise Refused(_("Say why they differ: choose one of the causes."))
@@ -238,74 +242,74 @@ def checked_reason(reason: str, cause: str) -> str:
     return reason
 
 
-def _refuse_changed(judgment: Judgment) -> None:
+def _refuse_outdated(judgment: Judgment) -> None:
     if judgment.superseded_at is not None:
-        raise Stale(_("This answer was changed since. Look again, then settle."))
+        raise Stale(_("This answer has changed since. Look again, then settle."))
     if judgment.text_replaced_at is not None:
-        raise Stale(
-            _("The document got another text. What was said of the old one needs no settling.")
-        )
+        raise Stale(_("The document has a new text. Answers to the old text need no settling."))
 
 
-def _as_they_said(alike: QuerySet[Judgment]) -> str:
-    """The reason for adopting what these said: how many they are, and their words."""
+def _adoption_reason(alike: QuerySet[Judgment]) -> str:
+    """Return the reason for adopting these judgments: how many they are, and their notes."""
     notes = list(alike.order_by("pk").values_list("note", flat=True))
-    said = ngettext("As one of them said", "As %(count)d of them said", len(notes)) % {
+    opening = ngettext("As one of them said", "As %(count)d of them said", len(notes)) % {
         "count": len(notes)
     }
-    words = " / ".join(note for note in notes if note)[: MAX_REASON - len(said) - 2]
-    return f"{said}: {words}" if words else f"{said}."
+    words = " / ".join(note for note in notes if note)[: MAX_REASON - len(opening) - 2]
+    return f"{opening}: {words}" if words else f"{opening}."
 
 
-def _lock(narrative: Narrative, by: Membership) -> None:
-    """Keep two leads, and a rewriter, apart; check that the narrative is still in force."""
-    pair = _led_pair(narrative, by)
+def _lock_narrative(narrative: Narrative, by: Membership) -> None:
+    """Lock out other leads and rewriters, and check that the narrative is still current."""
+    pair = _lock_led_pair(narrative, by)
     if pair.removed_at is not None:
         raise Refused(_("This instruction was removed, so there is nothing to settle under it."))
     newest = pair.current(narrative.side)
     if newest is None or newest.pk != narrative.pk:
-        raise Stale(_("The narrative changed. What was said under the old one needs no settling."))
+        raise Stale(_("The narrative changed. Answers under the old version need no settling."))
 
 
-def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
+def _lock_led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
-    refuse_unless_led(by, pair.project_id)
+    refuse_unless_lead(by, pair.project_id)
     return pair
 
 
-def refuse_unless_led(by: Membership, project: int) -> None:
-    """Refuse who does not lead this project, and any project that is archived."""
+def refuse_unless_lead(by: Membership, project: int) -> None:
+    """Refuse anyone who does not lead this project, and any archived project."""
     if not by.leads or by.project_id != project:
-        raise Refused(_("Only leads of this project can settle what its judges differ on."))
+        raise Refused(_("Only leads of this project can settle its disagreements."))
     assignments.refuse_if_archived(by.project)
 
 
-def _check_disagreement(made: Decision) -> None:
-    """Refuse what nobody differs on."""
-    judgments = Judgment.objects.current().of_people().filter(candidate=made.candidate_id)
-    if isinstance(made, Adjudication):
-        said: QuerySet[Any, Any] = judgments.filter(narrative=made.narrative_id).values("relevance")
+def _check_disagreement(decision: Decision) -> None:
+    """Refuse a decision if nobody differs."""
+    judgments = Judgment.objects.current().of_people().filter(candidate=decision.candidate_id)
+    if isinstance(decision, Adjudication):
+        answers: QuerySet[Any, Any] = judgments.filter(narrative=decision.narrative_id).values(
+            "relevance"
+        )
         agreed = _("Nobody disagrees about this document, so there is nothing to settle.")
     else:
-        of_condition = judgments.filter(verdicts__condition=made.condition_id)
-        said = of_condition.values("verdicts__answer")
-        agreed = _("Nobody disagrees about this condition, so nothing is to be settled.")
-    if said.order_by().distinct().count() < 2:
+        of_condition = judgments.filter(verdicts__condition=decision.condition_id)
+        answers = of_condition.values("verdicts__answer")
+        agreed = _("Nobody disagrees about this condition, so there is nothing to settle.")
+    if answers.order_by().distinct().count() < 2:
         raise Refused(agreed)
 
 
-def _same(standing: Settled, made: Settled) -> Settled:
-    """Return the decision that stands, if it is this very one; else say whose it is."""
-    if _content(standing) == _content(made):
-        return standing
-    if isinstance(standing, Adjudication):
+def _return_or_refuse(current: DecisionT, decision: DecisionT) -> DecisionT:
+    """Return the current decision if the new one equals it; else refuse and name its lead."""
+    if _content(current) == _content(decision):
+        return current
+    if isinstance(current, Adjudication):
         raise Refused(
             _("%(by)s has settled this as %(relevance)s. Withdraw that decision first.")
-            % {"by": standing.by, "relevance": standing.relevance}
+            % {"by": current.by, "relevance": current.relevance}
         )
     raise Refused(
         _("%(by)s has settled this as “%(answer)s”. Withdraw that decision first.")
-        % {"by": standing.by, "answer": standing.get_answer_display()}
+        % {"by": current.by, "answer": current.get_answer_display()}
     )
 
 

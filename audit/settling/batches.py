@@ -1,4 +1,4 @@
-"""Settling many documents with one decision, and taking all of it back."""
+"""Settling many documents together, and withdrawing those decisions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from annotate.judging.answer_rules import check_grade
 from annotate.judgments import adjudication_chain
 from annotate.judgments.models import Adjudication
 from annotate.pairs.models import InstructionPair
-from annotate.projects.audit_log import many, record
+from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Membership
-from audit.settling.adjudication import checked_reason, refuse_unless_led
+from audit.settling.adjudication import check_reason, refuse_unless_lead
 from base.errors import Refused
 
 
-def hold_pairs(by: Membership) -> None:
-    """Keep other leads and rewriters out of every pair of the project of `by`, for this
-    transaction. Refused: who does not lead.
+def lock_pairs(by: Membership) -> None:
+    """Lock every pair of the project of `by` against other leads and rewriters, for this
+    transaction. Refused: not a lead.
     """
-    refuse_unless_led(by, by.project_id)
+    refuse_unless_lead(by, by.project_id)
     held = InstructionPair.objects.select_for_update().filter(project=by.project_id)
     list(held.order_by("pk").values_list("pk", flat=True))
 
@@ -40,20 +40,20 @@ def settle_together(
 ) -> UUID:
     """Settle many candidates with one reason, and return their batch.
 
-    `decisions`: keys of narrative and candidate, and the relevance. Who calls has held the pairs
-    and the texts (`texts.hold_of`), and looked that each is open. Refused: who does not lead, no
-    reason, no cause, nothing to settle, a grade the project does not have.
+    `decisions`: keys of narrative and candidate, and the relevance. The caller has locked the pairs
+    and the texts (`text_versions.lock_texts`), and checked that each is open. Refused: not a lead,
+    no reason, no cause, nothing to settle, a grade the project does not have.
     """
     now = now or timezone.now()
-    reason = checked_reason(reason, cause)
+    reason = check_reason(reason, cause)
     batch = uuid4()
     with transaction.atomic():
-        hold_pairs(by)
+        lock_pairs(by)
         if not decisions:
-            raise Refused(_("There is nothing here to settle."))
+            raise Refused(_("There is nothing to settle."))
         for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
             check_grade(by, relevance)
-        read = text_versions.read_now_of(
+        read = text_versions.lock_newest_versions(
             candidate for _narrative, candidate, _relevance in decisions
         )
         made = Adjudication.objects.bulk_create(
@@ -74,23 +74,23 @@ def settle_together(
             batch_size=1_000,
         )
         adjudication_chain.follow(by.project_id, new={one.pk for one in made}, texts=True)
-        about = many(len(decisions), batch)
+        about = name_documents(len(decisions), batch)
         record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
     return batch
 
 
 def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) -> int:
-    """Take back what was settled together and still stands, and return how much that was. Twice
-    changes nothing. Refused: who does not lead.
+    """Withdraw the decisions of a batch that are still current, and return how many there were.
+    Repeating changes nothing. Refused: not a lead.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        hold_pairs(by)
+        lock_pairs(by)
         standing = Adjudication.objects.current().filter(batch=batch, by__project=by.project_id)
         keys = set(standing.values_list("pk", flat=True))
         count = standing.update(withdrawn_at=now, withdrawn_by=by)
         if count:
             adjudication_chain.follow(by.project_id, ended=keys, texts=True)
-            about = many(count, batch)
+            about = name_documents(count, batch)
             record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
     return count

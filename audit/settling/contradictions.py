@@ -1,4 +1,4 @@
-"""Which decisions on a document would contradict a rule of its project: told before they fall."""
+"""Warnings, before a lead decides, about decisions that would contradict a project rule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from django.utils.translation import gettext as _
 
 from annotate.judgments.attributes import attributes_of
-from annotate.judgments.conditions import derived
+from annotate.judgments.conditions import derive_relevance
 from annotate.judgments.consensus import consensus
 from annotate.judgments.label_rules import breaks_attributes, breaks_conditions
 from annotate.judgments.models import Adjudication, Judgment, Verdict
@@ -22,14 +22,14 @@ from audit.settling.access import Disagreement
 def warnings_on_grades(
     disagreement: Disagreement, grades: Iterable[Grade], decided: int | None
 ) -> list[str]:
-    """Say which grades contradict a rule, by the answers to the conditions as they stand: three
-    queries at most. `decided`: the grade that it is settled as, which is the only one meant then.
+    """Return a warning for each rule that some grade contradicts, given the current answers to the
+    conditions. At most three queries. `decided`: the settled grade; then only this one is checked.
     """
-    verified = _verified(disagreement)
+    verified = _verified_conditions(disagreement)
     answers = [answer for _condition, answer in verified]
     every = list(grades)
     values = [one.value for one in every]
-    return _in_words(
+    return _build_warnings(
         (f"{one.value} {one.name}".strip(), broken_rules(disagreement, one.value, answers, values))
         for one in every
         if decided in {None, one.value}
@@ -39,8 +39,8 @@ def warnings_on_grades(
 def warnings_on_answers(
     disagreement: Disagreement, condition: Condition, people: Iterable[Judgment], decided: str
 ) -> list[str]:
-    """Say which answers to a condition contradict a rule, by the relevance of the document as it
-    stands: six queries. `decided`: the answer that it is settled as, or "".
+    """Return a warning for each rule that some answer to a condition contradicts, given the current
+    relevance of the document. Six queries. `decided`: the settled answer, or "".
     """
     narrative, candidate = disagreement.narrative, disagreement.candidate
     settled = (
@@ -54,14 +54,14 @@ def warnings_on_answers(
     relevance = consensus(grades, project.consensus, settled).relevance
     if relevance is None:
         return []
-    verified = _verified(disagreement)
+    verified = _verified_conditions(disagreement)
     values = list(project.grades.order_by("value").values_list("value", flat=True))
 
     def broken_by(answer: str) -> list[str]:
-        answers = [answer if one == condition else said for one, said in verified]
+        answers = [answer if one == condition else current for one, current in verified]
         return broken_rules(disagreement, relevance, answers, values)
 
-    return _in_words(
+    return _build_warnings(
         (str(one.label), broken_by(one)) for one in Verdict.Answer if decided in {"", one.value}
     )
 
@@ -72,16 +72,18 @@ def broken_rules(
     answers: Sequence[str | None],
     grades: Sequence[int],
 ) -> list[str]:
-    """Say which rules a document breaks that has this relevance and these answers to its
-    conditions (None: open).
+    """Describe each rule that a document with this relevance and these answers to its conditions
+    (None: open) breaks.
     """
     project, narrative = disagreement.member.project, disagreement.narrative
     rules = rules_of(kind_of(project.kind)) if narrative.side == Narrative.Side.ALTERED else {}
     prior, relevant = disagreement.candidate.prior_relevance, relevance >= project.relevant_from
     found = []
-    follows = derived(project.condition_rule, answers, grades)
+    follows = derive_relevance(project.condition_rule, answers, grades)
     if follows not in {None, relevance}:
-        found.append(_("by its conditions this document is a %(grade)s") % {"grade": follows})
+        found.append(
+            _("its conditions give this document the grade %(grade)s") % {"grade": follows}
+        )
     elif (
         Rule.ATTRIBUTES in rules
         and answers
@@ -93,19 +95,21 @@ def broken_rules(
         )
     ):
         found.append(
-            _("a relevant document meets every condition, and one is not met here")
+            _("a relevant document meets every condition, but this one does not")
             if relevant
-            else _("a document that is not relevant breaks a condition, and all are met here")
+            else _("a document that is not relevant violates a condition, but this one meets all")
         )
     if Rule.SHRINKING in rules and change(prior, relevance, project.relevant_from) is Change.GREW:
-        found.append(_("this document was not relevant before, and nothing becomes relevant"))
+        found.append(
+            _("this document was not relevant before, and no document may become relevant")
+        )
     if Rule.CONDITIONS in rules and answers and breaks_conditions(relevance, of=len(answers)):
         found.append(_("the narrative has only %(n)s conditions") % {"n": len(answers)})
     return found
 
 
-def _verified(disagreement: Disagreement) -> list[tuple[Condition, str | None]]:
-    """Return the conditions of the narrative with what people's answers come to."""
+def _verified_conditions(disagreement: Disagreement) -> list[tuple[Condition, str | None]]:
+    """Return the narrative's conditions, each with people's consensus (None: open)."""
     conditions = list(disagreement.narrative.conditions.order_by("number"))
     if not conditions:
         return []
@@ -114,8 +118,8 @@ def _verified(disagreement: Disagreement) -> list[tuple[Condition, str | None]]:
     return [(one.condition, one.verified) for one in found.attributes]
 
 
-def _in_words(broken: Iterable[tuple[str, list[str]]]) -> list[str]:
-    """One sentence for each rule that is broken, naming the choices that break it."""
+def _build_warnings(broken: Iterable[tuple[str, list[str]]]) -> list[str]:
+    """Return one sentence for each broken rule, naming the choices that break it."""
     choices: dict[str, list[str]] = {}
     for choice, rules in broken:
         for rule in rules:

@@ -1,51 +1,51 @@
-"""What people differ on, kind by kind, as rows that can be ordered, cut and counted.
+"""The disagreements of each kind as rows that can be ordered, paged and counted.
 
-Each kind is a `Source`: one query whose rows say how far apart the answers are (`distance`), what
-settling does to the result (`effect`) and since when it stands there (`since`). Settled ones are
-rows of their own tables and need no counting of answers.
+Each kind is a `Source`: one query whose rows hold the distance between the answers (`distance`),
+the effect of settling on the result (`effect`) and the time of the disagreement (`since`). Settled
+ones are rows of the decision tables, so no answers are counted for them.
 
-- Judgments differ when people's current grades of a candidate come to no relevance by the project's
-  rule (`annotate.judgments.consensus` says the same of one candidate); verdicts on a condition by
-  the same rule. Both under narratives in force only.
-- Reviews differ when one auditor rejects a narrative in force on a criterion and another does not.
-- Checks differ when the first two of a claimed label do, or one of them cannot judge it.
+- Judgments differ when people's current grades of a candidate lead to no relevance by the project's
+  rule (`annotate.judgments.consensus` applies it to one candidate); verdicts on a condition differ
+  by the same rule. Both only under current narratives.
+- Reviews differ when one auditor rejects a current narrative on a criterion and another does not.
+- Checks differ when the first two checks of a claimed label do, or one of them is "cannot judge".
 
-The effect is 2 where settling decides on a document that was relevant before, or on a whole
-instruction, 1 where it decides on another document, 0 where no document's relevance hangs on it:
-all answers are on one side of `Project.relevant_from`, or the answer is no relevance in the qrels
-(verdicts and checks). In the order of `Order.MEASURE` the effect of a judgment is what settling it
-would move a measure by, in millionths, as the newest evaluation of systems found it; of all else 0.
+The effect is 2 if settling decides on a document that was relevant before, or on a whole
+instruction; 1 if it decides on another document; 0 if no document's relevance depends on it: all
+answers are on one side of `Project.relevant_from`, or the answer is not a relevance in the qrels
+(verdicts and checks). With `Order.MEASURE` the effect of a judgment is how far settling it would
+move a measure, in millionths, in the newest evaluation of systems; that of other kinds is 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from audit.settling.kinds.checks import checks
+from audit.settling.kinds.checks import check_source
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.kinds.judgments import judgments
-from audit.settling.kinds.reviews import reviews
-from audit.settling.kinds.verdicts import verdicts
-from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
+from audit.settling.kinds.judgments import judgment_source
+from audit.settling.kinds.reviews import review_source
+from audit.settling.kinds.verdicts import verdict_source
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 
 
-def source(
+def build_source(
     kind: Kind,
     reader: Reader,
-    wanted: Wanted,
+    filters: QueueFilter,
     *,
     only: DisagreementKey | None = None,
     in_any_state: bool = False,
 ) -> Source:
-    """Return what of one kind is wanted. `only`: that one disagreement, if it is among them;
-    `in_any_state`: with what is settled and what the reader could not settle.
+    """Return the wanted disagreements of one kind. `only`: just this one, if it is among them;
+    `in_any_state`: also those that are settled, or that the reader cannot settle.
     """
-    return _SOURCES[kind](reader, wanted, only, in_any_state)
+    return _SOURCES[kind](reader, filters, only, in_any_state)
 
 
-_SOURCES: Mapping[Kind, Callable[[Reader, Wanted, DisagreementKey | None, bool], Source]] = {
-    Kind.JUDGMENT: judgments,
-    Kind.VERDICT: verdicts,
-    Kind.REVIEW: reviews,
-    Kind.CHECK: checks,
+_SOURCES: Mapping[Kind, Callable[[Reader, QueueFilter, DisagreementKey | None, bool], Source]] = {
+    Kind.JUDGMENT: judgment_source,
+    Kind.VERDICT: verdict_source,
+    Kind.REVIEW: review_source,
+    Kind.CHECK: check_source,
 }

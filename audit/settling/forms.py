@@ -1,4 +1,4 @@
-"""What people type in the second pass, checked before an action sees it."""
+"""Forms for filtering and settling disagreements."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from annotate.pairs.models import Condition, InstructionPair
 from annotate.projects.models import Membership
 from audit.reviews import rubrics
 from audit.settling.adjudication import MAX_REASON
-from audit.settling.queue_filters import Kind, Order, Wanted
-from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, How, Rule
+from audit.settling.queue_filters import Kind, Order, QueueFilter
+from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, Rule, RuleChoice
 
-# Names of conditions to choose from; a list of more is no help.
+# How many names of conditions are offered; a longer list is of no use.
 MOST_NAMES = 100
 
 
 class SettlingForm(forms.Form):
-    """How a disagreement is settled: an answer of one's own, or the one that is adopted; and why.
+    """How a disagreement is settled: by a new answer or an adopted one, with a reason.
 
-    `given` names the field that holds one's own.
+    `given` names the field of the new answer.
     """
 
     given = ""
@@ -39,7 +39,7 @@ class SettlingForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Ask for an answer, or one to adopt."""
+        """Require an answer, or one to adopt."""
         given = super().clean() or self.cleaned_data
         if given.get("adopt") is None and given.get(self.given) in (None, "") and not self.errors:
             self.add_error(self.given, _("Choose an answer, or adopt one that was given."))
@@ -47,7 +47,7 @@ class SettlingForm(forms.Form):
 
 
 class _CauseForm(SettlingForm):
-    """Also why they differ."""
+    """A settling form that also asks for the cause of the disagreement."""
 
     cause = forms.ChoiceField(
         label=_lazy("Why they differ"),
@@ -58,7 +58,7 @@ class _CauseForm(SettlingForm):
 
 
 class AdjudicationForm(_CauseForm):
-    """How it is settled what judges of a document differ on."""
+    """How a disagreement about the grade of a document is settled."""
 
     given = "relevance"
 
@@ -68,12 +68,12 @@ class AdjudicationForm(_CauseForm):
 RULES = [
     (Rule.MAJORITY, _lazy("More than half say")),
     (Rule.PERSON, _lazy("One person says")),
-    (Rule.GRADE, _lazy("One grade, whatever they say")),
+    (Rule.GRADE, _lazy("One grade for all")),
 ]
 
 
-class HowForm(forms.Form):
-    """By which rule many documents are settled."""
+class RuleForm(forms.Form):
+    """The rule for settling many documents."""
 
     rule = forms.ChoiceField(
         label=_lazy("Settle each as"),
@@ -82,12 +82,12 @@ class HowForm(forms.Form):
     )
     person = forms.ModelChoiceField(
         Membership.objects.none(),
-        label=_lazy("Who, where one person says"),
+        label=_lazy("Person, for “One person says”"),
         required=False,
         empty_label=_lazy("Choose"),
     )
     grade = forms.TypedChoiceField(
-        label=_lazy("Grade, where it is one grade"), coerce=int, empty_value=None, required=False
+        label=_lazy("Grade, for “One grade for all”"), coerce=int, empty_value=None, required=False
     )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
@@ -107,29 +107,29 @@ class HowForm(forms.Form):
         grade.choices = [("", _("Choose")), *((one.value, str(one)) for one in grades)]
 
     def clean(self) -> dict[str, Any]:
-        """Ask for the person, or the grade, that the rule needs."""
+        """Require the person, or the grade, that the rule needs."""
         given = super().clean() or self.cleaned_data
         if "person" not in self.fields and self.data.get("rule") == Rule.PERSON:
             self.errors["rule"] = self.error_class([str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN)])
         if given.get("rule") == Rule.PERSON and not given.get("person") and not self.errors:
-            self.add_error("person", _("Choose whose answers are adopted."))
+            self.add_error("person", _("Choose whose answers to adopt."))
         if given.get("rule") == Rule.GRADE and given.get("grade") is None and not self.errors:
             self.add_error("grade", _("Choose a grade."))
         return given
 
-    def how(self) -> How:
-        """Return the rule; the form is valid."""
+    def choice(self) -> RuleChoice:
+        """Return the rule that a valid form chose."""
         given = self.cleaned_data
         rule = Rule(given["rule"])
-        return How(
+        return RuleChoice(
             rule,
             person=given["person"].pk if rule is Rule.PERSON else None,
             grade=given["grade"] if rule is Rule.GRADE else None,
         )
 
 
-class ManyForm(forms.Form):
-    """Why many documents are settled so, and which preview was seen."""
+class SettleManyForm(forms.Form):
+    """The reason for settling many documents, and the token of the preview."""
 
     cause = forms.ChoiceField(
         label=_lazy("Why they differ"),
@@ -141,14 +141,14 @@ class ManyForm(forms.Form):
         label=_lazy("Reason"),
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=_lazy("Stands with each of them. Their judges read it."),
+        help_text=_lazy("It is stored with each decision. The judges of the documents read it."),
         error_messages={"required": _lazy("Give a reason, so that the judges can learn from it.")},
     )
     token = forms.CharField(max_length=100, widget=forms.HiddenInput)
 
 
 class VerdictForm(_CauseForm):
-    """How it is settled whether a document meets a condition."""
+    """How a disagreement about a condition is settled."""
 
     given = "answer"
 
@@ -156,7 +156,7 @@ class VerdictForm(_CauseForm):
 
 
 class ThirdCheckForm(SettlingForm):
-    """How a third person settles what two checkers of a label differ on."""
+    """How a third person settles a disagreement between two checkers of a label."""
 
     given = "relevance"
 
@@ -169,8 +169,8 @@ NAMES_ARE_HIDDEN = _lazy(
 )
 
 
-class WantedForm(forms.Form):
-    """Which disagreements are listed; everything may be left out."""
+class QueueFilterForm(forms.Form):
+    """The filter and order of the list of disagreements; every field is optional."""
 
     state = forms.ChoiceField(
         label=_lazy("Show"),
@@ -209,7 +209,7 @@ class WantedForm(forms.Form):
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._member = member
-        # A part of the list that names two people tells who said what in it.
+        # A list filtered by two people would reveal who gave which answer.
         if not member.project.hide_names:
             people = Membership.objects.people().filter(project=member.project_id).order_by("name")
             for name, label in (("one", _("Between")), ("other", _("and"))):
@@ -217,25 +217,25 @@ class WantedForm(forms.Form):
                     people, label=label, required=False, empty_label=_("Anyone")
                 )
         if rubrics.has_reviews(member.project):
-            criteria = rubrics.in_force(member.project_id).criteria
-            self._choose("criterion", [(one.key, one.name) for one in criteria])
+            criteria = rubrics.current_rubric(member.project_id).criteria
+            self._offer("criterion", [(one.key, one.name) for one in criteria])
         else:
             del self.fields["criterion"]
-        if conditions := _conditions(member):
-            self._choose("condition", conditions)
+        if conditions := _condition_choices(member):
+            self._offer("condition", conditions)
         else:
             del self.fields["condition"]
         self.order_fields(
             ["state", "kind", "query", "criterion", "condition", "one", "other", "order"]
         )
 
-    def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", _("Any")), *choices]
 
     def clean_query(self) -> int | None:
-        """Turn a query's id into its key; the list also names pairs, which stand for theirs."""
+        """Return the key of the query with this id; a pair's id stands for its query."""
         query_id = self.cleaned_data["query"]
         if not query_id:
             return None
@@ -251,7 +251,7 @@ class WantedForm(forms.Form):
         return int(key)
 
     def clean(self) -> dict[str, Any]:
-        """Ask for two people or none; for none while names are hidden."""
+        """Require two different people or none, and none while names are hidden."""
         given = super().clean() or self.cleaned_data
         if self._member.project.hide_names and (self.data.get("one") or self.data.get("other")):
             raise forms.ValidationError(NAMES_ARE_HIDDEN)
@@ -264,10 +264,10 @@ class WantedForm(forms.Form):
             self.add_error("other", _("Choose two different people."))
         return given
 
-    def wanted(self) -> Wanted:
-        """Return what was asked for; nothing in particular while the form has errors."""
+    def queue_filter(self) -> QueueFilter:
+        """Return the requested filter; the default one if the form has errors."""
         given = self.cleaned_data if self.is_valid() else {}
-        return Wanted(
+        return QueueFilter(
             settled=given.get("state") == "settled",
             waiting=given.get("state") == "waiting",
             kind=Kind(given["kind"]) if given.get("kind") else None,
@@ -279,8 +279,8 @@ class WantedForm(forms.Form):
         )
 
 
-def _conditions(member: Membership) -> list[tuple[str, str]]:
-    """The conditions of a project to choose from: the names they have, or else their numbers."""
+def _condition_choices(member: Membership) -> list[tuple[str, str]]:
+    """Return the choices of conditions: their names, or their numbers if none has a name."""
     found = Condition.objects.filter(narrative__pair__project=member.project_id).order_by()
     names = found.exclude(name="").order_by("name").values_list("name", flat=True).distinct()
     if listed := list(names[:MOST_NAMES]):

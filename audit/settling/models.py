@@ -15,14 +15,14 @@ from audit.checks.models import SampleItem
 
 
 class Reveal(models.Model):
-    """Someone looked up who had said what of something that people differ on: a fact."""
+    """A record that a lead looked up who gave which answer in a disagreement."""
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="+")
-    # Null: who reviewed the narrative; else who judged this document under it.
+    # Null: the reviewers of the narrative were revealed; else the judges of this document.
     candidate = models.ForeignKey(
         Candidate, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    # Who checked this claimed label.
+    # Set: the checkers of this claimed label were revealed.
     item = models.ForeignKey(
         SampleItem, null=True, blank=True, on_delete=models.PROTECT, related_name="reveals"
     )
@@ -31,7 +31,7 @@ class Reveal(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            # Once a person: who looks again has seen it.
+            # Once per person: looking again adds nothing.
             models.UniqueConstraint(
                 name="reveal_of_auditors_once",
                 fields=["by", "narrative"],
@@ -53,7 +53,7 @@ class Reveal(models.Model):
             ),
         ]
         indexes: ClassVar = [
-            # Those of one disagreement.
+            # The reveals of one disagreement.
             models.Index(fields=["narrative", "candidate"], name="reveal_of"),
         ]
 

@@ -1,6 +1,6 @@
-"""What people are called where they differ: by name, or by pseudonym to who has not looked it up.
+"""The names shown in a disagreement: real ones, or pseudonyms until the reader reveals them.
 
-One rule for everything that shows one disagreement: its pages, and the answers to programs.
+The pages and the API follow this one rule.
 """
 
 from __future__ import annotations
@@ -10,30 +10,30 @@ from typing import NamedTuple
 
 from annotate.projects.models import Membership
 from audit.settling.models import Reveal
-from audit.settling.pseudonyms import person, places
-from audit.settling.queue_filters import DisagreementKey, reveal_of
+from audit.settling.pseudonyms import positions_of, pseudonym
+from audit.settling.queue_filters import DisagreementKey, reveal_keys
 
 
 class Naming(NamedTuple):
-    """Whether names are hidden from a reader, and who has looked up that they are not."""
+    """Whether names are hidden from a reader, and who has revealed them so far."""
 
     disagreement_key: DisagreementKey
     hidden: bool
     reveals: list[Reveal]
 
-    def of(self, people: Mapping[int, str]) -> dict[int, str]:
-        """Return what people (names by the keys of memberships) are called, in the order in which
-        they are listed.
+    def displayed(self, people: Mapping[int, str]) -> dict[int, str]:
+        """Return the displayed names of people (real names by the keys of memberships), in display
+        order.
         """
-        in_order = places(reveal_of(self.disagreement_key), people)
+        in_order = positions_of(reveal_keys(self.disagreement_key), people)
         if self.hidden:
-            return {member: person(place) for member, place in in_order.items()}
+            return {member: pseudonym(place) for member, place in in_order.items()}
         return {member: people[member] for member in in_order}
 
 
-def naming(reader: Membership, disagreement_key: DisagreementKey) -> Naming:
-    """Return how people are called to `reader` on something that they differ on: one query."""
-    narrative, candidate, item = reveal_of(disagreement_key)
+def naming_for(reader: Membership, disagreement_key: DisagreementKey) -> Naming:
+    """Return how `reader` sees people's names in a disagreement: one query."""
+    narrative, candidate, item = reveal_keys(disagreement_key)
     reveals = list(
         Reveal.objects.filter(narrative=narrative, candidate=candidate or None, item=item or None)
         .select_related("by")

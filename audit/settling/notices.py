@@ -8,14 +8,14 @@ from django.utils.translation import gettext as _
 
 from annotate.overview.notices import Notice
 from annotate.projects.models import Membership
-from audit.settling.open_counts import open_and_newest
+from audit.settling.open_counts import count_open_with_newest
 from base.routes import address
 
 
 def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
-    """Disagreements that each of these members could settle, and since when the newest is one."""
+    """Return a notice of the disagreements each lead can settle, with the newest one's time."""
     leads = [member for member in members if member.leads]
-    found = open_and_newest(leads)
+    found = count_open_with_newest(leads)
     url = {lead.pk: address("audit:disagreements", lead.project.slug) for lead in leads}
     text = _("Disagreements to settle")
     return {

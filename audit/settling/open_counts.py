@@ -1,8 +1,8 @@
-"""How many disagreements are open to leads, of several projects at once.
+"""Counts of the disagreements open to leads, in several projects at once.
 
-What people answered differently is counted narrative by narrative, and counted again only where
-something changed since (`annotate.judgments.revisions`). What depends on who reads, or waits for an
-answer that was sent back, is counted at every look: there is little of it.
+Disagreements about documents are counted per narrative, and counted again only if something has
+changed since (`annotate.judgments.revisions`). Counts that depend on the reader or on answers that
+were sent back are computed every time: they are few.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any, NamedTuple
 
 from annotate.judgments import revisions
 from annotate.projects.models import Grade, Membership, Project
-from audit.settling.disagreement_queries import source
-from audit.settling.kinds.frame import Known, Reader
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.disagreement_queries import build_source
+from audit.settling.kinds.frame import Reader, ReaderFacts
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.prepared_queries import Built, prepared
-from base.raw_sql import moment
+from base.raw_sql import aware_datetime
 
-_ANSWERS = (Kind.JUDGMENT, Kind.VERDICT)
-_OTHERS = (Kind.REVIEW, Kind.CHECK)
-_OPEN = Wanted()
+_DOCUMENT_KINDS = (Kind.JUDGMENT, Kind.VERDICT)
+_OTHER_KINDS = (Kind.REVIEW, Kind.CHECK)
+_OPEN_FILTER = QueueFilter()
 
 
 class ConsensusRule(NamedTuple):
-    """When people's answers come to nothing. `grades`: those of the project, where each is counted
-    (`Project.Consensus.MAJORITY`).
+    """When people's answers lead to no consensus. `grades`: those of the project if each of them is
+    counted (`Project.Consensus.MAJORITY`), else empty.
     """
 
     consensus: str
@@ -36,15 +36,15 @@ class ConsensusRule(NamedTuple):
 
 def count_open(leads: Sequence[Membership]) -> dict[int, int]:
     """Return how many disagreements are open to each of these leads of different projects, by the
-    key of the lead: at most seven queries where nothing changed, however many leads there are.
+    key of the lead. At most seven queries if nothing has changed, however many leads there are.
     """
     if not leads:
         return {}
-    return {pk: number for pk, (number, _newest) in open_and_newest(leads).items()}
+    return {pk: number for pk, (number, _newest) in count_open_with_newest(leads).items()}
 
 
-def open_and_newest(leads: Sequence[Membership]) -> dict[int, tuple[int, datetime | None]]:
-    """Return the same, each with the moment since when the newest of them is one."""
+def count_open_with_newest(leads: Sequence[Membership]) -> dict[int, tuple[int, datetime | None]]:
+    """Return the same counts, each with the time of the newest disagreement."""
     if not leads:
         return {}
     found: Counter[int] = Counter()
@@ -55,9 +55,9 @@ def open_and_newest(leads: Sequence[Membership]) -> dict[int, tuple[int, datetim
         for one in answers.get(state.narrative, ()):
             found[state.project] += one.number
             since[state.project].append(one.since)
-    for project, _kind, number, newest in _ask_others(reader):
+    for project, _kind, number, newest in _count_others(reader):
         found[project] += number
-        if (at := moment(newest)) is not None:
+        if (at := aware_datetime(newest)) is not None:
             since[project].append(at)
     return {
         lead.pk: (found[lead.project_id], max(since[lead.project_id], default=None))
@@ -66,54 +66,54 @@ def open_and_newest(leads: Sequence[Membership]) -> dict[int, tuple[int, datetim
 
 
 class OpenAnswers(NamedTuple):
-    """How many documents, or conditions, of a narrative people answer equally far apart."""
+    """The number of disagreements of one kind and one distance under a narrative."""
 
     kind: str
     distance: int
     number: int
-    # Since when the newest of them is one.
+    # The time of the newest one.
     since: datetime
 
 
 def open_answers(
     reader: Reader, projects: Sequence[Project]
-) -> tuple[list[revisions.State], dict[int, list[OpenAnswers]]]:
-    """Return the narratives in force of a lead's projects, and what is open to the lead of answers
-    to documents under each of them, by key: at most five queries where nothing changed.
+) -> tuple[list[revisions.NarrativeState], dict[int, list[OpenAnswers]]]:
+    """Return the current narratives of a lead's projects, and by narrative key the disagreements
+    about documents that are open to the lead. At most five queries if nothing has changed.
     """
-    rules = _rules(projects)
+    rules = _consensus_rules(projects)
     states = revisions.states_of_newest(reader.projects)
-    alike, apart = _split(reader, states)
-    counts = _OPEN_ANSWERS.of(alike, rules)
-    by_rule: dict[ConsensusRule, list[revisions.State]] = defaultdict(list)
+    alike, apart = _split_states(reader, states)
+    counts = _SHARED_COUNTS.of(alike, rules)
+    by_rule: dict[ConsensusRule, list[revisions.NarrativeState]] = defaultdict(list)
     for state in apart:
         by_rule[rules[state.project]].append(state)
     for rule, several in by_rule.items():
-        counts |= _count_to_reader(rule, several, reader)
+        counts |= _count_for_reader(rule, several, reader)
     return states, counts
 
 
-def _split(
-    reader: Reader, states: Iterable[revisions.State]
-) -> tuple[list[revisions.State], list[revisions.State]]:
-    """Return the states of narratives whose open answers are the same to every lead, and the rest:
-    those that the reader still judges, and those of which an answer was sent back.
+def _split_states(
+    reader: Reader, states: Iterable[revisions.NarrativeState]
+) -> tuple[list[revisions.NarrativeState], list[revisions.NarrativeState]]:
+    """Split the states into narratives whose counts are the same for every lead, and the rest:
+    those that the reader still judges, and those with an open rejudge request.
     """
     waiting, to_judge = reader.sent_back, set(reader.to_judge)
-    alike: list[revisions.State] = []
-    apart: list[revisions.State] = []
+    alike: list[revisions.NarrativeState] = []
+    apart: list[revisions.NarrativeState] = []
     for state in states:
         theirs = state.narrative in waiting or state.pair in to_judge
         (apart if theirs else alike).append(state)
     return alike, apart
 
 
-def open_others(reader: Reader) -> dict[str, int]:
+def count_open_others(reader: Reader) -> dict[str, int]:
     """Return how many instructions and checked labels of a lead's project are open, by kind."""
-    return {kind: number for _project, kind, number, _since in _ask_others(reader)}
+    return {kind: number for _project, kind, number, _since in _count_others(reader)}
 
 
-def settled_counts(reader: Reader) -> dict[str, int]:
+def count_settled(reader: Reader) -> dict[str, int]:
     """Return how many disagreements of a lead's project are settled, by kind: one query."""
     lists = {"to_judge": reader.to_judge, "to_review": reader.to_review}
     return dict(
@@ -127,7 +127,7 @@ def settled_counts(reader: Reader) -> dict[str, int]:
     )
 
 
-def _ask_others(reader: Reader) -> list[tuple[Any, ...]]:
+def _count_others(reader: Reader) -> list[tuple[Any, ...]]:
     return _open_by_project.rows(
         bool(reader.to_review),
         project=reader.projects,
@@ -136,8 +136,8 @@ def _ask_others(reader: Reader) -> list[tuple[Any, ...]]:
     )
 
 
-def _rules(projects: Iterable[Project]) -> dict[int, ConsensusRule]:
-    """The rule of each project, by its key: a query where some count each grade."""
+def _consensus_rules(projects: Iterable[Project]) -> dict[int, ConsensusRule]:
+    """Return the rule of each project, by key; one query if any rule counts each grade."""
     majority = Project.Consensus.MAJORITY
     grades: dict[int, list[int]] = defaultdict(list)
     counting = [project.pk for project in projects if project.consensus == majority]
@@ -150,18 +150,18 @@ def _rules(projects: Iterable[Project]) -> dict[int, ConsensusRule]:
 
 
 def _count_open_answers(rule: ConsensusRule, narratives: list[int]) -> dict[int, list[OpenAnswers]]:
-    return _listed(_open_answers.rows(rule, narratives=narratives))
+    return _group_by_narrative(_open_answers.rows(rule, narratives=narratives))
 
 
-_OPEN_ANSWERS = revisions.Counts(_count_open_answers)
+_SHARED_COUNTS = revisions.CachedCounts(_count_open_answers)
 
 
-def _count_to_reader(
-    rule: ConsensusRule, states: Sequence[revisions.State], reader: Reader
+def _count_for_reader(
+    rule: ConsensusRule, states: Sequence[revisions.NarrativeState], reader: Reader
 ) -> dict[int, list[OpenAnswers]]:
-    """The same as one lead sees it, by narrative."""
-    return _listed(
-        _open_to_reader.rows(
+    """Count the disagreements that one lead sees, by narrative."""
+    return _group_by_narrative(
+        _open_for_reader.rows(
             rule,
             bool(reader.to_judge),
             narratives=[state.narrative for state in states],
@@ -172,38 +172,42 @@ def _count_to_reader(
     )
 
 
-def _listed(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[OpenAnswers]]:
+def _group_by_narrative(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[OpenAnswers]]:
     found: dict[int, list[OpenAnswers]] = defaultdict(list)
     for narrative, kind, distance, number, newest in rows:
-        if (since := moment(newest)) is not None:
+        if (since := aware_datetime(newest)) is not None:
             found[narrative].append(OpenAnswers(kind, distance, number, since))
     return found
 
 
 @prepared("narratives")
 def _open_answers(rule: ConsensusRule, narratives: int) -> Built:
-    """How many documents and conditions are open under each narrative, where nothing was sent back:
-    narrative, kind, distance, number, since when the newest is one.
+    """Count the open documents and conditions under narratives without rejudge requests.
+
+    Columns: narrative, kind, distance, number, time of the newest.
     """
-    return _by_narrative(_reader(0, 0, rule, Known(narratives=[narratives])))
+    return _count_by_narrative(_keyed_reader(0, 0, rule, ReaderFacts(narratives=[narratives])))
 
 
 @prepared("narratives", "project", "member", "to_judge")
-def _open_to_reader(
+def _open_for_reader(
     rule: ConsensusRule, judges: bool, narratives: int, project: int, member: int, to_judge: int
 ) -> Built:
-    """The same as a lead sees it who may judge some of them, and where answers were sent back."""
-    known = Known([narratives], True, [to_judge] if judges else [])
-    return _by_narrative(_reader(project, member, rule, known))
+    """Count the same for one lead, without documents to judge first and those sent back."""
+    facts = ReaderFacts([narratives], True, [to_judge] if judges else [])
+    return _count_by_narrative(_keyed_reader(project, member, rule, facts))
 
 
 @prepared("project", "member", "to_review")
 def _open_by_project(reviews: bool, project: int, member: int, to_review: int) -> Built:
-    """How many instructions and checked labels are open to leads: project, kind, number,
-    since when the newest is one.
+    """Count the instructions and checked labels open to leads.
+
+    Columns: project, kind, number, time of the newest.
     """
-    known = Known(to_review=[to_review] if reviews else [])
-    counted, parameters = _rows(_reader(project, member, ConsensusRule("", ()), known), _OTHERS)
+    facts = ReaderFacts(to_review=[to_review] if reviews else [])
+    counted, parameters = _disagreements_cte(
+        _keyed_reader(project, member, ConsensusRule("", ()), facts), _OTHER_KINDS
+    )
     return (
         f"""
         {counted}
@@ -219,15 +223,17 @@ def _open_by_project(reviews: bool, project: int, member: int, to_review: int) -
 def _settled_by_kind(
     judges: bool, reviews: bool, project: int, member: int, to_judge: int, to_review: int
 ) -> Built:
-    """How many disagreements are settled: kind, number."""
-    known = Known(to_judge=[to_judge] if judges else [], to_review=[to_review] if reviews else [])
-    reader = _reader(project, member, ConsensusRule("", ()), known)
-    counted, parameters = _rows(reader, list(Kind), Wanted(settled=True))
+    """Count the settled disagreements. Columns: kind, number."""
+    facts = ReaderFacts(
+        to_judge=[to_judge] if judges else [], to_review=[to_review] if reviews else []
+    )
+    reader = _keyed_reader(project, member, ConsensusRule("", ()), facts)
+    counted, parameters = _disagreements_cte(reader, list(Kind), QueueFilter(settled=True))
     return f"{counted} SELECT kind, COUNT(*) FROM k GROUP BY kind", parameters  # noqa: S608
 
 
-def _by_narrative(reader: Reader) -> Built:
-    counted, parameters = _rows(reader, _ANSWERS)
+def _count_by_narrative(reader: Reader) -> Built:
+    counted, parameters = _disagreements_cte(reader, _DOCUMENT_KINDS)
     return (
         f"""
         {counted}
@@ -238,14 +244,16 @@ def _by_narrative(reader: Reader) -> Built:
     )
 
 
-def _rows(reader: Reader, kinds: Sequence[Kind], wanted: Wanted = _OPEN) -> tuple[str, list[Any]]:
-    """A query that begins with `WITH k (kind, narrative, distance, since)`: a row for each
-    disagreement of these kinds that is wanted.
+def _disagreements_cte(
+    reader: Reader, kinds: Sequence[Kind], filters: QueueFilter = _OPEN_FILTER
+) -> tuple[str, list[Any]]:
+    """Return the start of a query, `WITH k (kind, narrative, distance, since)`, where k has a row
+    for each wanted disagreement of these kinds, and its parameters.
     """
     parts: list[str] = []
     parameters: list[Any] = []
     for kind in kinds:
-        of = source(kind, reader, wanted)
+        of = build_source(kind, reader, filters)
         rows = of.rows.order_by().values_list(of.ids[0], "distance", "since")
         sql, given = rows.query.sql_with_params()
         parts.append(f"of_{kind} (narrative, distance, since) AS ({sql})")
@@ -257,10 +265,10 @@ def _rows(reader: Reader, kinds: Sequence[Kind], wanted: Wanted = _OPEN) -> tupl
     return f"WITH {', '.join(parts)}, k (kind, narrative, distance, since) AS ({every})", parameters
 
 
-def _reader(project: int, member: int, rule: ConsensusRule, known: Known) -> Reader:
-    """A lead of whom only keys are known, and of the project the rule."""
+def _keyed_reader(project: int, member: int, rule: ConsensusRule, facts: ReaderFacts) -> Reader:
+    """Return a Reader that knows only the keys of the lead and the project, and the rule."""
     project_rules = Project(pk=project, consensus=rule.consensus)
-    reader = Reader(Membership(pk=member, project=project_rules), known=known)
+    reader = Reader(Membership(pk=member, project=project_rules), facts=facts)
     reader.grades = list(rule.grades)
     return reader
 

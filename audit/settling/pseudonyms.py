@@ -1,5 +1,6 @@
-"""Names for people whose names are hidden: "Person A" and "Person B", the same on every page of one
-disagreement, and in no order from which a name could be guessed.
+"""Pseudonyms for people whose names are hidden: "Person A" and "Person B".
+
+They are the same on every page of one disagreement, and their order reveals no names.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from string import ascii_uppercase
 from django.utils.translation import gettext as _
 
 
-def places(about: Iterable[int], people: Iterable[int]) -> dict[int, int]:
-    """Return the place, from 0, of each person (keys of memberships) on the disagreement `about`
-    (the keys that say which it is).
+def positions_of(about: Iterable[int], people: Iterable[int]) -> dict[int, int]:
+    """Return the position, from 0, of each person (keys of memberships) in a disagreement; `about`:
+    the keys that identify it.
     """
     disagreement = ":".join(map(str, about))
 
@@ -23,8 +24,8 @@ def places(about: Iterable[int], people: Iterable[int]) -> dict[int, int]:
     return {person: place for place, person in enumerate(sorted(set(people), key=shuffled))}
 
 
-def person(place: int) -> str:
-    """Return what the person at a place is called: Person A, Person B ... Person AA."""
+def pseudonym(place: int) -> str:
+    """Return the pseudonym at a position: Person A, Person B ... Person AA."""
     letters = ""
     place += 1
     while place:

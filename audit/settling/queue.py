@@ -1,8 +1,7 @@
-"""The queue of disagreements: one list over judgments, verdicts, reviews and checks, in pages that
-a key opens.
+"""The queue of disagreements: one list of judgments, verdicts, reviews and checks, paged by key.
 
-What is in it is said by `audit.settling.disagreement_queries`, kind by kind; here the kinds are
-put in one order. No document's text is read here.
+`audit.settling.disagreement_queries` defines the rows of each kind; this module puts all kinds in
+one order. It reads no document's text.
 """
 
 from __future__ import annotations
@@ -16,93 +15,97 @@ from operator import attrgetter
 from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 
 from annotate.projects.models import Membership
-from audit.settling.disagreement_queries import source
+from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader, Source
 from audit.settling.open_counts import (
     count_open,
+    count_open_others,
+    count_settled,
     open_answers,
-    open_others,
-    settled_counts,
 )
-from audit.settling.queue_filters import DisagreementKey, Key, Kind, Order, Wanted
-from audit.settling.queue_items import Item, items_of
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, QueuePosition
+from audit.settling.queue_items import Item, read_items
 
 PAGE_SIZE = 50
-# Narratives in which the next one is looked for before all are.
+# In how many narratives the next one is searched for before searching all.
 _NEAR = 5
 
 
 @dataclass(frozen=True)
 class Page:
-    """A stretch of the list. `after` opens the next one; None at the end."""
+    """One page of the list. `after` opens the next page; None at the end."""
 
     items: list[Item]
-    after: Key | None
-    # How many there are of each kind, whichever kind is listed.
+    after: QueuePosition | None
+    # The number of each kind, whichever kind is listed.
     counts: dict[Kind, int]
     total: int
 
 
-def page(
-    by: Membership, wanted: Wanted, *, after: Key | None = None, size: int = PAGE_SIZE
+def read_page(
+    by: Membership,
+    filters: QueueFilter,
+    *,
+    after: QueuePosition | None = None,
+    size: int = PAGE_SIZE,
 ) -> Page:
-    """Return the disagreements behind `after` as the list shows them: a fixed number of queries."""
+    """Return the page of disagreements after `after`: a fixed number of queries."""
     reader = Reader(by)
-    found: list[Key] = []
+    found: list[QueuePosition] = []
     totals = dict.fromkeys(Kind, 0)
-    if _is_remembered(wanted):
-        known = _Open(reader, wanted)
+    if _is_cached(filters):
+        known = _OpenCounts(reader, filters)
         totals |= known.counts
-        for kind in wanted.kinds:
+        for kind in filters.kinds:
             if totals[kind]:
-                of = source(kind, known.near(kind, after, size + 1), wanted)
-                found += _stretch(of, wanted, after, size + 1)[0]
-        total = sum(totals[kind] for kind in wanted.kinds)
+                of = build_source(kind, known.narrow_reader(kind, after, size + 1), filters)
+                found += _keys_after(of, filters, after, size + 1)[0]
+        total = sum(totals[kind] for kind in filters.kinds)
     else:
-        within = _narrowed(reader, wanted)
-        for kind in wanted.kinds:
-            of = source(kind, within, wanted)
-            behind, _, totals[kind] = _stretch(of, wanted, after, size + 1)
+        within = _narrow_reader(reader, filters)
+        for kind in filters.kinds:
+            of = build_source(kind, within, filters)
+            behind, _, totals[kind] = _keys_after(of, filters, after, size + 1)
             found += behind
         total = sum(totals.values())
-        if wanted.kind is not None:
-            totals |= _counts(reader, wanted.of(kind=None), leave_out=wanted.kinds)
-    keys = _sorted(found, wanted)
+        if filters.kind is not None:
+            totals |= _count_kinds(reader, filters.replaced(kind=None), leave_out=filters.kinds)
+    keys = _sort_keys(found, filters)
     return Page(
-        items_of(reader, keys[:size], wanted),
+        read_items(reader, keys[:size], filters),
         keys[size - 1] if len(keys) > size else None,
         totals,
         total,
     )
 
 
-def _is_remembered(wanted: Wanted) -> bool:
-    """Tell whether what is wanted is counted by narrative and remembered (`open_counts`)."""
-    part = wanted.people or wanted.criterion or wanted.condition
-    return not (wanted.settled or wanted.waiting or part)
+def _is_cached(filters: QueueFilter) -> bool:
+    """Return whether counts for this filter are cached by narrative (`open_counts`)."""
+    part = filters.people or filters.criterion or filters.condition
+    return not (filters.settled or filters.waiting or part)
 
 
-def _narrowed(reader: Reader, wanted: Wanted) -> Reader:
-    """The reader, within the narratives where anything waits if that is what is wanted."""
-    if wanted.settled or not wanted.waiting:
+def _narrow_reader(reader: Reader, filters: QueueFilter) -> Reader:
+    """Return the reader, restricted to narratives with open requests if those are wanted."""
+    if filters.settled or not filters.waiting:
         return reader
-    found = reader.narratives(wanted, None).filter(pk__in=reader.sent_back)
-    return reader.within(list(found.values_list("pk", flat=True)))
+    found = reader.narratives(filters, None).filter(pk__in=reader.sent_back)
+    return reader.restricted_to(list(found.values_list("pk", flat=True)))
 
 
-class _Open:
-    """What is open to a lead, as far as it is remembered."""
+class _OpenCounts:
+    """The numbers of disagreements open to a lead, from cached counts where there are any."""
 
-    def __init__(self, reader: Reader, wanted: Wanted) -> None:
+    def __init__(self, reader: Reader, filters: QueueFilter) -> None:
         self._reader = reader
-        self._wanted = wanted
+        self._filters = filters
         self.counts: Counter[Kind] = Counter()
-        # Narratives by kind and distance: the narrative and how many are open under it.
+        # By kind: the negative distance, the narrative, and how many are open under it.
         self._places: dict[Kind, list[tuple[int, int, int]]] = {kind: [] for kind in Kind}
         states, answers = open_answers(reader, [reader.project])
         within = None
-        if wanted.query is not None:
-            within = set(reader.narratives(wanted, None).values_list("pk", flat=True))
+        if filters.query is not None:
+            within = set(reader.narratives(filters, None).values_list("pk", flat=True))
         for state in states:
             if within is not None and state.narrative not in within:
                 continue
@@ -110,16 +113,18 @@ class _Open:
                 kind = Kind(name)
                 self.counts[kind] += number
                 self._places[kind].append((-distance, state.narrative, number))
-        if wanted.query is None:
-            self.counts.update({Kind(kind): n for kind, n in open_others(reader).items()})
+        if filters.query is None:
+            self.counts.update({Kind(kind): n for kind, n in count_open_others(reader).items()})
         else:
-            self.counts.update(_counts(reader, wanted, leave_out=(Kind.JUDGMENT, Kind.VERDICT)))
+            self.counts.update(
+                _count_kinds(reader, filters, leave_out=(Kind.JUDGMENT, Kind.VERDICT))
+            )
 
-    def near(self, kind: Kind, after: Key | None, size: int) -> Reader:
-        """The reader within the narratives that have the first `size` disagreements of a kind
-        behind a place; within all where another order is wanted.
+    def narrow_reader(self, kind: Kind, after: QueuePosition | None, size: int) -> Reader:
+        """Return the reader restricted to the narratives of the first `size` disagreements of a
+        kind after `after`; unrestricted in any order except by distance.
         """
-        if self._wanted.order is not Order.DISTANCE or not self._places[kind]:
+        if self._filters.order is not Order.DISTANCE or not self._places[kind]:
             return self._reader
         narratives: list[int] = []
         found = 0
@@ -128,135 +133,142 @@ class _Open:
             if after is not None and place < (-after.distance, after.kind, after.narrative):
                 continue
             narratives.append(narrative)
-            # Of the narrative where the list goes on, some are behind the place and some before.
+            # The narrative of `after` has some disagreements before it and some after it.
             if after is None or place > (-after.distance, after.kind, after.narrative):
                 found += number
             if found >= size:
                 break
-        return self._reader.within(narratives)
+        return self._reader.restricted_to(narratives)
 
 
-def counts(by: Membership, wanted: Wanted) -> dict[Kind, int]:
+def count_by_kind(by: Membership, filters: QueueFilter) -> dict[Kind, int]:
     """Return how many disagreements there are of each kind."""
     found = dict.fromkeys(Kind, 0)
     reader = Reader(by)
-    if _is_remembered(wanted):
-        known = _Open(reader, wanted).counts
-        return found | {kind: known[kind] for kind in wanted.kinds}
-    if wanted == Wanted(settled=True, order=wanted.order):
-        return found | {Kind(kind): number for kind, number in settled_counts(reader).items()}
-    return found | _counts(_narrowed(reader, wanted), wanted)
+    if _is_cached(filters):
+        known = _OpenCounts(reader, filters).counts
+        return found | {kind: known[kind] for kind in filters.kinds}
+    if filters == QueueFilter(settled=True, order=filters.order):
+        return found | {Kind(kind): number for kind, number in count_settled(reader).items()}
+    return found | _count_kinds(_narrow_reader(reader, filters), filters)
 
 
-def count(by: Membership, wanted: Wanted) -> int:
+def count_disagreements(by: Membership, filters: QueueFilter) -> int:
     """Return how many disagreements there are."""
-    if wanted == Wanted():
+    if filters == QueueFilter():
         return count_open([by])[by.pk]
-    return sum(counts(by, wanted).values())
+    return sum(count_by_kind(by, filters).values())
 
 
-def following(by: Membership, wanted: Wanted, key: Key | None) -> Key | None:
-    """Return the disagreement to open after `key`: onward, then around; None: none left."""
+def next_disagreement(
+    by: Membership, filters: QueueFilter, key: QueuePosition | None
+) -> QueuePosition | None:
+    """Return the disagreement after `key`, at the end the first one; None if none is left."""
     reader = Reader(by)
-    if key is not None and (near := _nearest(reader, wanted, key)) is not None:
+    if key is not None and (near := _next_similar(reader, filters, key)) is not None:
         return near
-    behind: list[Key] = []
-    around: list[Key] = []
-    for kind in wanted.kinds:
-        onward, rest, _ = _stretch(source(kind, reader, wanted), wanted, key, 2)
+    behind: list[QueuePosition] = []
+    around: list[QueuePosition] = []
+    for kind in filters.kinds:
+        onward, rest, _ = _keys_after(build_source(kind, reader, filters), filters, key, 2)
         behind += onward
         around += rest
     others = [
         one
-        for one in _sorted(around, wanted)
+        for one in _sort_keys(around, filters)
         if key is None or one.disagreement_key != key.disagreement_key
     ]
-    return next(iter([*_sorted(behind, wanted), *others]), None)
+    return next(iter([*_sort_keys(behind, filters), *others]), None)
 
 
-def _nearest(reader: Reader, wanted: Wanted, key: Key) -> Key | None:
-    """The next one of the same kind that is as far apart, under this narrative or the few that
-    follow: nothing else comes before it, and little is read. None where there may be another one.
+def _next_similar(reader: Reader, filters: QueueFilter, key: QueuePosition) -> QueuePosition | None:
+    """Return the next disagreement of the same kind and distance under this narrative or the few
+    that follow: none comes before it, and little is read. None if the whole list must be searched.
     """
-    if key.kind not in wanted.kinds or wanted.settled or wanted.order is Order.AGE:
+    if key.kind not in filters.kinds or filters.settled or filters.order is Order.AGE:
         return None
     if key.kind is Kind.CHECK:
-        # Claimed labels may be of older narratives as well.
+        # Claimed labels may belong to older narratives as well.
         return None
-    of = source(key.kind, reader, wanted)
-    narratives = reader.narratives(wanted, None).filter(pk__gte=key.narrative).order_by("pk")
+    of = build_source(key.kind, reader, filters)
+    narratives = reader.narratives(filters, None).filter(pk__gte=key.narrative).order_by("pk")
     near = {f"{of.ids[0]}__in": list(narratives.values_list("pk", flat=True)[:_NEAR])}
-    alike = {name.lstrip("-"): getattr(key, name.lstrip("-")) for name in _main(wanted)}
-    rows = of.rows.filter(_after(of, key), **near).filter(**alike).order_by(*of.ids)
+    alike = {name.lstrip("-"): getattr(key, name.lstrip("-")) for name in _order_columns(filters)}
+    rows = of.rows.filter(_after_in_kind(of, key), **near).filter(**alike).order_by(*of.ids)
     found = rows.values_list("effect", "distance", "since", *of.ids)[:1]
-    return next((_key(of, *row) for row in found), None)
+    return next((_position(of, *row) for row in found), None)
 
 
-def key_of(by: Membership, wanted: Wanted, disagreement_key: DisagreementKey) -> Key | None:
-    """Return the place of something in the list; None: people do not differ on it. What is settled
-    has its place among the open ones as well, so that one can go on from there.
+def position_of(
+    by: Membership, filters: QueueFilter, disagreement_key: DisagreementKey
+) -> QueuePosition | None:
+    """Return the position of a disagreement in the list, or None if people do not differ. A settled
+    one has a position among the open ones as well, so that the reader can continue from there.
     """
-    of_one = source(
-        disagreement_key.kind, Reader(by), wanted, only=disagreement_key, in_any_state=True
+    of_one = build_source(
+        disagreement_key.kind, Reader(by), filters, only=disagreement_key, in_any_state=True
     )
-    found = _stretch(of_one, wanted, None, 1)[1]
+    found = _keys_after(of_one, filters, None, 1)[1]
     return found[0] if found else None
 
 
 def is_open(by: Membership, disagreement_key: DisagreementKey) -> bool:
-    """Tell whether people differ on something that this lead may settle now."""
-    return source(disagreement_key.kind, Reader(by), Wanted(), only=disagreement_key).rows.exists()
+    """Return whether this disagreement is open and this lead may settle it now."""
+    return build_source(
+        disagreement_key.kind, Reader(by), QueueFilter(), only=disagreement_key
+    ).rows.exists()
 
 
-def _counts(reader: Reader, wanted: Wanted, leave_out: Iterable[Kind] = ()) -> dict[Kind, int]:
-    kinds = [kind for kind in wanted.kinds if kind not in leave_out]
-    return {kind: source(kind, reader, wanted).rows.count() for kind in kinds}
+def _count_kinds(
+    reader: Reader, filters: QueueFilter, leave_out: Iterable[Kind] = ()
+) -> dict[Kind, int]:
+    kinds = [kind for kind in filters.kinds if kind not in leave_out]
+    return {kind: build_source(kind, reader, filters).rows.count() for kind in kinds}
 
 
 # --- one order over all kinds ---------------------------------------------------------------------
 
 
-def _main(wanted: Wanted) -> tuple[str, ...]:
-    """What the list is ordered by first, as `order_by` says it; then come kind and keys."""
-    if wanted.settled:
+def _order_columns(filters: QueueFilter) -> tuple[str, ...]:
+    """Return the first columns of the order, as for `order_by`; kind and keys follow."""
+    if filters.settled:
         return ("-since",)
-    if wanted.order is Order.AGE:
+    if filters.order is Order.AGE:
         return ("since",)
-    if wanted.order in {Order.EFFECT, Order.MEASURE}:
+    if filters.order in {Order.EFFECT, Order.MEASURE}:
         return ("-effect", "-distance")
     return ("-distance",)
 
 
-def _sorted(keys: list[Key], wanted: Wanted) -> list[Key]:
+def _sort_keys(keys: list[QueuePosition], filters: QueueFilter) -> list[QueuePosition]:
     found = sorted(keys, key=attrgetter("kind", "narrative", "candidate", "part"))
-    for name in reversed(_main(wanted)):
+    for name in reversed(_order_columns(filters)):
         attribute = name.lstrip("-").replace("since", "at")
         found.sort(key=attrgetter(attribute), reverse=name.startswith("-"))
     return found
 
 
-def _stretch(
-    of: Source, wanted: Wanted, after: Key | None, size: int
-) -> tuple[list[Key], list[Key], int]:
-    """Return the first keys of one kind behind `after`, those from the start on, as many as are
-    wanted in all, and how many there are: one query. Where there is no `after`, all are from the
-    start on, and behind it.
+def _keys_after(
+    of: Source, filters: QueueFilter, after: QueuePosition | None, size: int
+) -> tuple[list[QueuePosition], list[QueuePosition], int]:
+    """Return the first keys of one kind after `after`, those from the start of the list (together
+    at most `size`), and the total: one query. Without `after`, both lists are the same.
     """
-    is_behind = _behind(of, wanted, after) if after is not None else None
+    is_behind = _after_position(of, filters, after) if after is not None else None
     rows = of.rows.annotate(
         behind=Value(1)
         if is_behind is None
         else Case(When(is_behind, then=Value(1)), default=Value(0), output_field=IntegerField()),
         n_all=Window(Count("*")),
-    ).order_by("-behind", *_main(wanted), *of.ids)
-    behind: list[Key] = []
-    around: list[Key] = []
+    ).order_by("-behind", *_order_columns(filters), *of.ids)
+    behind: list[QueuePosition] = []
+    around: list[QueuePosition] = []
     total = 0
     columns = ("behind", "n_all", "effect", "distance", "since", *of.ids)
     for onward, total, *row in rows.values_list(*columns)[:size]:  # noqa: B007
         if row[2] is None:
             continue
-        key = _key(of, *row)
+        key = _position(of, *row)
         if onward:
             behind.append(key)
         if after is None or not onward:
@@ -264,15 +276,15 @@ def _stretch(
     return behind, around, total
 
 
-def _key(of: Source, effect: int, distance: int, since: datetime, *ids: int) -> Key:
+def _position(of: Source, effect: int, distance: int, since: datetime, *ids: int) -> QueuePosition:
     narrative, candidate, part = [*ids, 0, 0][:3]
-    return Key(effect, distance, since, of.kind, narrative, candidate, part)
+    return QueuePosition(effect, distance, since, of.kind, narrative, candidate, part)
 
 
-def _behind(of: Source, wanted: Wanted, after: Key) -> Q:
-    """What comes after a place in the order of the list."""
+def _after_position(of: Source, filters: QueueFilter, after: QueuePosition) -> Q:
+    """Return the condition for rows after a position in the list."""
     behind, same = Q(), Q()
-    for name in _main(wanted):
+    for name in _order_columns(filters):
         column = name.lstrip("-")
         value = after.at if column == "since" else getattr(after, column)
         behind |= same & Q(**{f"{column}__{'lt' if name.startswith('-') else 'gt'}": value})
@@ -280,12 +292,12 @@ def _behind(of: Source, wanted: Wanted, after: Key) -> Q:
     if of.kind > after.kind:
         return behind | same
     if of.kind is after.kind:
-        behind |= same & _after(of, after)
+        behind |= same & _after_in_kind(of, after)
     return behind
 
 
-def _after(of: Source, key: Key) -> Q:
-    """What comes after a place among those of its kind that are otherwise alike."""
+def _after_in_kind(of: Source, key: QueuePosition) -> Q:
+    """Return the condition for rows after a position among equals of the same kind."""
     behind, same = Q(), Q()
     for column, value in zip(of.ids, key.disagreement_key[1:], strict=False):
         behind |= same & Q(**{f"{column}__gt": value})

@@ -1,4 +1,4 @@
-"""Which disagreements are asked for, in which order; and what one is called by keys."""
+"""The filter and order of a list of disagreements, and the keys that identify one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Kind(StrEnum):
-    """What people differ on."""
+    """The kinds of disagreement."""
 
     JUDGMENT = "judgment"
     VERDICT = "verdict"
@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 class Order(StrEnum):
-    """What comes first."""
+    """The orders of the list, named by what comes first."""
 
     DISTANCE = "distance"
     EFFECT = "effect"
@@ -27,11 +27,11 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which disagreements of a project are asked for, in which order."""
+class QueueFilter:
+    """Which disagreements of a project are requested, and in which order."""
 
     settled: bool = False
-    # Of what is not settled: what was sent back and waits for an annotator, or all the rest.
+    # Among unsettled ones: those sent back and waiting for an annotator, or all the others.
     waiting: bool = False
     kind: Kind | None = None
     query: int | None = None
@@ -39,17 +39,17 @@ class Wanted:
     criterion: str = ""
     # Verdicts on conditions of this name, or with this number.
     condition: str = ""
-    # Two memberships who differ from each other.
+    # The keys of two members whose answers differ.
     people: tuple[int, int] | None = None
     order: Order = Order.DISTANCE
 
-    def of(self, **changes: Any) -> Wanted:
-        """The same, but for what is named."""
+    def replaced(self, **changes: Any) -> QueueFilter:
+        """Return a copy with these fields changed."""
         return replace(self, **changes)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds that can be among them."""
+        """The kinds that can match."""
         found = [self.kind] if self.kind else list(Kind)
         if self.criterion:
             found = [kind for kind in found if kind is Kind.REVIEW]
@@ -61,8 +61,8 @@ class Wanted:
 
 
 class DisagreementKey(NamedTuple):
-    """What it is that people differ on, by keys: `candidate` is 0 for reviews; `part` is the
-    condition of a verdict, the sample's item of a check, else 0.
+    """The keys that identify a disagreement: `candidate` is 0 for reviews; `part` is the condition
+    of a verdict, the sample's item of a check, else 0.
     """
 
     kind: Kind
@@ -71,12 +71,12 @@ class DisagreementKey(NamedTuple):
     part: int
 
 
-# Databases count rows in 64 bits.
+# Database keys have 64 bits.
 TOO_LARGE = 2**63
 
 
-class Key(NamedTuple):
-    """The place of one disagreement in the list. What is not ordered by may be 0."""
+class QueuePosition(NamedTuple):
+    """The position of a disagreement in the list. Fields that the order ignores may be 0."""
 
     effect: int
     distance: int
@@ -94,29 +94,29 @@ class Key(NamedTuple):
 
     @property
     def disagreement_key(self) -> DisagreementKey:
-        """What it is the place of."""
+        """The keys of the disagreement at this position."""
         return DisagreementKey(self.kind, self.narrative, self.candidate, self.part)
 
     @classmethod
-    def parse(cls, text: str) -> Key:
-        """Read a key as `str` writes it, or raise ValueError."""
+    def parse(cls, text: str) -> QueuePosition:
+        """Parse a key that `str` wrote, or raise ValueError."""
         effect, distance, at, kind, narrative, candidate, part = text.split("~")
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None or not 1970 <= moment.year < 9999:
-            raise ValueError(f"{at!r} is no moment of this list")
+            raise ValueError(f"{at!r} is not a time of this list")
 
         def number(given: str) -> int:
             if not 0 <= int(given) < TOO_LARGE:
-                raise ValueError(f"{given!r} is a number that no row has")
+                raise ValueError(f"{given!r} is out of range")
             return int(given)
 
         place = number(effect), number(distance), moment, Kind(kind)
         return cls(*place, number(narrative), number(candidate), number(part))
 
 
-def reveal_of(disagreement_key: DisagreementKey) -> tuple[int, int, int]:
-    """Return the keys of what is revealed with it: narrative, candidate and sample's item, 0 for
-    none. Who judged a document is known for its verdicts, too.
+def reveal_keys(disagreement_key: DisagreementKey) -> tuple[int, int, int]:
+    """Return the keys that a reveal covers: narrative, candidate and sample's item, 0 for none. A
+    reveal of a document's judges also covers its verdicts.
     """
     item = disagreement_key.part if disagreement_key.kind is Kind.CHECK else 0
     return disagreement_key.narrative, disagreement_key.candidate, item

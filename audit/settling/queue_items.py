@@ -1,4 +1,4 @@
-"""What the list of disagreements shows of each: who said what, and how it was settled."""
+"""The items of the list of disagreements: each with its answers and its decision."""
 
 from __future__ import annotations
 
@@ -17,17 +17,23 @@ from annotate.judgments.models import (
 )
 from annotate.pairs.models import Condition, Narrative
 from audit.checks.models import Check, Question, SampleItem
-from audit.checks.questions import in_words
+from audit.checks.questions import describe_replies
 from audit.reviews.models import Decision, Review
 from audit.settling.kinds.frame import Reader
 from audit.settling.models import Reveal
-from audit.settling.pseudonyms import person, places
-from audit.settling.queue_filters import DisagreementKey, Key, Kind, Wanted, reveal_of
+from audit.settling.pseudonyms import positions_of, pseudonym
+from audit.settling.queue_filters import (
+    DisagreementKey,
+    Kind,
+    QueueFilter,
+    QueuePosition,
+    reveal_keys,
+)
 
 
 class Voice(NamedTuple):
-    """What one person said, in a list: the relevance, or the answer to a condition, or on how many
-    criteria they reject. `name` is what they are called there; `replies` what they answered to two
+    """One person's answer in the list: a relevance, an answer to a condition, or the number of
+    criteria they reject. `name` is their name or pseudonym; `replies` are their answers to the two
     questions, in words.
     """
 
@@ -42,7 +48,7 @@ class Voice(NamedTuple):
 class Item:
     """One disagreement as the list shows it."""
 
-    key: Key
+    key: QueuePosition
     narrative: Narrative
     candidate: Candidate | None
     condition: Condition | None = None
@@ -52,12 +58,12 @@ class Item:
     decides: bool = False
     distance: int = 0
     settled: Adjudication | ConditionAdjudication | Decision | Check | None = None
-    # What was asked again of it last, answered or not.
+    # The latest rejudge request, answered or not.
     rejudge_request: RejudgeRequest | None = None
 
 
-def items_of(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
-    """Read what the list shows of these keys."""
+def read_items(reader: Reader, keys: list[QueuePosition], filters: QueueFilter) -> list[Item]:
+    """Read the items of these keys."""
     narratives = (
         Narrative.objects.select_related("pair__query")
         .defer("text", "pair__query__description")
@@ -84,7 +90,7 @@ def items_of(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
     _add_judgments(items, names, reader)
     _add_reviews(items, names)
     _add_checks(items, names)
-    if wanted.settled:
+    if filters.settled:
         _add_decisions(items)
     else:
         _add_rejudge_requests(items)
@@ -92,9 +98,9 @@ def items_of(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
 
 
 class _Names:
-    """What people are called in a list: their names where those are not hidden from the reader."""
+    """The names shown in a list: real ones where they are not hidden from the reader."""
 
-    def __init__(self, reader: Reader, keys: list[Key]) -> None:
+    def __init__(self, reader: Reader, keys: list[QueuePosition]) -> None:
         self._hides = reader.project.hide_names
         self._known: set[tuple[int, int, int]] = set()
         if self._hides and keys:
@@ -106,27 +112,29 @@ class _Names:
                 for narrative, candidate, item in seen.values_list("narrative", "candidate", "item")
             }
 
-    def of(self, disagreement_key: DisagreementKey, people: dict[int, str]) -> dict[int, str]:
-        """What each of these people is called, in the order in which they are listed."""
-        about = reveal_of(disagreement_key)
-        in_order = sorted(places(about, people).items(), key=lambda one: one[1])
+    def displayed(
+        self, disagreement_key: DisagreementKey, people: dict[int, str]
+    ) -> dict[int, str]:
+        """Return the displayed name of each of these people, in display order."""
+        about = reveal_keys(disagreement_key)
+        in_order = sorted(positions_of(about, people).items(), key=lambda one: one[1])
         if self._hides and about not in self._known:
-            return {member: person(place) for member, place in in_order}
+            return {member: pseudonym(place) for member, place in in_order}
         return {member: people[member] for member, _place in in_order}
 
 
-def _of(items: dict[DisagreementKey, Item], *kinds: Kind) -> list[DisagreementKey]:
+def _keys_of_kind(items: dict[DisagreementKey, Item], *kinds: Kind) -> list[DisagreementKey]:
     return [disagreement_key for disagreement_key in items if disagreement_key.kind in kinds]
 
 
 def _add_judgments(items: dict[DisagreementKey, Item], names: _Names, reader: Reader) -> None:
-    """What judges said of a document, and of one condition."""
-    disagreement_keys = _of(items, Kind.JUDGMENT, Kind.VERDICT)
+    """Add the judges' grades of documents and answers to conditions."""
+    disagreement_keys = _keys_of_kind(items, Kind.JUDGMENT, Kind.VERDICT)
     documents = {
         (disagreement_key.narrative, disagreement_key.candidate)
         for disagreement_key in disagreement_keys
     }
-    said: dict[tuple[int, int], dict[int, tuple[str, int, int]]] = {}
+    by_document: dict[tuple[int, int], dict[int, tuple[str, int, int]]] = {}
     rows = (
         Judgment.objects.current()
         .of_people()
@@ -138,10 +146,14 @@ def _add_judgments(items: dict[DisagreementKey, Item], names: _Names, reader: Re
     )
     for narrative, candidate, member, name, relevance, pk in rows:
         if (narrative, candidate) in documents:
-            said.setdefault((narrative, candidate), {})[member] = name, relevance, pk
+            by_document.setdefault((narrative, candidate), {})[member] = name, relevance, pk
     verdicts = Verdict.objects.filter(
-        condition__in=[disagreement_key.part for disagreement_key in _of(items, Kind.VERDICT)],
-        judgment__in=[pk for people in said.values() for _name, _relevance, pk in people.values()],
+        condition__in=[
+            disagreement_key.part for disagreement_key in _keys_of_kind(items, Kind.VERDICT)
+        ],
+        judgment__in=[
+            pk for people in by_document.values() for _name, _relevance, pk in people.values()
+        ],
     )
     answers = {
         (judgment, condition): answer
@@ -149,8 +161,10 @@ def _add_judgments(items: dict[DisagreementKey, Item], names: _Names, reader: Re
     }
     threshold = reader.project.relevant_from
     for disagreement_key in disagreement_keys:
-        people = said.get((disagreement_key.narrative, disagreement_key.candidate), {})
-        called = names.of(disagreement_key, {member: name for member, (name, *_) in people.items()})
+        people = by_document.get((disagreement_key.narrative, disagreement_key.candidate), {})
+        called = names.displayed(
+            disagreement_key, {member: name for member, (name, *_) in people.items()}
+        )
         item = items[disagreement_key]
         for member, shown in called.items():
             _name, relevance, judgment = people[member]
@@ -168,11 +182,12 @@ def _add_judgments(items: dict[DisagreementKey, Item], names: _Names, reader: Re
 
 
 def _add_reviews(items: dict[DisagreementKey, Item], names: _Names) -> None:
-    """On how many criteria each auditor rejects."""
+    """Add on how many criteria each auditor rejects."""
     disagreement_keys = {
-        disagreement_key.narrative: disagreement_key for disagreement_key in _of(items, Kind.REVIEW)
+        disagreement_key.narrative: disagreement_key
+        for disagreement_key in _keys_of_kind(items, Kind.REVIEW)
     }
-    said: dict[int, dict[int, tuple[str, int]]] = {}
+    by_narrative: dict[int, dict[int, tuple[str, int]]] = {}
     rows = (
         Review.objects.submitted()
         .of_people()
@@ -181,22 +196,23 @@ def _add_reviews(items: dict[DisagreementKey, Item], names: _Names) -> None:
         .values_list("narrative", "auditor", "auditor__name", "n_rejects")
     )
     for narrative, member, name, rejects in rows:
-        said.setdefault(narrative, {})[member] = name, rejects
+        by_narrative.setdefault(narrative, {})[member] = name, rejects
     for narrative, disagreement_key in disagreement_keys.items():
-        people = said.get(narrative, {})
+        people = by_narrative.get(narrative, {})
         items[disagreement_key].decides = True
-        for member, shown in names.of(
+        for member, shown in names.displayed(
             disagreement_key, {member: name for member, (name, _rejects) in people.items()}
         ).items():
             items[disagreement_key].voices.append(Voice(shown, rejects=people[member][1]))
 
 
 def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
-    """What the first two said of a claimed label."""
+    """Add the answers of the first two checkers of claimed labels."""
     disagreement_keys = {
-        disagreement_key.part: disagreement_key for disagreement_key in _of(items, Kind.CHECK)
+        disagreement_key.part: disagreement_key
+        for disagreement_key in _keys_of_kind(items, Kind.CHECK)
     }
-    said: dict[int, dict[int, tuple[str, int | None, str]]] = {}
+    by_label: dict[int, dict[int, tuple[str, int | None, str]]] = {}
     columns = [one.column for one in Question]
     rows = (
         Check.objects.current()
@@ -205,10 +221,10 @@ def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
         .values_list("item", "checker", "checker__name", "relevance", *columns)
     )
     for item, member, name, relevance, *replies in rows:
-        said.setdefault(item, {})[member] = name, relevance, in_words(*replies)
+        by_label.setdefault(item, {})[member] = name, relevance, describe_replies(*replies)
     for part, disagreement_key in disagreement_keys.items():
-        people = said.get(part, {})
-        for member, shown in names.of(
+        people = by_label.get(part, {})
+        for member, shown in names.displayed(
             disagreement_key, {member: name for member, (name, *_) in people.items()}
         ).items():
             _name, relevance, replies = people[member]
@@ -219,14 +235,14 @@ def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
         if people:
             apart = len(grades) == len(people)
             distance = max(grades) - min(grades) if apart else 1
-            # Two answers to two questions may lead to the same grade.
+            # Different answers to the two questions may lead to the same grade.
             items[disagreement_key].distance = max(distance, 1)
 
 
 def _add_rejudge_requests(items: dict[DisagreementKey, Item]) -> None:
-    """What was sent back to an annotator last: of a document, and so of each of its conditions."""
-    disagreement_keys = _of(items, Kind.JUDGMENT, Kind.VERDICT)
-    rejudge_requests = RejudgeRequest.objects.standing().filter(
+    """Add the latest rejudge request of each document, also to its conditions."""
+    disagreement_keys = _keys_of_kind(items, Kind.JUDGMENT, Kind.VERDICT)
+    rejudge_requests = RejudgeRequest.objects.not_withdrawn().filter(
         judgment__narrative__in={
             disagreement_key.narrative for disagreement_key in disagreement_keys
         },
@@ -250,8 +266,8 @@ def _add_rejudge_requests(items: dict[DisagreementKey, Item]) -> None:
 
 
 def _add_decisions(items: dict[DisagreementKey, Item]) -> None:
-    """The decision that settled each."""
-    documents = _of(items, Kind.JUDGMENT)
+    """Add the decision that settled each item."""
+    documents = _keys_of_kind(items, Kind.JUDGMENT)
     adjudications = Adjudication.objects.current().filter(
         narrative__in=[disagreement_key.narrative for disagreement_key in documents],
         candidate__in=[disagreement_key.candidate for disagreement_key in documents],
@@ -261,7 +277,7 @@ def _add_decisions(items: dict[DisagreementKey, Item]) -> None:
             item.settled = one
     verdicts = {
         (disagreement_key.candidate, disagreement_key.part): disagreement_key
-        for disagreement_key in _of(items, Kind.VERDICT)
+        for disagreement_key in _keys_of_kind(items, Kind.VERDICT)
     }
     on_conditions = ConditionAdjudication.objects.current().filter(
         condition__in=[part for _candidate, part in verdicts]
@@ -270,12 +286,14 @@ def _add_decisions(items: dict[DisagreementKey, Item]) -> None:
         if disagreement_key := verdicts.get((answer.candidate_id, answer.condition_id)):
             items[disagreement_key].settled = answer
     reviews = {
-        disagreement_key.narrative: disagreement_key for disagreement_key in _of(items, Kind.REVIEW)
+        disagreement_key.narrative: disagreement_key
+        for disagreement_key in _keys_of_kind(items, Kind.REVIEW)
     }
     for decision in Decision.objects.current().filter(narrative__in=reviews).select_related("by"):
         items[reviews[decision.narrative_id]].settled = decision
     checks = {
-        disagreement_key.part: disagreement_key for disagreement_key in _of(items, Kind.CHECK)
+        disagreement_key.part: disagreement_key
+        for disagreement_key in _keys_of_kind(items, Kind.CHECK)
     }
     thirds = Check.objects.current().filter(item__in=checks, place=Check.SETTLES)
     for check in thirds.select_related("checker"):

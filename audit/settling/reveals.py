@@ -1,4 +1,4 @@
-"""Looking up who said what of something that people differ on: it is kept that one did."""
+"""Revealing who gave which answer in a disagreement; each reveal is recorded."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def reveal_names(
     item: SampleItem | None = None,
     now: datetime | None = None,
 ) -> Reveal:
-    """Keep that `by` looks up who said what: who reviewed a narrative, with `candidate` who judged
-    it, with `item` who checked that label. Again changes nothing. Refused: who does not lead.
+    """Record that `by` looks up names: the reviewers of a narrative; with `candidate`, its judges;
+    with `item`, the checkers of that label. Repeating changes nothing. Refused: not a lead.
     """
     if not by.leads or by.project_id != narrative.pair.project_id:
-        raise Refused(_("Only leads of this project see who said what."))
+        raise Refused(_("Only leads of this project can reveal names."))
     assignments.refuse_if_archived(by.project)
     if item is not None:
         narrative, candidate = item.narrative, item.candidate
     with transaction.atomic():
-        # Pressed twice: the second waits here and then finds the first.
+        # After a double click, the second request waits here and then finds the first one's row.
         Membership.objects.select_for_update().get(pk=by.pk)
         revealed, made = Reveal.objects.get_or_create(
             narrative=narrative,
@@ -45,7 +45,7 @@ def reveal_names(
             defaults={"at": now or timezone.now()},
         )
         if made:
-            whose = candidate.document if candidate is not None else _("who reviewed it")
+            whose = candidate.document if candidate is not None else _("its reviewers")
             record(
                 project=by.project,
                 what="names.revealed",

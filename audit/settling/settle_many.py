@@ -1,8 +1,8 @@
-"""Settling many documents at once by one rule: what would come of it, and doing just that.
+"""Settling many documents at once by one rule, after a preview.
 
-Only what judges differ on is settled so, and only what is open. What was sent back to an annotator
-waits for them. The preview has a token of all it was counted from; settling with it settles what
-was seen or nothing.
+This covers only open disagreements between judges, and none that was sent back to an annotator. The
+preview has a token computed from all it counted; settling with that token settles exactly what was
+previewed, or nothing.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
 from audit.settling import adjudication, batches
-from audit.settling.disagreement_queries import source
+from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused, Stale
 
-# So many of each outcome are shown.
+# How many documents of each outcome a preview shows.
 SHOWN = 5
 
-# Settling as one person says reveals what that person said.
+# Settling as one person says would reveal that person's judgments.
 NO_PERSON_WHILE_NAMES_ARE_HIDDEN = _lazy(
     "Names are hidden in this project, so documents cannot be settled as one person says. Choose "
     "another rule, or show names in the settings."
@@ -49,8 +49,8 @@ class Rule(StrEnum):
 
 
 @dataclass(frozen=True)
-class How:
-    """By which rule documents are settled; `person` is the key of who is followed."""
+class RuleChoice:
+    """The rule for settling documents; `person` is the key of the member it follows."""
 
     rule: Rule
     person: int | None = None
@@ -58,18 +58,18 @@ class How:
 
 
 class Outcome(NamedTuple):
-    """What would become of one document; `relevance` is None where it is left open. `said`: how
-    often each grade was given.
+    """The outcome for one document; `relevance` is None if it is left open.
+    `grade_counts`: each grade and how many people gave it.
     """
 
     narrative: int
     candidate: int
     relevance: int | None
-    said: tuple[tuple[int, int], ...]
+    grade_counts: tuple[tuple[int, int], ...]
     # Whether settling decides if the document counts as relevant.
     decides: bool
-    # The keys of the judgments, summed: others are others.
-    keys: int
+    # The sum of the judgments' keys: it changes when a judgment is replaced.
+    key_sum: int
 
 
 @dataclass
@@ -84,12 +84,12 @@ class ShownOutcome:
 
 @dataclass(frozen=True)
 class Preview:
-    """What settling would come to."""
+    """The result that settling would have."""
 
     # How many are settled as each grade, from low to high.
     settled: dict[int, int]
     left: int
-    # Of those that are settled, how many are decided on: whether the document counts as relevant.
+    # Among settled ones where people were on both sides: those that count as relevant, those not.
     counts_then: int
     drops_then: int
     token: str
@@ -102,22 +102,22 @@ class Preview:
 
     @property
     def decided(self) -> int:
-        """In how many the set of relevant documents changes."""
+        """For how many settling decides whether the document is relevant."""
         return self.counts_then + self.drops_then
 
 
-def preview(by: Membership, wanted: Wanted, how: How) -> Preview:
-    """Count what settling all that is `wanted` would come to: one query, and two for what is
-    shown. No document's text is read.
+def preview(by: Membership, filters: QueueFilter, choice: RuleChoice) -> Preview:
+    """Preview settling all that match `filters`: one query, and two for the documents shown. No
+    document's text is read.
     """
-    outcomes = _outcomes(by, wanted, how)
-    return _preview(by, outcomes, _first_of_each(outcomes))
+    outcomes = _compute_outcomes(by, filters, choice)
+    return _summarize(by, outcomes, _sample_outcomes(outcomes))
 
 
 def settle_many(
     *,
-    wanted: Wanted,
-    how: How,
+    filters: QueueFilter,
+    choice: RuleChoice,
     cause: str,
     reason: str,
     token: str,
@@ -126,16 +126,16 @@ def settle_many(
 ) -> UUID:
     """Settle what the preview with this token showed, and return the batch.
 
-    Stale: somebody judged, settled or sent something back meanwhile, or a document got another
-    text, so that the same rule comes to something else. Refused: as `settling.settle_together`.
+    Stale: since the preview somebody judged, settled or sent something back, or a document got
+    another text, and the rule now gives another result. Refused: as in `batches.settle_together`.
     """
-    adjudication.checked_reason(reason, cause)
+    adjudication.check_reason(reason, cause)
     with transaction.atomic():
-        batches.hold_pairs(by)
-        outcomes = _unchanged(_outcomes(by, wanted, how), token)
-        if text_versions.hold_of(one.candidate for one in outcomes):
-            # A load that committed before the locks has replaced texts that were counted.
-            _unchanged(_outcomes(by, wanted, how), token)
+        batches.lock_pairs(by)
+        outcomes = _require_unchanged(_compute_outcomes(by, filters, choice), token)
+        if text_versions.lock_texts(one.candidate for one in outcomes):
+            # A load that committed before the locks may have replaced texts that were counted.
+            _require_unchanged(_compute_outcomes(by, filters, choice), token)
         return batches.settle_together(
             decisions=[
                 (one.narrative, one.candidate, one.relevance)
@@ -149,42 +149,42 @@ def settle_many(
         )
 
 
-def _unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
-    """Return the outcomes if they are those that the preview with this token showed."""
+def _require_unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
+    """Return the outcomes if the preview with this token showed them, else raise Stale."""
     if _token(outcomes) != token:
         raise Stale(
             _(
                 "Something has changed since this was counted: people judged, something was "
-                "settled or sent back, or a document got another text. Look at it once more."
+                "settled or sent back, or a document got another text. Look at the new preview."
             )
         )
     return outcomes
 
 
-def _outcomes(by: Membership, wanted: Wanted, how: How) -> list[Outcome]:
-    """What becomes of each document that is wanted, in the order of the keys."""
+def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) -> list[Outcome]:
+    """Return the outcome for each wanted document, ordered by key."""
     reader = Reader(by)
-    if how.rule is Rule.GRADE and how.grade not in reader.grades:
+    if choice.rule is Rule.GRADE and choice.grade not in reader.grades:
         raise Refused(_("Choose one of the grades of this project."))
-    if how.rule is Rule.PERSON and by.project.hide_names:
+    if choice.rule is Rule.PERSON and by.project.hide_names:
         raise Refused(str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN))
-    wanted = wanted.of(kind=Kind.JUDGMENT, settled=False, waiting=False)
-    if Kind.JUDGMENT not in wanted.kinds:
+    filters = filters.replaced(kind=Kind.JUDGMENT, settled=False, waiting=False)
+    if Kind.JUDGMENT not in filters.kinds:
         return []
-    said = {f"n_{place}": grade for place, grade in enumerate(reader.grades)}
+    columns = {f"n_{place}": grade for place, grade in enumerate(reader.grades)}
     rows = (
-        source(Kind.JUDGMENT, reader, wanted)
+        build_source(Kind.JUDGMENT, reader, filters)
         .rows.annotate(
-            theirs=Max("relevance", filter=Q(annotator=how.person or 0)),
-            keys=Sum("pk"),
-            **{name: Count("pk", filter=Q(relevance=grade)) for name, grade in said.items()},
+            followed=Max("relevance", filter=Q(annotator=choice.person or 0)),
+            key_sum=Sum("pk"),
+            **{name: Count("pk", filter=Q(relevance=grade)) for name, grade in columns.items()},
         )
         .order_by("narrative_id", "candidate_id")
     )
     threshold = reader.project.relevant_from
     found = []
-    for narrative, candidate, low, high, theirs, keys, *counts in rows.values_list(
-        "narrative_id", "candidate_id", "low", "high", "theirs", "keys", *said
+    for narrative, candidate, low, high, followed, key_sum, *counts in rows.values_list(
+        "narrative_id", "candidate_id", "low", "high", "followed", "key_sum", *columns
     ):
         given = tuple(
             (grade, count) for grade, count in zip(reader.grades, counts, strict=True) if count
@@ -193,26 +193,28 @@ def _outcomes(by: Membership, wanted: Wanted, how: How) -> list[Outcome]:
             Outcome(
                 narrative,
                 candidate,
-                _settled_as(how, given, theirs),
+                _apply_rule(choice, given, followed),
                 given,
                 low < threshold <= high,
-                keys,
+                key_sum,
             )
         )
     return found
 
 
-def _settled_as(how: How, said: tuple[tuple[int, int], ...], theirs: int | None) -> int | None:
-    """What one document is settled as; None where the rule says nothing."""
-    if how.rule is Rule.GRADE:
-        return how.grade
-    if how.rule is Rule.PERSON:
-        return theirs
-    people = sum(count for _grade, count in said)
-    return next((grade for grade, count in said if 2 * count > people), None)
+def _apply_rule(
+    choice: RuleChoice, grade_counts: tuple[tuple[int, int], ...], followed: int | None
+) -> int | None:
+    """Return the grade that the rule gives one document, or None."""
+    if choice.rule is Rule.GRADE:
+        return choice.grade
+    if choice.rule is Rule.PERSON:
+        return followed
+    people = sum(count for _grade, count in grade_counts)
+    return next((grade for grade, count in grade_counts if 2 * count > people), None)
 
 
-def _preview(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]) -> Preview:
+def _summarize(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]) -> Preview:
     settled = Counter(one.relevance for one in outcomes if one.relevance is not None)
     threshold = by.project.relevant_from
     decided = Counter(
@@ -231,12 +233,12 @@ def _preview(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome])
 def _token(outcomes: list[Outcome]) -> str:
     seen = blake2b(digest_size=16)
     for one in outcomes:
-        seen.update(f"{one.narrative} {one.candidate} {one.relevance} {one.keys}\n".encode())
+        seen.update(f"{one.narrative} {one.candidate} {one.relevance} {one.key_sum}\n".encode())
     return seen.hexdigest()
 
 
-def _first_of_each(outcomes: list[Outcome]) -> list[ShownOutcome]:
-    """The first few of each outcome, what is left open last."""
+def _sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
+    """Return the first few documents of each outcome, those left open last."""
     first: dict[int | None, list[Outcome]] = {}
     for one in outcomes:
         alike = first.setdefault(one.relevance, [])
@@ -257,7 +259,7 @@ def _first_of_each(outcomes: list[Outcome]) -> list[ShownOutcome]:
             narratives[one.narrative],
             candidates[one.candidate],
             one.relevance,
-            [grade for grade, count in one.said for _ in range(count)],
+            [grade for grade, count in one.grade_counts for _ in range(count)],
         )
         for one in chosen
     ]

@@ -1,4 +1,4 @@
-"""What people and machines said of one document, as its pages and the API show it."""
+"""The judgments, flags and rejudge requests of one document, for its pages and the API."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from audit.settling.names import Naming
 
 
 class Judges(NamedTuple):
-    """The current judgments of a document under a narrative version. People stand in the order in
-    which they are listed; `names` is what each is called, by the key of their membership.
+    """The current judgments of a document under a narrative version. `people` is in display order;
+    `names` holds their displayed names by the key of the membership.
     """
 
     people: list[Judgment]
@@ -22,7 +22,7 @@ class Judges(NamedTuple):
 
 
 def judges_of(disagreement: Disagreement, named: Naming) -> Judges:
-    """Return who judged a document, each judgment with its verdicts and their conditions."""
+    """Return a document's current judgments with their verdicts and conditions."""
     current = (
         Judgment.objects.current()
         .filter(narrative=disagreement.narrative, candidate=disagreement.candidate)
@@ -31,13 +31,15 @@ def judges_of(disagreement: Disagreement, named: Naming) -> Judges:
         .order_by("annotator__name")
     )
     people = {one.annotator_id: one for one in current if not one.annotator.is_machine}
-    names = named.of({member: one.annotator.name for member, one in people.items()})
+    names = named.displayed({member: one.annotator.name for member, one in people.items()})
     machines = [one for one in current if one.annotator.is_machine]
     return Judges([people[member] for member in names], names, machines)
 
 
 def flags_on(disagreement: Disagreement) -> QuerySet[Flag]:
-    """Return standing flags, in no order that gives names away: who only flagged has no letter."""
+    """Return the current flags, in an order that reveals no names: people who only flagged have no
+    pseudonym.
+    """
     return (
         Flag.objects.current()
         .filter(narrative=disagreement.narrative, candidate=disagreement.candidate)
@@ -47,9 +49,9 @@ def flags_on(disagreement: Disagreement) -> QuerySet[Flag]:
 
 
 def rejudge_requests_on(disagreement: Disagreement) -> QuerySet[RejudgeRequest]:
-    """Return what was asked for again of the document, answered or not, the oldest first."""
+    """Return the document's rejudge requests that are not withdrawn, the oldest first."""
     return (
-        RejudgeRequest.objects.standing()
+        RejudgeRequest.objects.not_withdrawn()
         .filter(
             judgment__narrative=disagreement.narrative, judgment__candidate=disagreement.candidate
         )

@@ -23,7 +23,7 @@ class JobSerializer(serializers.Serializer[Any]):
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
-def job_told(job: Job) -> dict[str, Any]:
+def job_as_json(job: Job) -> dict[str, Any]:
     """Return the API's representation of a job of any kind."""
     return {
         "id": job.pk,

@@ -45,7 +45,7 @@ class AlwaysJson(BaseContentNegotiation):
         return renderers[0], renderers[0].media_type
 
 
-class Json(JSONParser):
+class LimitedJsonParser(JSONParser):
     """A JSON parser with a size limit."""
 
     def parse(
@@ -79,7 +79,7 @@ class Throttle(UserRateThrottle, ABC):
 
     def allow_request(self, request: Request, view: APIView) -> bool:
         """Return whether the request is within the rate; requests not counted always are."""
-        if not self.concerns(request):
+        if not self.applies_to(request):
             return True
         try:
             return super().allow_request(request, view)
@@ -89,5 +89,5 @@ class Throttle(UserRateThrottle, ABC):
             return True
 
     @abstractmethod
-    def concerns(self, request: Request) -> bool:
+    def applies_to(self, request: Request) -> bool:
         """Return whether a request counts toward this limit."""

@@ -16,22 +16,22 @@ from base.api.resource import Page
 CURSOR = Page.cursor_query_param
 
 
-def size_of(request: Request) -> int:
+def page_size(request: Request) -> int:
     """Return the number of entries per page."""
     return Page().get_page_size(request) or Page.page_size
 
 
-def cursor_of(request: Request) -> str:
-    """Return the request's cursor as `paged` wrote it; "" at the start."""
+def requested_cursor(request: Request) -> str:
+    """Return the request's cursor as `page_response` wrote it; "" at the start."""
     return str(request.query_params.get(CURSOR, ""))
 
 
-def nowhere() -> ValidationError:
+def invalid_cursor() -> ValidationError:
     """Return the error to raise for an invalid cursor."""
     return ValidationError({f"?{CURSOR}": [_("This cursor is not valid.")]})
 
 
-def paged(request: Request, results: Iterable[Any], following: str | None) -> Response:
+def page_response(request: Request, results: Iterable[Any], following: str | None) -> Response:
     """Return the response for a page; `following` is the cursor of the next one, None at the end.
 
     These lists are read forward only.

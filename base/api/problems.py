@@ -23,7 +23,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from base.errors import NotHere, Refused, Stale
+from base.errors import ObjectNotFound, Refused, Stale
 from jobs.unavailable import is_full
 
 MEDIA_TYPE = "application/problem+json"
@@ -111,18 +111,18 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 def handler(problem: Exception, context: dict[str, Any]) -> Response | None:
     """Return the response to an exception from a resource; None if Django has to answer it."""
-    known = _known(problem)
+    known = _api_exception(problem)
     response = exception_handler(known, context)
     if response is None:
         return None
     if isinstance(problem, OperationalError):
         response["Retry-After"] = "1"
-    response.data = _problem(known, response)
+    response.data = _problem_data(known, response)
     response.content_type = MEDIA_TYPE
     return response
 
 
-def in_json(
+def as_problem(
     request: HttpRequest, response: HttpResponseBase, faults: dict[str, str] | None = None
 ) -> HttpResponseBase:
     """Turn an error page below /api/ into a problem; return any other response unchanged.
@@ -138,24 +138,24 @@ def in_json(
         or response.get("Content-Type", "").startswith("application/json")
     ):
         return response
-    told = _plain(HTTPStatus(response.status_code), faults)
-    response.content = told.content
-    response["Content-Type"] = told["Content-Type"]
-    response["Content-Length"] = str(len(told.content))
+    problem = _status_problem(HTTPStatus(response.status_code), faults)
+    response.content = problem.content
+    response["Content-Type"] = problem["Content-Type"]
+    response["Content-Length"] = str(len(problem.content))
     return response
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer an unknown address: a problem below /api/, else a page."""
     if request.path.startswith(API):
-        return _plain(HTTPStatus.NOT_FOUND)
+        return _status_problem(HTTPStatus.NOT_FOUND)
     return defaults.page_not_found(request, exception)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer a request that Django itself refuses to read."""
     if request.path.startswith(API):
-        return _plain(HTTPStatus.BAD_REQUEST)
+        return _status_problem(HTTPStatus.BAD_REQUEST)
     return defaults.bad_request(request, exception)
 
 
@@ -169,7 +169,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if error and (is_full(error) or isinstance(error, OperationalError | InterfaceError)):
         return unavailable(request, error)
     if request.path.startswith(API):
-        return _plain(HTTPStatus.INTERNAL_SERVER_ERROR)
+        return _status_problem(HTTPStatus.INTERNAL_SERVER_ERROR)
     return defaults.server_error(request)
 
 
@@ -178,7 +178,9 @@ def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
     response: HttpResponse
     if request.path.startswith(API):
         problem = unavailable_problem(error)
-        response = _written(HTTPStatus.SERVICE_UNAVAILABLE, problem["code"], problem["detail"])
+        response = _problem_response(
+            HTTPStatus.SERVICE_UNAVAILABLE, problem["code"], problem["detail"]
+        )
     else:
         # Rendered without the request, because reading its user needs the database.
         page = loader.get_template("503.html").render({"full": is_full(error)})
@@ -195,9 +197,9 @@ def unavailable_problem(error: BaseException) -> dict[str, str]:
     return {"code": "busy", "detail": _("The database is busy. Nothing is lost: send it again.")}
 
 
-def _known(problem: Exception) -> Exception:
+def _api_exception(problem: Exception) -> Exception:
     """Return the API exception that corresponds to an exception; others unchanged."""
-    if isinstance(problem, NotHere):
+    if isinstance(problem, ObjectNotFound):
         return exceptions.NotFound(str(problem))
     if isinstance(problem, Stale):
         return Conflict(str(problem))
@@ -215,17 +217,17 @@ def _known(problem: Exception) -> Exception:
     return problem
 
 
-def _problem(problem: Exception, response: Response) -> dict[str, Any]:
+def _problem_data(problem: Exception, response: Response) -> dict[str, Any]:
     status = HTTPStatus(response.status_code)
-    told: dict[str, Any] = {"title": status.phrase, "status": status.value}
+    fields: dict[str, Any] = {"title": status.phrase, "status": status.value}
     if isinstance(problem, exceptions.ValidationError):
         faults = list(_faults(problem.detail, ""))
         sentence = _("The request is not valid: see the errors.")
-        return {**told, "code": "invalid", "detail": sentence, "errors": faults}
+        return {**fields, "code": "invalid", "detail": sentence, "errors": faults}
     assert isinstance(problem, exceptions.APIException)
     detail = problem.detail
     code = getattr(detail, "code", problem.default_code)
-    return {**told, "code": str(code), "detail": str(detail)}
+    return {**fields, "code": str(code), "detail": str(detail)}
 
 
 def _faults(detail: Any, pointer: str) -> list[dict[str, str]]:
@@ -252,17 +254,17 @@ def _step(key: str) -> str:
     return key if key.startswith("?") else "/" + key.replace("~", "~0").replace("/", "~1")
 
 
-def _plain(status: HTTPStatus, faults: dict[str, str] | None = None) -> JsonResponse:
+def _status_problem(status: HTTPStatus, faults: dict[str, str] | None = None) -> JsonResponse:
     """Return the default problem of a status."""
     code, sentence = SENTENCES.get(status, (status.phrase.lower().replace(" ", "_"), status.phrase))
-    return _written(status, code, str(sentence), faults)
+    return _problem_response(status, code, str(sentence), faults)
 
 
-def _written(
+def _problem_response(
     status: HTTPStatus, code: str, sentence: str, faults: dict[str, str] | None = None
 ) -> JsonResponse:
-    told: dict[str, Any] = {"title": status.phrase, "status": status.value, "code": code}
-    told["detail"] = sentence
+    problem: dict[str, Any] = {"title": status.phrase, "status": status.value, "code": code}
+    problem["detail"] = sentence
     if faults:
-        told["errors"] = [{"pointer": place, "detail": fault} for place, fault in faults.items()]
-    return JsonResponse(told, status=status, content_type=MEDIA_TYPE)
+        problem["errors"] = [{"pointer": place, "detail": fault} for place, fault in faults.items()]
+    return JsonResponse(problem, status=status, content_type=MEDIA_TYPE)

@@ -29,10 +29,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from base.api.limits import SAFE, AlwaysJson, Json, Throttle
+from base.api.limits import SAFE, AlwaysJson, LimitedJsonParser, Throttle
 from base.api.scopes import Scope as Scope
-from base.idempotency import Done, once
-from base.pagination import key as key_of
+from base.idempotency import StoredResponse, run_once
+from base.pagination import parse_key as key_of
 from base.raw_sql import LARGEST_KEY
 from base.users import User
 
@@ -50,7 +50,7 @@ class KeyField(serializers.IntegerField):
         super().__init__(**{"min_value": 1, "max_value": LARGEST_KEY, **options})
 
 
-class Sent(serializers.Serializer[Any]):
+class RequestBody(serializers.Serializer[Any]):
     """A request body. Unknown fields are refused: they are misspelt or not permitted."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -61,11 +61,11 @@ class Sent(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
-class Nothing(Sent):
+class Nothing(RequestBody):
     """An empty request body: no content, or an empty object."""
 
 
-class Asked(serializers.Serializer[Any]):
+class QueryParameters(serializers.Serializer[Any]):
     """Query parameters that filter a list."""
 
 
@@ -78,9 +78,9 @@ class Operation:
     answer: Any
     status: int = 200
     # A serializer class; None: no request body.
-    sent: type[serializers.BaseSerializer[Any]] | None = None
+    body: type[serializers.BaseSerializer[Any]] | None = None
     # The query parameters.
-    asked: type[Asked] | None = None
+    parameters: type[QueryParameters] | None = None
     many: bool = False
     # Whether the answer comes in pages with cursors.
     paged: bool = False
@@ -95,7 +95,7 @@ Method = Callable[..., HttpResponseBase]
 def reads(
     answer: Any,
     *,
-    asked: type[Asked] | None = None,
+    parameters: type[QueryParameters] | None = None,
     many: bool = False,
     paged: bool = False,
     media: str = "",
@@ -107,9 +107,9 @@ def reads(
     """
 
     def declare(method: Method) -> Method:
-        operation = Operation(scope, answer, asked=asked, many=many or paged, paged=paged)
+        operation = Operation(scope, answer, parameters=parameters, many=many or paged, paged=paged)
         method.operation = (  # type: ignore[attr-defined]
-            operation if not media else Operation(scope, answer, asked=asked, media=media)
+            operation if not media else Operation(scope, answer, parameters=parameters, media=media)
         )
         return method
 
@@ -120,8 +120,8 @@ def writes(
     answer: Any,
     *,
     scope: str,
-    sent: type[serializers.BaseSerializer[Any]] | None = None,
-    asked: type[Asked] | None = None,
+    body: type[serializers.BaseSerializer[Any]] | None = None,
+    parameters: type[QueryParameters] | None = None,
     status: int = 200,
     many: bool = False,
     secret: Iterable[str] = (),
@@ -145,14 +145,16 @@ def writes(
             _check_key(key)
             given: list[HttpResponseBase] = []
 
-            def do() -> Done:
+            def do() -> StoredResponse:
                 response = method(view, request, *args, **kwargs)
                 given.append(response)
-                return Done(response.status_code, _body(response, hidden))
+                return StoredResponse(response.status_code, _body(response, hidden))
 
             assert isinstance(request.user, User)
-            outcome = once(key=key, digest=_digest(request), do=do, by=request.user, apart=apart)
-            if not outcome.again:
+            outcome = run_once(
+                key=key, digest=_digest(request), do=do, by=request.user, apart=apart
+            )
+            if not outcome.is_replay:
                 return given[-1]
             again = HttpResponse(
                 outcome.done.body, status=outcome.done.status, content_type="application/json"
@@ -161,7 +163,7 @@ def writes(
             return again
 
         answered.operation = Operation(  # type: ignore[attr-defined]
-            scope, answer, status, sent, asked, many=many, writes=True
+            scope, answer, status, body, parameters, many=many, writes=True
         )
         return answered
 
@@ -195,7 +197,7 @@ class Reads(Throttle):
 
     scope = "reads"
 
-    def concerns(self, request: Request) -> bool:
+    def applies_to(self, request: Request) -> bool:
         """Return whether the request changes nothing."""
         return request.method in SAFE
 
@@ -205,7 +207,7 @@ class Writes(Throttle):
 
     scope = "writes"
 
-    def concerns(self, request: Request) -> bool:
+    def applies_to(self, request: Request) -> bool:
         """Return whether the request may change something."""
         return request.method not in SAFE
 
@@ -242,7 +244,7 @@ class Resource(APIView):
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     permission_classes = (IsAuthenticated, HasScope)
     throttle_classes = (Reads, Writes)
-    parser_classes: tuple[type[BaseParser], ...] = (Json,)
+    parser_classes: tuple[type[BaseParser], ...] = (LimitedJsonParser,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJson
     pagination_class = Page
@@ -261,19 +263,19 @@ class Resource(APIView):
         assert isinstance(self.request.user, User)
         return self.request.user
 
-    def sent(self) -> dict[str, Any]:
+    def body(self) -> dict[str, Any]:
         """Return the request body, validated by the method's serializer; 400 if it is invalid."""
         operation = self._operation()
-        assert operation.sent is not None
-        form = operation.sent(data=self.request.data)
+        assert operation.body is not None
+        form = operation.body(data=self.request.data)
         form.is_valid(raise_exception=True)
         return dict(form.validated_data)
 
-    def asked(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """Return the query parameters, validated by the method's serializer; 400 if invalid."""
         operation = self._operation()
-        assert operation.asked is not None
-        form = operation.asked(data=self.request.query_params.dict())
+        assert operation.parameters is not None
+        form = operation.parameters(data=self.request.query_params.dict())
         if not form.is_valid():
             raise ValidationError({f"?{name}": fault for name, fault in form.errors.items()})
         return dict(form.validated_data)
@@ -281,7 +283,7 @@ class Resource(APIView):
     def page(
         self,
         rows: QuerySet[Row],
-        told: Callable[[list[Row]], list[dict[str, Any]]],
+        as_json: Callable[[list[Row]], list[dict[str, Any]]],
         *,
         newest_first: bool = False,
     ) -> Response:
@@ -289,7 +291,7 @@ class Resource(APIView):
         pages = self.pagination_class()
         pages.ordering = "-pk" if newest_first else "pk"
         found = pages.paginate_queryset(rows.order_by(), self.request, view=self)
-        return pages.get_paginated_response(told(found or []))
+        return pages.get_paginated_response(as_json(found or []))
 
     def _operation(self) -> Operation:
         verb = (self.request.method or "").lower()
@@ -298,14 +300,14 @@ class Resource(APIView):
         return operation
 
 
-def wrong(form: BaseForm, before: str = "") -> ValidationError:
+def form_errors(form: BaseForm, before: str = "") -> ValidationError:
     """Return a form's errors as a ValidationError; field names get the prefix `before`."""
     return ValidationError(
         {f"{before}{name}": [str(one) for one in faults] for name, faults in form.errors.items()}
     )
 
 
-def done() -> Response:
+def no_content() -> Response:
     """Return an empty response (204)."""
     return Response(status=HTTPStatus.NO_CONTENT)
 

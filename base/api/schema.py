@@ -10,7 +10,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 
 from base.api.problems import MEDIA_TYPE, ProblemSerializer
-from base.api.resource import KEY_HEADER, MAX_KEY, Operation, Sent
+from base.api.resource import KEY_HEADER, MAX_KEY, Operation, RequestBody
 
 # Error statuses of every operation, of those with query parameters, and of writes.
 # 422 is in ALWAYS because some resources can be read only by people with an assignment.
@@ -53,22 +53,24 @@ class ApiSchema(AutoSchema):
 
     def get_request_serializer(self) -> Any:
         """Return the declared request body."""
-        return self._declared.sent
+        return self._declared.body
 
     def get_response_serializers(self) -> Any:
         """Return the response to a successful request."""
-        told = self._declared
-        if told.answer is None:
-            return {told.status: None}
-        if told.media:
-            return {(told.status, told.media): told.answer}
-        return {told.status: told.answer(many=True) if told.many else told.answer}
+        operation = self._declared
+        if operation.answer is None:
+            return {operation.status: None}
+        if operation.media:
+            return {(operation.status, operation.media): operation.answer}
+        return {
+            operation.status: operation.answer(many=True) if operation.many else operation.answer
+        }
 
     def get_override_parameters(self) -> list[Any]:
         """Return the query parameters, and for writes the idempotency key."""
-        told = self._declared
-        found: list[Any] = [told.asked] if told.asked else []
-        if told.writes:
+        operation = self._declared
+        found: list[Any] = [operation.parameters] if operation.parameters else []
+        if operation.writes:
             found.append(
                 OpenApiParameter(
                     KEY_HEADER,
@@ -91,9 +93,9 @@ class ApiSchema(AutoSchema):
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         bodies = super()._get_response_bodies(direction)
-        told = self._declared
-        wrong = {*ALWAYS, *(ASKING if told.asked or told.paged else ())}
-        for status in sorted(wrong | set(WRITING if told.writes else ())):
+        operation = self._declared
+        wrong = {*ALWAYS, *(ASKING if operation.parameters or operation.paged else ())}
+        for status in sorted(wrong | set(WRITING if operation.writes else ())):
             bodies[str(status)] = self._get_response_for_code(  # type: ignore[no-untyped-call]
                 ProblemSerializer, str(status), media_types=[MEDIA_TYPE]
             )
@@ -101,6 +103,6 @@ class ApiSchema(AutoSchema):
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
         schema = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
-        if isinstance(serializer, Sent):
+        if isinstance(serializer, RequestBody):
             schema["additionalProperties"] = False
         return schema

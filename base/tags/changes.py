@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from base.tags.library import register
-from base.word_diff import Op, is_anew
+from base.word_diff import Op, is_rewritten
 
 
 @register.filter
@@ -31,6 +31,6 @@ def diff_marks(pieces: Iterable[tuple[str, str]]) -> SafeString:
 @register.filter
 def narrative_marks(pieces: Sequence[tuple[str, str]]) -> SafeString:
     """Render a narrative with its changes marked, or without marks if it was rewritten."""
-    if is_anew(pieces):
+    if is_rewritten(pieces):
         return format_html_join("", "{}", ((text,) for op, text in pieces if op != Op.REMOVED))
     return diff_marks(pieces)

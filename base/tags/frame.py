@@ -86,11 +86,11 @@ def icon(name: str) -> SafeString:
 @register.simple_tag
 def unchanging(name: str) -> str:
     """Include a template that is the same on every page: rendered once per language."""
-    return _drawn.__wrapped__(name, "") if settings.DEBUG else _drawn(name, get_language())
+    return _rendered.__wrapped__(name, "") if settings.DEBUG else _rendered(name, get_language())
 
 
 @cache
-def _drawn(name: str, _language: str | None) -> str:
+def _rendered(name: str, _language: str | None) -> str:
     return get_template(name).render()
 
 
@@ -168,7 +168,7 @@ def keys(context: RequestContext) -> dict[str, str]:
 @register.filter
 def keycap(key: str) -> str:
     """Return a key of `base.keymap` as its cap shows it: "ArrowLeft" as an arrow, " " as Space."""
-    return keymap.cap(key)
+    return keymap.key_cap(key)
 
 
 @register.filter

@@ -1,4 +1,4 @@
-"""A small typed client of Rejudge's API."""
+"""A small typed client for Rejudge's API."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from rejudge_client.errors import (
     RejudgeError,
     Unreachable,
 )
-from rejudge_client.judging import Case, Done, JudgingSession
+from rejudge_client.judging import Case, JudgingResult, JudgingSession
 
 __all__ = [
     "Case",
     "Conflict",
     "Damaged",
-    "Done",
     "Failed",
     "Forbidden",
+    "JudgingResult",
     "JudgingSession",
     "NotFound",
     "NotSignedIn",

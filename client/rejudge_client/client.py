@@ -1,4 +1,4 @@
-"""The client: sign in by token, load files, judge, see how far it is, export and fetch.
+"""The client: sign in by token, load files, judge, follow progress, export and download.
 
 with Rejudge("https://rejudge.example.org", token) as rejudge:
     tides = rejudge.project("tides")
@@ -34,41 +34,43 @@ from rejudge_client.records import (
     Report,
 )
 
-# How often a job is asked after, in seconds, and for how long at most unless told otherwise.
-EVERY = 0.5
+# In seconds: how often a job's state is requested, and the default time after which to give up.
+POLL_SECONDS = 0.5
 PATIENCE = 24 * 60 * 60.0
 
 J = TypeVar("J", bound=Job)
 
 
 class Rejudge(Connection):
-    """An installation, as the person whose token it is sees it. See `Connection` for arguments."""
+    """An installation as the owner of the token sees it. See `Connection` for arguments."""
 
     def me(self) -> dict[str, Any]:
-        """Return who asks, and what the token is good for."""
+        """Return the account and the scope of the token."""
         return cast(dict[str, Any], self.get("me/"))
 
     def projects(self) -> Iterator[ProjectRecord]:
-        """Yield the projects you are in."""
+        """Yield your projects."""
         return cast(Iterator[ProjectRecord], self.pages("projects/"))
 
     def project(self, slug: str) -> Project:
-        """Return one of your projects; NotFound where you are not in it."""
-        return Project(self, cast(ProjectRecord, self.get(f"projects/{_part(slug)}/")))
+        """Return one of your projects. Raise NotFound if you are not a member."""
+        return Project(self, cast(ProjectRecord, self.get(f"projects/{_quote(slug)}/")))
 
     def create(self, slug: str, name: str, grades: list[int]) -> Project:
-        """Make a project, which you lead."""
-        made = self.post("projects/", {"slug": slug, "name": name, "grades": grades})
-        return Project(self, cast(ProjectRecord, made))
+        """Create a project that you lead."""
+        created = self.post("projects/", {"slug": slug, "name": name, "grades": grades})
+        return Project(self, cast(ProjectRecord, created))
 
     def accounts(self, search: str = "", *, closed: bool = False) -> Iterator[AccountRecord]:
-        """Yield the accounts of the installation; Forbidden unless you run it."""
+        """Yield the accounts of the installation. Raise Forbidden unless you administer it."""
         asked = {"closed": str(closed).lower(), **({"search": search} if search else {})}
         return cast(Iterator[AccountRecord], self.pages("accounts/", asked))
 
     def invite(self, username: str = "", email: str = "", *, days: int = 7) -> LinkRecord:
-        """Make a link by which one person gets an account; Forbidden unless you run the
-        installation. Without `username` they choose, with `email` it is mailed as well.
+        """Create an invitation link for one person to get an account.
+
+        Without `username` the person chooses one; with `email` the link is mailed as well. Raises
+        Forbidden unless you administer the installation.
         """
         body = {"username": username, "email": email, "days": days}
         return cast(LinkRecord, self.post("accounts/invitations/", body))
@@ -83,7 +85,7 @@ class Project:
 
     @property
     def slug(self) -> str:
-        """The short name, used in addresses."""
+        """Return the project's short name, which is part of its URLs."""
         return self.record["slug"]
 
     def load(
@@ -97,80 +99,80 @@ class Project:
         dry_run: bool = False,
         patience: float = PATIENCE,
     ) -> Report:
-        """Load a file, all of it or nothing, wait until it is in, and return what changed.
+        """Load a file completely or not at all, wait for the job, and return what changed.
 
-        A folder is given as one zip archive. The same file again changes nothing. With `dry_run`
-        nothing is written. `side` says of a run what it ranks documents for: original, altered or
-        reversed. `despite_rules` loads rows that break a rule of the project's kind as well.
-        Refused with its first bad lines, Failed where the work failed.
+        Send a folder as one zip archive. Loading the same file again changes nothing. With
+        `dry_run` nothing is written. `side` is the side that a run ranks documents for: original,
+        altered or reversed. `despite_rules` also loads rows that break a rule of the project's
+        kind. Raises Refused with the first bad lines, and Failed if the job failed.
         """
         path = Path(file)
         fields = {"format": format_name, "no_grade": no_grade, "side": side}
-        asked = self.rejudge.upload(f"{self._here}loads/", path, fields)
+        asked = self.rejudge.upload(f"{self._path}loads/", path, fields)
         preview = self._wait(cast(LoadRecord, asked), "loads", f"Reading {path.name}", patience)
         report = _report(preview)
         if report["refused"]:
             raise Refused(422, {"detail": _bad_lines(path.name, report)})
         if dry_run:
-            self.rejudge.put(f"{self._here}loads/{preview['id']}/leaving/", {})
+            self.rejudge.put(f"{self._path}loads/{preview['id']}/leaving/", {})
             return report
         confirmed = self.rejudge.put(
-            f"{self._here}loads/{preview['id']}/confirmation/", {"despite_rules": despite_rules}
+            f"{self._path}loads/{preview['id']}/confirmation/", {"despite_rules": despite_rules}
         )
         load = self._wait(cast(LoadRecord, confirmed), "loads", f"Loading {path.name}", patience)
         return _report(load)
 
     def assignments(self, task: str = "judge") -> Iterator[Assignment]:
-        """Yield your assignments of a task in which work is left."""
-        rows = self.rejudge.pages(f"{self._here}assignments/", {"task": task})
+        """Yield your assignments of a task that have work left."""
+        rows = self.rejudge.pages(f"{self._path}assignments/", {"task": task})
         return cast(Iterator[Assignment], rows)
 
     def take_assignment(
         self, task: str = "judge", *, become_blind: bool = False
     ) -> Assignment | None:
-        """Take the next open assignment of a task; None: every assignment is taken, or nothing is
-        to be done now.
+        """Take the next open assignment of a task, or return None if there is none.
 
-        Leads say `become_blind=True` to judge or review themselves: until they have answered
-        everything in the assignment, they see no agreement, export or release.
+        Leads pass `become_blind=True` to judge or review themselves: until they have answered
+        everything in the assignment, they cannot see agreement, exports or releases.
         """
         sent = {"task": task, "become_blind": become_blind}
-        taken = self.rejudge.post(f"{self._here}assignments/", sent)
+        taken = self.rejudge.post(f"{self._path}assignments/", sent)
         return cast(Assignment | None, taken["assignment"])
 
     def judge(
         self,
-        say: Callable[[Case], int | None],
+        choose_grade: Callable[[Case], int | None],
         *,
-        words: Callable[[Case], str] | None = None,
+        write_note: Callable[[Case], str] | None = None,
         become_blind: bool = False,
     ) -> int:
-        """Judge what waits for you, assignment after assignment, with a bar, and return how many
-        were judged.
+        """Judge all your open documents with a progress bar; return how many were judged.
 
-        `say` is given each document as it comes to you, with the narrative, and returns its grade,
-        or None to leave it; `words` says why. A program that was stopped goes on where it was.
-        `become_blind`: see `take_assignment`.
+        `choose_grade` gets each document with its narrative, in your order, and returns the grade,
+        or None to skip it; `write_note` returns a note. A program that was stopped continues where
+        it was when run again. `become_blind`: see `take_assignment`.
         """
         judged = 0
         left: set[int] = set()
         while (assignment := self._next_assignment(left, become_blind)) is not None:
-            found = self.judging_session(assignment["pair"]).judge(say, words=words)
+            found = self.judging_session(assignment["pair"]).judge(
+                choose_grade, write_note=write_note
+            )
             judged += found.judged
             if found.open:
-                # What was left open would come again and again.
+                # Otherwise the skipped documents would come up again and again.
                 left.add(assignment["pair"])
         return judged
 
     def judging_session(self, pair: int) -> JudgingSession:
-        """Return you before the pool of a pair on which you hold a judge's assignment."""
+        """Return a session for judging a pair on which you have a judging assignment."""
         found = self.rejudge.get(f"pairs/{pair}/")
-        query = self.rejudge.get(f"{self._here}queries/{found['query']}/")
+        query = self.rejudge.get(f"{self._path}queries/{found['query']}/")
         return JudgingSession(self.rejudge, pair, query["title"], found["narratives"])
 
     def members(self) -> Iterator[MemberRecord]:
-        """Yield who is, or was, in the project."""
-        return cast(Iterator[MemberRecord], self.rejudge.pages(f"{self._here}members/"))
+        """Yield the current and former members of the project."""
+        return cast(Iterator[MemberRecord], self.rejudge.pages(f"{self._path}members/"))
 
     def invite(
         self,
@@ -180,26 +182,28 @@ class Project:
         role: Literal["annotator", "lead"] = "annotator",
         days: int = 7,
     ) -> LinkRecord:
-        """Make a link that lets one person into the project, with the account they have or a new
-        one. Without `username` they choose, with `email` it is mailed as well.
+        """Create an invitation link for one person to join the project.
+
+        The person uses an existing account or a new one. Without `username` they choose a name;
+        with `email` the link is mailed as well.
         """
         body = {"username": username, "email": email, "role": role, "days": days}
-        return cast(LinkRecord, self.rejudge.post(f"{self._here}invitations/", body))
+        return cast(LinkRecord, self.rejudge.post(f"{self._path}invitations/", body))
 
     def audit_log(self) -> Iterator[AuditEventRecord]:
-        """Yield what leads and administrators did in the project, the newest first."""
-        return cast(Iterator[AuditEventRecord], self.rejudge.pages(f"{self._here}audit-log/"))
+        """Yield what leads and administrators did in the project, newest first."""
+        return cast(Iterator[AuditEventRecord], self.rejudge.pages(f"{self._path}audit-log/"))
 
     def fetch_audit_log(self, target: str | Path) -> Path:
-        """Fetch the same as a table (CSV), the oldest first."""
-        return self.rejudge.download(f"{self._here}audit-log/table/", Path(target))
+        """Download the audit log as a table (CSV), oldest first."""
+        return self.rejudge.download(f"{self._path}audit-log/table/", Path(target))
 
     def progress(self) -> Progress:
-        """Return how many judgments and final flags there are, of how many that are wanted."""
-        return cast(Progress, self.rejudge.get(f"{self._here}progress/"))
+        """Return the number of judgments and final flags so far, and the number wanted."""
+        return cast(Progress, self.rejudge.get(f"{self._path}progress/"))
 
     def watch(self, *, every: float = 5.0, patience: float = PATIENCE) -> Progress:
-        """Show a bar of the judgments until all that are wanted are there, and return them."""
+        """Show a progress bar until all wanted judgments are made, and return the progress."""
         found = self.progress()
         waited = 0.0
         with self.rejudge.bar(found["wanted"], f"Judging {self.slug}", "judgments") as bar:
@@ -209,17 +213,20 @@ class Project:
                 if found["answered"] >= found["wanted"]:
                     return found
                 if waited >= patience:
-                    raise Failed(f"{found['answered']:,} of {found['wanted']:,} answers are there.")
+                    raise Failed(
+                        f"Only {found['answered']:,} of {found['wanted']:,} answers so far."
+                    )
                 self.rejudge.sleep(every)
                 waited += every
                 found = self.progress()
 
     def agreement(self, *, patience: float = PATIENCE, **part: Any) -> dict[str, Any]:
-        """Have the agreement in a part of the project computed (query, category, side, blind ...),
-        and return the report with its figures.
+        """Request an agreement report on a part of the project, and return it with its figures.
+
+        `part` selects the part: query, category, side, blind ...
         """
         reports = "agreement/reports"
-        asked = self.rejudge.post(f"{self._here}{reports}/", part)
+        asked = self.rejudge.post(f"{self._path}{reports}/", part)
         return cast(
             dict[str, Any], self._wait(cast(Job, asked), reports, "Computing agreement", patience)
         )
@@ -231,54 +238,56 @@ class Project:
         *,
         patience: float = PATIENCE,
     ) -> ExportRecord:
-        """Have the project exported, wait, and fetch all files into `folder`, each checked by its
-        sum. The folder is made; files of the same name are replaced.
+        """Request an export, wait for it, and download its files into `folder`.
+
+        Each file is checked against its digest. The folder is created; files of the same name are
+        replaced.
         """
-        asked = self.rejudge.post(f"{self._here}exports/", {"format": format_name})
+        asked = self.rejudge.post(f"{self._path}exports/", {"format": format_name})
         export = self._wait(cast(ExportRecord, asked), "exports", "Exporting", patience)
-        here = f"{self._here}exports/{export['id']}/files/"
+        here = f"{self._path}exports/{export['id']}/files/"
         self._fetch(here, export["files"], Path(folder))
-        # The manifest says what the others hold; it names itself nowhere.
+        # The manifest describes the other files but does not list itself.
         self.rejudge.download(f"{here}manifest.json", Path(folder) / "manifest.json")
         return export
 
     def release(self, name: str, note: str = "", *, patience: float = PATIENCE) -> ReleaseRecord:
-        """Freeze the project under a name, and wait until it is made. It never changes."""
-        self.rejudge.post(f"{self._here}releases/", {"name": name, "note": note})
-        where = f"{self._here}releases/{_part(name)}/"
-        return cast(ReleaseRecord, self._until_over(where, f"Releasing {name}", patience))
+        """Create a release, which never changes, and wait until it is made."""
+        self.rejudge.post(f"{self._path}releases/", {"name": name, "note": note})
+        where = f"{self._path}releases/{_quote(name)}/"
+        return cast(ReleaseRecord, self._wait_until_done(where, f"Releasing {name}", patience))
 
     def fetch_release(self, name: str, folder: str | Path) -> ReleaseRecord:
-        """Fetch all files of a release into `folder`, each checked by its sum."""
-        where = f"{self._here}releases/{_part(name)}/"
+        """Download all files of a release into `folder`, each checked against its digest."""
+        where = f"{self._path}releases/{_quote(name)}/"
         found = cast(ReleaseRecord, self.rejudge.get(where))
         if found["state"] != "done":
-            raise Failed(f"{name} is not made: it is {found['state']}.")
+            raise Failed(f"The release {name} is not available: it is {found['state']}.")
         self._fetch(f"{where}files/", found["files"], Path(folder))
         return found
 
     @property
-    def _here(self) -> str:
-        return f"projects/{_part(self.slug)}/"
+    def _path(self) -> str:
+        return f"projects/{_quote(self.slug)}/"
 
     def _next_assignment(self, left: set[int], become_blind: bool) -> Assignment | None:
-        mine = next(
+        held = next(
             (assignment for assignment in self.assignments() if assignment["pair"] not in left),
             None,
         )
-        if mine is not None:
-            return mine
+        if held is not None:
+            return held
         taken = self.take_assignment(become_blind=become_blind)
         return taken if taken is not None and taken["pair"] not in left else None
 
-    def _wait(self, job: J, kind: str, words: str, patience: float) -> J:
-        where = f"{self._here}{kind}/{job['id']}/"
-        return cast(J, self._until_over(where, words, patience))
+    def _wait(self, job: J, kind: str, title: str, patience: float) -> J:
+        where = f"{self._path}{kind}/{job['id']}/"
+        return cast(J, self._wait_until_done(where, title, patience))
 
-    def _until_over(self, where: str, words: str, patience: float) -> Mapping[str, Any]:
-        """Ask after a job, with a bar, until it is done."""
+    def _wait_until_done(self, where: str, title: str, patience: float) -> Mapping[str, Any]:
+        """Request a job's state, with a progress bar, until it is done."""
         began = time.monotonic()
-        with self.rejudge.bar(None, words, "") as bar:
+        with self.rejudge.bar(None, title, "") as bar:
             while True:
                 job = cast(Job, self.rejudge.get(where))
                 bar.total = job["total"]
@@ -288,19 +297,19 @@ class Project:
                 if job["state"] == "done":
                     return job
                 if job["state"] in {"failed", "cancelled"}:
-                    raise Failed(job["error"] or f"{words}: it was called off.")
+                    raise Failed(job["error"] or f"{title}: it was cancelled.")
                 if time.monotonic() - began > patience:
-                    raise Failed(f"{words}: not done after {patience:,.0f} seconds.")
-                self.rejudge.sleep(EVERY)
+                    raise Failed(f"{title}: not done after {patience:,.0f} seconds.")
+                self.rejudge.sleep(POLL_SECONDS)
 
     def _fetch(self, where: str, files: list[FileFacts], folder: Path) -> None:
-        """Fetch files by their facts; one that would lie outside of `folder` is refused."""
+        """Download the listed files; raise Damaged for a name outside of `folder`."""
         folder.mkdir(parents=True, exist_ok=True)
         for entry in files:
             name = PurePosixPath(entry["name"])
             if name.is_absolute() or not name.parts or ".." in name.parts or "\\" in entry["name"]:
-                raise Damaged(f"{entry['name']} is no name of a file in a folder.")
-            address = where + "/".join(map(_part, name.parts))
+                raise Damaged(f"{entry['name']} is not a valid file name.")
+            address = where + "/".join(map(_quote, name.parts))
             target = folder.joinpath(*name.parts)
             self.rejudge.download(address, target, size=entry["bytes"], sha256=entry["sha256"])
 
@@ -308,7 +317,7 @@ class Project:
 def _report(load: LoadRecord) -> Report:
     report = load["report"]
     if report is None:
-        raise Failed(f"{load['file_name']} was read, and nothing was said of it.")
+        raise Failed(f"{load['file_name']} was read, but there is no report.")
     return report
 
 
@@ -318,10 +327,10 @@ def _bad_lines(name: str, report: Report) -> str:
         for one in report["problems"][:5]
     ]
     more = report["refused"] - len(first)
-    told = "; ".join(first) + (f"; and {more:,} more" if more > 0 else "")
-    return f"Nothing of {name} is loaded. {told}"
+    problems = "; ".join(first) + (f"; and {more:,} more" if more > 0 else "")
+    return f"Nothing was loaded from {name}. {problems}"
 
 
-def _part(name: str) -> str:
-    """A name as a part of an address."""
+def _quote(name: str) -> str:
+    """Return a name quoted as one part of a URL path."""
     return quote(name, safe="")

@@ -1,5 +1,6 @@
-"""Speaking to Rejudge: one token, errors as exceptions, pages as iterators; what is sent is sent
-again until it has arrived, and is done once.
+"""The connection to Rejudge: one token, errors as exceptions, pages as iterators.
+
+Requests are retried until they are answered, and take effect once.
 """
 
 from __future__ import annotations
@@ -16,22 +17,21 @@ from uuid import uuid4
 import httpx
 from tqdm import tqdm
 
-from rejudge_client.errors import Damaged, RejudgeError, Unreachable, problem_of
+from rejudge_client.errors import Damaged, RejudgeError, Unreachable, error_for
 
 API = "/api/v1/"
-# What passes by itself: too many at once, or a server that is starting anew.
-_AGAIN = {429, 502, 503, 504}
+# Temporary errors: too many requests, or a server that is restarting.
+_RETRY_STATUSES = {429, 502, 503, 504}
 _LONGEST_PAUSE = 30.0
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class Connection:
-    """One person's way to one installation.
+    """One person's connection to one installation.
 
-    `url` is where the installation is, `token` was made under "Your settings". Over plain HTTP a
-    token would be read on the way, so that is refused but for this machine itself, unless
-    `plain_http` is true. `attempts`: how often one thing is tried; `transport` and `sleep` are for
-    tests.
+    `url` is the installation's address; `token` comes from "Your settings". Over plain HTTP others
+    could read the token, so it is refused except for this machine itself or with `plain_http`.
+    `attempts` is how often a request is tried; `transport` and `sleep` are for tests.
     """
 
     def __init__(
@@ -48,16 +48,16 @@ class Connection:
     ) -> None:
         base = httpx.URL(url)
         if base.scheme not in {"http", "https"} or not base.host:
-            raise ValueError(f"{url!r} is no address of a site: write https://…")
+            raise ValueError(f"{url!r} is not the address of a site: write https://…")
         if base.scheme == "http" and base.host not in _LOOPBACK and not plain_http:
             raise ValueError(f"{url} is not encrypted, and others could read the token: use https.")
         if attempts < 1:
-            raise ValueError("One attempt at least is made.")
+            raise ValueError("attempts must be at least 1.")
         self._http = httpx.Client(
             base_url=base.join(API),
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
             timeout=timeout,
-            # A redirect could carry the token to somebody else.
+            # A redirect could send the token to another site.
             follow_redirects=False,
             transport=transport,
         )
@@ -66,7 +66,7 @@ class Connection:
         self.sleep = sleep
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close the HTTP client."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -76,24 +76,25 @@ class Connection:
         self.close()
 
     def bar(self, total: int | None, words: str, unit: str, *, scaled: bool = False) -> tqdm[Any]:
-        """Return a progress bar: on a terminal unless told otherwise. `scaled` writes 1.5M for
-        1,500,000.
+        """Return a progress bar, by default shown on terminals only.
+
+        `scaled` writes 1.5M for 1,500,000.
         """
         silent = None if self._progress is None else not self._progress
         return tqdm(total=total, desc=words, unit=unit, unit_scale=scaled, disable=silent)
 
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
-        """Return what stands at `path`; a Problem says why not."""
-        return self._send("GET", path, params=_given(params) or None).json()
+        """Return the JSON at `path`. Raise Problem if the request fails."""
+        return self._send("GET", path, params=_without_none(params) or None).json()
 
     def pages(self, path: str, params: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
-        """Yield every row of a list, fetching a page when the one before is used up."""
+        """Yield every row of a list, fetching the pages one by one."""
         page = self.get(path, params)
         while True:
             yield from page["results"]
             if not page["next"]:
                 return
-            page = self.get(self._here(page["next"]))
+            page = self.get(self._checked_address(page["next"]))
 
     def post(
         self,
@@ -102,35 +103,35 @@ class Connection:
         *,
         key: str | None = None,
     ) -> Any:
-        """Have something done, once however often it has to be sent, and return what came of it.
+        """Send a POST request that takes effect once, however often it is retried; return its JSON.
 
-        `key` names the request, so that a program that was killed can send it again.
+        `key` identifies the request, so that a program that was killed can send it again.
         """
-        answer = self._send("POST", path, json=_given(body), key=key or str(uuid4()))
+        answer = self._send("POST", path, json=_without_none(body), key=key or str(uuid4()))
         return answer.json() if answer.content else None
 
     def put(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Have something stand as `body` says."""
-        answer = self._send("PUT", path, json=_given(body), key=str(uuid4()))
+        """Send a PUT request and return its JSON."""
+        answer = self._send("PUT", path, json=_without_none(body), key=str(uuid4()))
         return answer.json() if answer.content else None
 
     def delete(self, path: str) -> None:
-        """Have something taken back."""
+        """Send a DELETE request."""
         self._send("DELETE", path, key=str(uuid4()))
 
     def upload(
         self, path: str, file: Path, fields: Mapping[str, Any], *, key: str | None = None
     ) -> Any:
-        """Send a file with some fields as a form, with a bar of its bytes."""
+        """Send a file with some fields as a form, with a progress bar."""
         key = key or str(uuid4())
-        data = {name: str(value) for name, value in _given(fields).items()}
+        data = {name: str(value) for name, value in _without_none(fields).items()}
         size = file.stat().st_size
 
         def send() -> httpx.Response:
             with ExitStack() as open_things:
                 bar = open_things.enter_context(self.bar(size, file.name, "B", scaled=True))
                 stream = open_things.enter_context(file.open("rb"))
-                counted = cast(IO[bytes], _Counted(stream, bar))
+                counted = cast(IO[bytes], _CountedFile(stream, bar))
                 return self._http.post(
                     path,
                     data=data,
@@ -138,7 +139,7 @@ class Connection:
                     headers={"Idempotency-Key": key},
                 )
 
-        return self._until_answered(send).json()
+        return self._send_until_answered(send).json()
 
     def download(
         self,
@@ -148,22 +149,22 @@ class Connection:
         size: int | None = None,
         sha256: str | None = None,
     ) -> Path:
-        """Fetch a file to `target`, with a bar, and return `target`.
+        """Download a file to `target` with a progress bar, and return `target`.
 
-        It has its name only once it is whole. Raises Damaged where `size` or `sha256` say that it
-        is another one.
+        The file gets its name only once it is complete. Raises Damaged if it does not match `size`
+        or `sha256`.
         """
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f".{target.name}.{uuid4().hex}.part")
         try:
-            self._until_answered(lambda: self._fetch(path, part, size, sha256))
+            self._send_until_answered(lambda: self._fetch(path, part, size, sha256))
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
         return target
 
     def _fetch(self, path: str, part: Path, size: int | None, sha256: str | None) -> httpx.Response:
-        seen, length = hashlib.sha256(), 0
+        digest, length = hashlib.sha256(), 0
         with self._http.stream("GET", path) as answer:
             if answer.is_error or answer.is_redirect:
                 answer.read()
@@ -172,15 +173,15 @@ class Connection:
             with part.open("wb") as file, self.bar(size, name, "B", scaled=True) as bar:
                 for piece in answer.iter_bytes():
                     file.write(piece)
-                    seen.update(piece)
+                    digest.update(piece)
                     length += len(piece)
                     bar.update(len(piece))
                 file.flush()
                 os.fsync(file.fileno())
         if size is not None and length != size:
-            raise Damaged(f"{path} has {length:,} bytes where {size:,} were announced.")
-        if sha256 is not None and seen.hexdigest() != sha256:
-            raise Damaged(f"{path} is not the file that was announced: its sha256 differs.")
+            raise Damaged(f"{path} has {length:,} bytes instead of {size:,}.")
+        if sha256 is not None and digest.hexdigest() != sha256:
+            raise Damaged(f"{path} is damaged: its SHA-256 differs.")
         return answer
 
     def _send(
@@ -193,12 +194,12 @@ class Connection:
         key: str | None = None,
     ) -> httpx.Response:
         headers = {"Idempotency-Key": key} if key else {}
-        return self._until_answered(
+        return self._send_until_answered(
             lambda: self._http.request(method, path, params=params, json=json, headers=headers)
         )
 
-    def _until_answered(self, send: Callable[[], httpx.Response]) -> httpx.Response:
-        """Send until there is an answer that another attempt would not change."""
+    def _send_until_answered(self, send: Callable[[], httpx.Response]) -> httpx.Response:
+        """Send until there is an answer that a retry would not change."""
         for attempt in range(self._attempts):
             last = attempt == self._attempts - 1
             pause = min(2.0**attempt / 2, _LONGEST_PAUSE)
@@ -210,39 +211,39 @@ class Connection:
                         f"No answer from {self._http.base_url.host}: {error}"
                     ) from error
             else:
-                if answer.status_code not in _AGAIN or last:
-                    return self._checked(answer)
+                if answer.status_code not in _RETRY_STATUSES or last:
+                    return self._check_status(answer)
                 with suppress(ValueError):
                     pause = min(float(answer.headers.get("Retry-After", pause)), _LONGEST_PAUSE)
             self.sleep(pause)
         raise AssertionError("the last attempt has returned or raised")
 
-    def _checked(self, answer: httpx.Response) -> httpx.Response:
+    def _check_status(self, answer: httpx.Response) -> httpx.Response:
         if answer.is_success:
             return answer
         if answer.is_redirect:
             raise RejudgeError(
-                f"{answer.request.url} leads elsewhere: give the address of the site itself."
+                f"{answer.request.url} redirects: give the address of the site itself."
             )
-        said: Any = None
+        problem: Any = None
         with suppress(ValueError):
-            said = answer.json()
-        raise problem_of(answer.status_code, said if isinstance(said, dict) else {})
+            problem = answer.json()
+        raise error_for(answer.status_code, problem if isinstance(problem, dict) else {})
 
-    def _here(self, address: str) -> str:
-        """Return the address of a next page; it must be where the token belongs."""
-        base, following = self._http.base_url, self._http.base_url.join(address)
-        if (following.scheme, following.host, following.port) != (
+    def _checked_address(self, address: str) -> str:
+        """Return the address of a next page, which must be on the same site."""
+        base, next_url = self._http.base_url, self._http.base_url.join(address)
+        if (next_url.scheme, next_url.host, next_url.port) != (
             base.scheme,
             base.host,
             base.port,
         ):
-            raise RejudgeError(f"The next page is said to be at {following.host}: not followed.")
-        return str(following)
+            raise RejudgeError(f"The next page is on another site, {next_url.host}: not followed.")
+        return str(next_url)
 
 
-class _Counted:
-    """A file that moves a bar as it is read."""
+class _CountedFile:
+    """A file that advances a progress bar as it is read."""
 
     def __init__(self, stream: Any, bar: tqdm[Any]) -> None:
         self._stream, self._bar = stream, bar
@@ -266,6 +267,6 @@ class _Counted:
             yield piece
 
 
-def _given(fields: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Leave out what is None: it was not said."""
+def _without_none(fields: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the fields that are not None."""
     return {name: value for name, value in (fields or {}).items() if value is not None}

@@ -1,4 +1,4 @@
-"""What can go wrong between a program and Rejudge: one kind of exception for each answer."""
+"""The exceptions of the client: one class for each kind of error."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 
 
 class RejudgeError(Exception):
-    """Something did not work; the message is a sentence."""
+    """Base class of all errors; the message is a sentence."""
 
 
 class Unreachable(RejudgeError):
-    """No answer came, however often it was asked. What was sent may be sent again."""
+    """No attempt got an answer. The request may be sent again."""
 
 
 class Failed(RejudgeError):
-    """A job that was waited for failed, was called off, or did not end in time."""
+    """A job failed, was cancelled, or did not end in time."""
 
 
 class Damaged(RejudgeError):
-    """A file that was fetched is not the one that was announced."""
+    """A downloaded file does not match its announced size, digest or name."""
 
 
 class Problem(RejudgeError):
-    """Rejudge said no. `problem` is the answer as it came (RFC 9457), `status` its HTTP status."""
+    """An error response. `problem` is its body (RFC 9457), `status` its HTTP status."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status = status
@@ -33,26 +33,26 @@ class Problem(RejudgeError):
 
 
 class NotSignedIn(Problem):
-    """401: no token, or one that is expired, ended or not known."""
+    """401: the token is missing, expired, revoked or unknown."""
 
 
 class Forbidden(Problem):
-    """403: the token has no scope for this, or the person no right."""
+    """403: the token's scope or the person's role does not allow this."""
 
 
 class NotFound(Problem):
-    """404: it is not there, or not for this person."""
+    """404: it does not exist, or this person may not see it."""
 
 
 class Conflict(Problem):
-    """409: what was acted on has changed in the meantime. Look again, then decide."""
+    """409: the object has changed in the meantime. Read it again, then decide."""
 
 
 class Refused(Problem):
-    """400, 413 or 422: it cannot be done so; the sentence says why, and nothing has changed."""
+    """400, 413 or 422: the request is not valid. The sentence says why; nothing has changed."""
 
 
-_KINDS: dict[int, type[Problem]] = {
+_ERRORS: dict[int, type[Problem]] = {
     400: Refused,
     401: NotSignedIn,
     403: Forbidden,
@@ -63,6 +63,6 @@ _KINDS: dict[int, type[Problem]] = {
 }
 
 
-def problem_of(status: int, problem: Mapping[str, Any]) -> Problem:
-    """Return the exception for an answer that says no."""
-    return _KINDS.get(status, Problem)(status, problem)
+def error_for(status: int, problem: Mapping[str, Any]) -> Problem:
+    """Return the exception for an error response."""
+    return _ERRORS.get(status, Problem)(status, problem)

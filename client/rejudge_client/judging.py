@@ -10,13 +10,13 @@ from uuid import uuid4
 from rejudge_client.connection import Connection
 from rejudge_client.records import DocumentView, Judged, Narrative
 
-# Documents with their texts that are fetched at once.
-AHEAD = 10
+# How many documents are fetched at once, with their texts.
+FETCH_SIZE = 10
 
 
 @dataclass(frozen=True)
-class Done:
-    """How many documents of a pool were judged now, and how many are left open."""
+class JudgingResult:
+    """The number of documents of a pool that were judged now, and that are still open."""
 
     judged: int
     open: int
@@ -24,7 +24,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Case:
-    """A document before its judge: what is asked for, under which narrative, and the document."""
+    """A document to judge, with its query and narrative."""
 
     query: str
     narrative: str
@@ -33,48 +33,54 @@ class Case:
 
 @dataclass(frozen=True)
 class JudgingSession:
-    """You before the pool of one pair."""
+    """Your judging of the pool of one pair."""
 
     rejudge: Connection
     pair: int
     query: str
-    # Those in force.
+    # The current narratives.
     narratives: list[Narrative]
 
     def judge(
         self,
-        say: Callable[[Case], int | None],
+        choose_grade: Callable[[Case], int | None],
         *,
-        words: Callable[[Case], str] | None = None,
-    ) -> Done:
-        """Judge what is not judged yet, in your order; see `Project.judge`."""
-        at = self.rejudge.get(f"pairs/{self.pair}/judging-session/")
-        said = {int(number) for number in (*at["judged"], *at["flagged"])}
-        waiting = [one for one in at["order"] if one not in said or one in at["again"]]
+        write_note: Callable[[Case], str] | None = None,
+    ) -> JudgingResult:
+        """Judge the open documents in your order; see `Project.judge`."""
+        session = self.rejudge.get(f"pairs/{self.pair}/judging-session/")
+        answered = {int(number) for number in (*session["judged"], *session["flagged"])}
+        waiting = [
+            one for one in session["order"] if one not in answered or one in session["again"]
+        ]
         texts = {one["id"]: one["text"] for one in self.narratives}
-        narrative, judged = at["narrative"], 0
+        narrative, judged = session["narrative"], 0
         with self.rejudge.bar(len(waiting), f"Pair {self.pair}", "documents") as bar:
-            for start in range(0, len(waiting), AHEAD):
-                for document_view in self.document_views(waiting[start : start + AHEAD]):
+            for start in range(0, len(waiting), FETCH_SIZE):
+                for document_view in self.document_views(waiting[start : start + FETCH_SIZE]):
                     case = Case(self.query, texts.get(narrative, ""), document_view)
-                    relevance = say(case)
+                    relevance = choose_grade(case)
                     if relevance is not None:
-                        note = words(case) if words else ""
-                        self.give(narrative, document_view["number"], relevance, note=note)
+                        note = write_note(case) if write_note else ""
+                        self.send_judgment(narrative, document_view["number"], relevance, note=note)
                         judged += 1
                     bar.update()
-        return Done(judged, len(waiting) - judged)
+        return JudgingResult(judged, len(waiting) - judged)
 
     def document_views(self, numbers: list[int]) -> list[DocumentView]:
-        """Return documents with their texts, as they come to you; some 20 at most."""
-        asked = {"candidates": ",".join(map(str, numbers))}
+        """Return documents with their texts, in the form that you see; at most about 20."""
+        parameters = {"candidates": ",".join(map(str, numbers))}
         return cast(
-            list[DocumentView], self.rejudge.get(f"pairs/{self.pair}/document-views/", asked)
+            list[DocumentView], self.rejudge.get(f"pairs/{self.pair}/document-views/", parameters)
         )
 
-    def give(self, narrative: int, number: int, relevance: int, *, note: str = "") -> Judged:
-        """Say a grade of a document under the narrative version that was read: once, however often
-        it has to be sent. Conflict: the narrative has a newer version.
+    def send_judgment(
+        self, narrative: int, number: int, relevance: int, *, note: str = ""
+    ) -> Judged:
+        """Record a grade for a document under the narrative version that was read.
+
+        It takes effect once, however often it is retried. Raises Conflict if the narrative has a
+        newer version.
         """
         body = {
             "uuid": str(uuid4()),

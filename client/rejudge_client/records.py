@@ -1,4 +1,4 @@
-"""What Rejudge answers, as far as this client reads it. Answers may have further fields."""
+"""The fields of API responses that this client reads. Responses may have further fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ProjectRecord(TypedDict):
 
 
 class MemberRecord(TypedDict):
-    """Somebody who works, or worked, in a project: a person, a name from a file, or a machine."""
+    """A current or former member of a project: a person, a name from a file, or a machine."""
 
     id: int
     name: str
@@ -26,7 +26,7 @@ class MemberRecord(TypedDict):
 
 
 class LinkRecord(TypedDict):
-    """A link that was made to let one person in; it is told this once."""
+    """A new invitation link; its `url` is returned only this once."""
 
     id: int
     url: str | None
@@ -45,7 +45,7 @@ class AccountRecord(TypedDict):
 
 
 class AuditEventRecord(TypedDict):
-    """One thing that somebody did who leads a project, or runs the installation."""
+    """One action of a lead or an administrator."""
 
     uuid: str
     at: str
@@ -57,7 +57,7 @@ class AuditEventRecord(TypedDict):
 
 
 class Job(TypedDict):
-    """A piece of work that a worker does."""
+    """A background job."""
 
     id: int
     state: State
@@ -68,7 +68,7 @@ class Job(TypedDict):
 
 
 class LineProblem(TypedDict):
-    """A line of a file that is wrong; `line` is None where the file is as a whole."""
+    """A problem in a line of a file; `line` is None if it concerns the whole file."""
 
     line: int | None
     text: str | None
@@ -76,7 +76,7 @@ class LineProblem(TypedDict):
 
 
 class Report(TypedDict):
-    """What was read of a file, and what changed."""
+    """What was read from a file, and what changed."""
 
     read: int
     new: int
@@ -88,7 +88,7 @@ class Report(TypedDict):
 
 
 class LoadRecord(Job):
-    """A file on its way in."""
+    """A load of a file."""
 
     file_name: str
     dry_run: bool
@@ -96,7 +96,7 @@ class LoadRecord(Job):
 
 
 class Narrative(TypedDict):
-    """A version of a narrative with its words."""
+    """A version of a narrative with its text."""
 
     id: int
     side: Literal["original", "altered", "reversed"]
@@ -105,7 +105,7 @@ class Narrative(TypedDict):
 
 
 class Assignment(TypedDict):
-    """One person does one task on one pair."""
+    """One person's task on one pair."""
 
     id: int
     task: Literal["rewrite", "judge", "review"]
@@ -114,10 +114,10 @@ class Assignment(TypedDict):
 
 
 class DocumentView(TypedDict):
-    """A document as it comes to its judge."""
+    """A document as its judge sees it."""
 
     number: int
-    # The title, or a neutral name: an id could give the answer away.
+    # The title, or a neutral name, because an id could reveal the answer.
     name: str
     # None until you have answered.
     doc_id: str | None
@@ -127,7 +127,7 @@ class DocumentView(TypedDict):
 
 
 class Judged(TypedDict):
-    """A judgment of one's own that was kept."""
+    """A judgment of one's own that was saved."""
 
     uuid: str
     narrative: int
@@ -136,14 +136,14 @@ class Judged(TypedDict):
 
 
 class Progress(TypedDict):
-    """How far a project is, in judgments and final flags."""
+    """The progress of a project, in judgments and final flags."""
 
     answered: int
     wanted: int
 
 
 class FileFacts(TypedDict):
-    """A file that can be fetched, and what it is checked by."""
+    """A file that can be downloaded, with its size and digest."""
 
     name: str
     holds: str
@@ -153,7 +153,7 @@ class FileFacts(TypedDict):
 
 
 class ExportRecord(Job):
-    """An export; its files are there once it is done."""
+    """An export; it has files once it is done."""
 
     format: str
     counts: dict[str, int] | None
@@ -161,7 +161,7 @@ class ExportRecord(Job):
 
 
 class ReleaseRecord(Job):
-    """A release; its files are there once it is made."""
+    """A release; it has files once it is made."""
 
     name: str
     sha256: str

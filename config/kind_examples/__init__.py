@@ -1,1 +1,1 @@
-"""One example project for each kind, made from the files under `examples/`."""
+"""Example projects, one for each kind, made from the files under `examples/`."""

@@ -1,4 +1,4 @@
-"""Examples for programs: what there is, and making one."""
+"""API for example projects: list the examples and make one."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from rest_framework.response import Response
 
 from annotate.projects import access
 from annotate.projects.api.projects import FullProjectSerializer, full_project
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from config.kind_examples.files import kinds_with_examples, read_examples
 from config.kind_examples.making import make_example
 
 
 class ExampleSerializer(serializers.Serializer[Any]):
-    """An example project that can be made."""
+    """An example that can be made into a project."""
 
     kind = serializers.CharField()
     name = serializers.CharField()
     description = serializers.CharField()
 
 
-class SentExample(Sent):
-    """The kind of which an example shall be made."""
+class SentExample(RequestBody):
+    """The kind of the example to make."""
 
     kind = serializers.ChoiceField(choices=kinds_with_examples())
 
@@ -44,8 +44,8 @@ class Examples(Resource):
             ]
         )
 
-    @writes(FullProjectSerializer, sent=SentExample, status=201, scope=Scope.LEAD)
+    @writes(FullProjectSerializer, body=SentExample, status=201, scope=Scope.LEAD)
     def post(self, request: Request) -> Response:
         """Make an example project of a kind, which you lead; it takes a few seconds."""
-        made = make_example(**self.sent(), by=self.person)
+        made = make_example(**self.body(), by=self.person)
         return Response(full_project(access.member(self.person, made.slug)), status=201)

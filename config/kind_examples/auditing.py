@@ -1,4 +1,4 @@
-"""Reviews, decisions and checks of labels in a script."""
+"""Script actions: reviews, decisions and label checks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from annotate.collection.models import Run
 from annotate.pairs.models import Assignment, Narrative
 from audit.checks import actions as checks
 from audit.checks import samples
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.models import Question, Sample, SampleItem
 from audit.reviews import actions as reviews
 from audit.reviews import decisions, draws
-from config.kind_examples.stage import Stage, clock, take, verdict_answers
+from config.kind_examples.stage import Stage, answer_times, take_assignment, verdict_answers
 
 
 def review(
@@ -24,12 +24,12 @@ def review(
     *,
     submitted: bool = True,
 ) -> None:
-    """Rate a narrative: a level, or [level, words], for each criterion."""
+    """Rate a narrative. `ratings` maps each criterion to a level or to [level, words]."""
     narrative = stage.narrative(pair, side)
-    take(stage, narrative.pair, Assignment.Task.REVIEW)
+    take_assignment(stage, narrative.pair, Assignment.Task.REVIEW)
     answers = {
-        criterion: (said, None) if isinstance(said, str) else (said[0], said[1])
-        for criterion, said in ratings.items()
+        criterion: (rating, None) if isinstance(rating, str) else (rating[0], rating[1])
+        for criterion, rating in ratings.items()
     }
     reviews.save_ratings(narrative=narrative, answers=answers, by=stage.by, now=stage.now)
     if submitted:
@@ -40,7 +40,7 @@ def review(
 def draw_for_review(
     stage: Stage, size: int, seed: int, stratify: str, *, fewer: bool = False
 ) -> None:
-    """Draw the instructions that are reviewed."""
+    """Draw the instructions to review."""
     draws.draw_for_review(
         project=stage.project,
         stratify=stratify,
@@ -73,15 +73,15 @@ def draw_sample(
     *,
     fewer: bool = False,
     side: str = "",
-    **shown: bool,
+    **visible: bool,
 ) -> None:
-    """Draw a sample of claimed labels, in one mode where a side is given.
+    """Draw a sample of claimed labels; if `side` is given, of that side only.
 
-    `shown` is what checkers see of the claim.
+    `visible` says which parts of the claim checkers see.
     """
     samples.draw_sample(
         name=name,
-        asked=Asked(source, stage.rater(rater), asks=asks, side=side),
+        selection=ClaimSelection(source, stage.rater(rater), asks=asks, side=side),
         stratify=stratify,
         per=per,
         size=size,
@@ -89,17 +89,17 @@ def draw_sample(
         fewer=fewer,
         by=stage.by,
         now=stage.now,
-        **shown,
+        **visible,
     )
 
 
 def pick_suspects(
     stage: Stage, name: str, rater: str, runs: list[str], depth: int, at_least: int
 ) -> None:
-    """Pick documents claimed relevant that runs fail to rank."""
+    """Pick documents that are claimed relevant but that runs fail to rank."""
     samples.pick_suspects(
         name=name,
-        asked=Asked(Sample.Source.MACHINE, stage.rater(rater), relevant_only=True),
+        selection=ClaimSelection(Sample.Source.MACHINE, stage.rater(rater), relevant_only=True),
         runs=list(Run.objects.filter(project=stage.project, name__in=runs)),
         depth=depth,
         at_least=at_least,
@@ -115,16 +115,18 @@ def check(
     answers: dict[str, Any],
     side: str = Narrative.Side.ALTERED,
 ) -> None:
-    """Check what was sampled under a narrative, one label after the other.
+    """Check the sampled labels of a narrative one after the other.
 
-    `answers` has what the person would say of each document of the pool, as `_said` reads it: which
-    of them are asked for is drawn.
+    `answers` maps documents of the pool to answers in the form that `_parse_answer` reads. Only
+    those of documents in the sample are used, because the sample is drawn at random.
     """
-    items = _items(stage, sample, pair, side)
-    asked = [doc for doc in answers if doc in items]
-    assert asked, f"nothing of {pair} is in the sample"
-    for doc, (now, _spent) in zip(asked, clock(stage), strict=False):
-        checks.check(item=items[doc], by=stage.by, now=now, **_said(items[doc], answers[doc]))
+    items = _sample_items(stage, sample, pair, side)
+    sampled = [doc for doc in answers if doc in items]
+    assert sampled, f"nothing of {pair} is in the sample"
+    for doc, (now, _spent) in zip(sampled, answer_times(stage), strict=False):
+        checks.check(
+            item=items[doc], by=stage.by, now=now, **_parse_answer(items[doc], answers[doc])
+        )
 
 
 def settle_check(
@@ -135,13 +137,13 @@ def settle_check(
     answer: Any,
     side: str = Narrative.Side.ALTERED,
 ) -> None:
-    """Settle a label on which two checkers differ."""
-    item = _items(stage, sample, pair, side)[doc]
-    checks.settle(item=item, by=stage.by, now=stage.now, **_said(item, answer))
+    """Settle a label on which two checkers disagree."""
+    item = _sample_items(stage, sample, pair, side)[doc]
+    checks.settle(item=item, by=stage.by, now=stage.now, **_parse_answer(item, answer))
 
 
-def _items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleItem]:
-    """The labels of a sample under a narrative, by the id of the document."""
+def _sample_items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleItem]:
+    """Return a sample's items for a narrative, by document id."""
     items = SampleItem.objects.filter(
         sample__project=stage.project,
         sample__name=sample,
@@ -152,21 +154,23 @@ def _items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, SampleI
     return {item.candidate.document.doc_id: item for item in found}
 
 
-def _said(item: SampleItem, answer: Any) -> checks.Answering:
-    """Read what is said of a label: a grade; or an object with `grade`, `verdicts` (a letter for
-    each condition), `questions` (a letter for each) or `cannot_judge`, and `words`.
+def _parse_answer(item: SampleItem, answer: Any) -> checks.CheckAnswer:
+    """Parse an answer to a label: a grade, or an object.
+
+    The object has `grade`, `verdicts` (a letter for each condition), `questions` (a letter for
+    each) or `cannot_judge`, and may have `words`.
     """
-    given = dict(answer) if isinstance(answer, dict) else {"grade": answer}
-    said: checks.Answering = {"words": given.pop("words", "")}
-    if "verdicts" in given:
-        said["verdicts"] = verdict_answers(item.narrative, given.pop("verdicts"))
-    elif "questions" in given:
+    fields = dict(answer) if isinstance(answer, dict) else {"grade": answer}
+    parsed: checks.CheckAnswer = {"words": fields.pop("words", "")}
+    if "verdicts" in fields:
+        parsed["verdicts"] = verdict_answers(item.narrative, fields.pop("verdicts"))
+    elif "questions" in fields:
         names = {"y": "yes", "n": "no", "?": "cant_tell"}
-        letters = zip(Question, given.pop("questions"), strict=True)
-        said["questions"] = {question.value: names[letter] for question, letter in letters}
-    elif given.pop("cannot_judge", False):
-        said["cannot_judge"] = True
+        letters = zip(Question, fields.pop("questions"), strict=True)
+        parsed["questions"] = {question.value: names[letter] for question, letter in letters}
+    elif fields.pop("cannot_judge", False):
+        parsed["cannot_judge"] = True
     else:
-        said["relevance"] = given.pop("grade")
-    assert not given, f"unknown: {', '.join(given)}"
-    return said
+        parsed["relevance"] = fields.pop("grade")
+    assert not fields, f"unknown: {', '.join(fields)}"
+    return parsed

@@ -1,7 +1,7 @@
-"""The files of the examples: what each is called, who is in it, and who did what. Pure.
+"""Reading the files of the examples: names, people and scripts. Pure.
 
-An example is a folder `examples/<kind>/` with `example.json` (`Example`) and `script.jsonl`: one
-line for each thing that somebody did, in order. docs/kinds.md says what a line can hold.
+An example is a folder `examples/<kind>/` with `example.json` (`Example`) and `script.jsonl`, which
+has one line for each action, in order. docs/kinds.md describes the lines.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ SCRIPT, ABOUT = "script.jsonl", "example.json"
 
 
 class Example(NamedTuple):
-    """An example project before it is made.
+    """An example, as `example.json` describes it.
 
-    `lead` and `people` are names of the script; `raters` never sign in, not even in the demo.
+    `lead` and `people` are names in the script; `raters` never sign in, not even in the demo.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class Example(NamedTuple):
 class Line(NamedTuple):
     """One line of a script: `did` names an action of `config.kind_examples.script.ACTIONS`.
 
-    `days` and `clock` say when: so many days before the example is made, at this time (UTC).
+    The action happened `days` days before the example is made, at the time `clock` (UTC).
     """
 
     number: int
@@ -46,28 +46,28 @@ class Line(NamedTuple):
     clock: time
     fields: Mapping[str, Any]
 
-    def at(self, made: datetime) -> datetime:
-        """Return the moment of the line in an example that is made at `made`."""
-        day = made.astimezone(UTC).date() - timedelta(days=self.days)
+    def at(self, made_at: datetime) -> datetime:
+        """Return the time of the line in an example that is made at `made_at`."""
+        day = made_at.astimezone(UTC).date() - timedelta(days=self.days)
         return datetime.combine(day, self.clock, UTC)
 
 
 def kinds_with_examples() -> list[str]:
-    """Return the kinds that have an example, in the order of the kinds."""
+    """Return the kinds that have an example, in the order of `KINDS`."""
     return [kind for kind in KINDS if (FOLDER / kind / ABOUT).exists()]
 
 
 def read_example(kind: str) -> Example:
-    """Read what an example is. KeyError: the kind has none."""
+    """Read the example of a kind. Raise KeyError if the kind has none."""
     if kind not in kinds_with_examples():
         raise KeyError(kind)
-    about = json.loads((FOLDER / kind / ABOUT).read_text(encoding="utf-8"))
-    people, raters = (tuple(about.pop(name)) for name in ("people", "raters"))
-    return Example(kind=kind, people=people, raters=raters, folder=FOLDER / kind, **about)
+    description = json.loads((FOLDER / kind / ABOUT).read_text(encoding="utf-8"))
+    people, raters = (tuple(description.pop(name)) for name in ("people", "raters"))
+    return Example(kind=kind, people=people, raters=raters, folder=FOLDER / kind, **description)
 
 
 def read_examples() -> list[Example]:
-    """Read what every example is."""
+    """Read the examples of all kinds that have one."""
     return [read_example(kind) for kind in kinds_with_examples()]
 
 

@@ -1,4 +1,4 @@
-"""What a lead does in a script: loads, chooses topics, asks for what comes out."""
+"""Script actions of a lead: loading files, choosing topics, requesting pools and results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotate.topics import choosing, removal
 from audit.reports import actions as reports
 from config.kind_examples.stage import Stage
 from exporters.evaluations import actions as evaluations
-from exporters.evaluations.systems import proposed
+from exporters.evaluations.systems import propose_systems
 from exporters.exports import actions as exports
 from exporters.exports.publishing import set_publication
 from exporters.releases import actions as releases
@@ -26,8 +26,8 @@ def load(stage: Stage, file: str, format_name: str, **options: Any) -> None:
     report = load_file(
         project=stage.project,
         format_name=format_name,
-        # Under its own name: where this installation lies is nobody's business.
-        arrived=intake.on_disk(str(stage.folder / file))._replace(name=file),
+        # Under its file name only, so that the path of this installation is not revealed.
+        file=intake.file_on_disk(str(stage.folder / file))._replace(name=file),
         by=stage.by,
         now=stage.now,
         **options,
@@ -44,7 +44,7 @@ def write_guideline(stage: Stage, file: str) -> None:
 
 
 def draw_topics(stage: Stage, number: int, seed: int, least: int | None = None) -> None:
-    """Draw topics; the others are taken out."""
+    """Draw topics; take the others out."""
     choosing.draw_topics(
         project=stage.project,
         conditions=choosing.Conditions(least=least),
@@ -81,7 +81,7 @@ def remove_documents(stage: Stage, query: str, docs: list[str], reason: str) -> 
     """Take documents out of the pool of a query."""
     pool_removal.remove_candidates(
         project=stage.project,
-        candidates=pool_removal.named(stage.project, [(query, doc) for doc in docs]),
+        candidates=pool_removal.candidate_keys(stage.project, [(query, doc) for doc in docs]),
         reason=reason,
         by=stage.by,
         now=stage.now,
@@ -91,28 +91,28 @@ def remove_documents(stage: Stage, query: str, docs: list[str], reason: str) -> 
 def make_pool(
     stage: Stage, name: str, method: str, runs: list[str], depth: int | None = None
 ) -> None:
-    """Ask for a pool."""
+    """Request a pool."""
     recipe = pools.recipe_of(project=stage.project, method=method, runs=runs, depth=depth)
     pools.request_pool(recipe=recipe, name=name, by=stage.by, now=stage.now)
 
 
 def hard_negatives(stage: Stage, runs: list[str], depth: int) -> None:
-    """Choose the systems whose hard negatives a release names."""
+    """Choose the systems whose hard negatives a release lists."""
     negatives.choose_hard_negatives(
         project=stage.project, runs=runs, depth=depth, by=stage.by, now=stage.now
     )
 
 
 def measure(stage: Stage) -> None:
-    """Measure every system whose runs are there, on the labels as they stand."""
+    """Request an evaluation of every system with runs, on the current labels."""
     runs = list(Run.objects.filter(project=stage.project).order_by("name"))
     evaluations.request_evaluation(
-        project=stage.project, measured=proposed(runs), by=stage.by, now=stage.now
+        project=stage.project, measured=propose_systems(runs), by=stage.by, now=stage.now
     )
 
 
 def report_agreement(stage: Stage) -> None:
-    """Ask for the agreement of the whole project."""
+    """Request an agreement report on the whole project."""
     reports.request_agreement(project=stage.project, by=stage.by, now=stage.now)
 
 
@@ -122,14 +122,14 @@ def publish(stage: Stage, **changes: Any) -> None:
 
 
 def export(stage: Stage, format_name: str) -> None:
-    """Ask for an export."""
+    """Request an export."""
     exports.request_export(
         project=stage.project, format_name=format_name, by=stage.by, now=stage.now
     )
 
 
 def release(stage: Stage, name: str, note: str) -> None:
-    """Ask for a release."""
+    """Request a release."""
     releases.request_release(
         project=stage.project, name=name, note=note, by=stage.by, now=stage.now
     )

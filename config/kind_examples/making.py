@@ -1,4 +1,4 @@
-"""Making an example project: its people, then every line of its script by the product's actions."""
+"""Making an example project: its people, then each line of its script by the usual actions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from config.kind_examples.files import Example, kinds_with_examples, read_exampl
 from config.kind_examples.script import perform
 from config.kind_examples.stage import Stage
 
-# The project is made so long before the first line of its script.
+# How long before the first line of its script a project is created.
 BEFORE_THE_SCRIPT = timedelta(minutes=20)
 
 
 def ensure_example_of(kind: str, *, by: User, now: datetime | None = None) -> Project:
-    """Return the example of a kind under its own short name; make it if it is not there.
+    """Return the example of a kind under its default short name; make it if it does not exist.
 
-    The people of its script are the accounts of these names, where there are some.
+    People in its script become members with the accounts of the same names, if those exist.
     """
     slug = own_slug(kind)
     found = Project.objects.filter(slug=slug).first()
@@ -40,25 +40,25 @@ def make_example(
     with_accounts: bool = False,
     now: datetime | None = None,
 ) -> Project:
-    """Make the example project of a kind, all of it or nothing; `by` leads it.
+    """Make the example project of a kind in one transaction; `by` leads it.
 
-    `slug`: a free one by default. `with_accounts`: accounts with the names of the script become
-    members; without, the people of the script are raters known by name alone, and nobody else can
-    open the project. Refused: a kind without an example, a short name that is taken.
+    `slug`: a free one by default. `with_accounts`: accounts with the names in the script become
+    members; without it, the people in the script are raters without an account, and nobody else
+    can open the project. Refused: a kind without an example, a short name that is taken.
     """
     try:
         example = read_example(kind)
     except KeyError:
         raise Refused(
-            _("There is no example of the kind “%(kind)s”. There are: %(known)s.")
+            _("There is no example of the kind “%(kind)s”. Kinds with an example: %(known)s.")
             % {"kind": kind, "known": ", ".join(kinds_with_examples())}
         ) from None
     now = now or timezone.now()
     script = list(read_script(example))
     with transaction.atomic():
-        made = script[0].at(now) - BEFORE_THE_SCRIPT
+        created_at = script[0].at(now) - BEFORE_THE_SCRIPT
         project = projects.create_project(
-            slug=slug or free_slug(kind), name=example.name, kind=kind, by=by, now=made
+            slug=slug or free_slug(kind), name=example.name, kind=kind, by=by, now=created_at
         )
         lead = project.memberships.select_related("project", "user").get(user=by)
         project = rules.change_rules(
@@ -68,9 +68,9 @@ def make_example(
                 for grade in project.grades.order_by("value")
             ],
             by=lead,
-            now=made,
+            now=created_at,
         )
-        people = _add_people(example, lead, with_accounts=with_accounts, now=made)
+        people = _add_people(example, lead, with_accounts=with_accounts, now=created_at)
         stage = Stage(project, example.folder, {example.lead: lead} | people)
         for line in script:
             perform(stage, line, now)
@@ -78,12 +78,12 @@ def make_example(
 
 
 def own_slug(kind: str) -> str:
-    """Return the short name that the first example of a kind has."""
+    """Return the short name of the first example of a kind."""
     return f"example-{kind}"
 
 
 def free_slug(kind: str) -> str:
-    """Return the first short name for an example of this kind that no project has."""
+    """Return the first free short name for an example of this kind."""
     own = own_slug(kind)
     taken = set(Project.objects.filter(slug__startswith=own).values_list("slug", flat=True))
     return next(
@@ -96,7 +96,7 @@ def free_slug(kind: str) -> str:
 def _add_people(
     example: Example, lead: Membership, *, with_accounts: bool, now: datetime
 ) -> dict[str, Membership]:
-    """Add the people of a script, and return them by name."""
+    """Add the people of a script and return their memberships by name."""
     found = {}
     for name in (*example.people, *example.raters):
         user = User.objects.filter(username=name, is_active=True).first()
@@ -106,6 +106,6 @@ def _add_people(
         elif name != lead.name:
             found[name] = members.add_rater(name=name, by=lead, now=now)
         else:
-            # The person who makes the example is called like somebody in it.
+            # The person who makes the example has the same name as someone in it.
             found[name] = members.add_rater(name=f"{name}-2", by=lead, now=now)
     return found

@@ -1,4 +1,4 @@
-"""What a script can say that somebody did, each done by the action that the pages use."""
+"""The actions that a script can contain; each calls the action that the pages use."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from config.kind_examples.files import Line
 from config.kind_examples.stage import Stage
 
 
-def perform(stage: Stage, line: Line, made: datetime) -> None:
-    """Do what a line says; a line that cannot be done is a RuntimeError that names it."""
-    stage.by, stage.now = stage.people[line.by], line.at(made)
+def perform(stage: Stage, line: Line, made_at: datetime) -> None:
+    """Perform the action of a line. Raise RuntimeError that names the line if it fails."""
+    stage.by, stage.now = stage.people[line.by], line.at(made_at)
     try:
         ACTIONS[line.did](stage, **line.fields)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The page on which somebody makes an example project of a kind."""
+"""The page for making an example project of a kind."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def _choices() -> list[tuple[str, str]]:
 
 
 class ExampleForm(forms.Form):
-    """The kind of which an example is made."""
+    """The kind of the example to make."""
 
     kind = forms.ChoiceField(label=_lazy("Kind"), choices=_choices, widget=forms.RadioSelect)
 
 
 @require_http_methods(["GET", "POST"])
 def examples(request: PageRequest) -> HttpResponse:
-    """Make an example project, which whoever makes it leads."""
+    """Make an example project that the reader leads."""
     form = ExampleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -40,6 +40,6 @@ def examples(request: PageRequest) -> HttpResponse:
         except Refused as refused:
             form.add_error("kind", str(refused))
         else:
-            messages.success(request, _("The example is made, and you lead it."))
+            messages.success(request, _("The example project is ready. You are its lead."))
             return redirect("annotate:project", project.slug)
     return render(request, "examples.html", {"form": form}, status=422 if form.errors else 200)

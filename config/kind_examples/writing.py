@@ -1,4 +1,4 @@
-"""Rewriting and judging in a script, and settling what judges differ on."""
+"""Script actions: rewriting, judging, and settling disagreements."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from annotate.collection.models import Candidate
 from annotate.collection.spans import Span
 from annotate.judging import actions as judging
-from annotate.judgments.conditions import derived
+from annotate.judgments.conditions import derive_relevance
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import drafts
 from audit.settling import adjudication
-from config.kind_examples.stage import Stage, clock, take, verdict_answers
+from config.kind_examples.stage import Stage, answer_times, take_assignment, verdict_answers
 
 Task = Assignment.Task
 
@@ -22,12 +22,12 @@ def rewrite(
     stage: Stage, pair: str, text: str, note: str = "", conditions: str | None = None
 ) -> None:
     """Write the next version of an altered narrative."""
-    found = stage.pair(pair)
+    instruction_pair = stage.pair(pair)
     if not stage.by.leads:
-        take(stage, found, Task.REWRITE)
-    current = found.current(Narrative.Side.ALTERED)
+        take_assignment(stage, instruction_pair, Task.REWRITE)
+    current = instruction_pair.current(Narrative.Side.ALTERED)
     rewriting.rewrite_narrative(
-        pair=found,
+        pair=instruction_pair,
         text=text,
         note=note,
         conditions=conditions,
@@ -38,12 +38,12 @@ def rewrite(
 
 
 def draft(stage: Stage, pair: str, text: str, drops: list[str]) -> None:
-    """Leave a narrative half written; `drops` are documents that would drop out."""
-    found = stage.pair(pair)
-    take(stage, found, Task.REWRITE)
-    candidates = tuple(stage.candidate(found, doc).pk for doc in drops)
+    """Save a narrative as a draft; `drops` are documents that would become not relevant."""
+    instruction_pair = stage.pair(pair)
+    take_assignment(stage, instruction_pair, Task.REWRITE)
+    candidates = tuple(stage.candidate(instruction_pair, doc).pk for doc in drops)
     drafts.save_draft(
-        pair=found,
+        pair=instruction_pair,
         side=Narrative.Side.ALTERED,
         words=drafts.Words(text=text, drops=candidates),
         page=drafts.Page(place="example", turn=int(stage.now.timestamp() * 1000)),
@@ -53,12 +53,12 @@ def draft(stage: Stage, pair: str, text: str, drops: list[str]) -> None:
 
 
 def judge(stage: Stage, pair: str, answers: dict[str, Any]) -> None:
-    """Judge documents one after the other; an answer is a grade, or fields of `_judge_one`."""
-    found = stage.pair(pair)
-    take(stage, found, Task.JUDGE)
-    for (doc, answer), (now, spent) in zip(answers.items(), clock(stage), strict=False):
+    """Judge documents one after the other. An answer is a grade or arguments of `_judge_one`."""
+    instruction_pair = stage.pair(pair)
+    take_assignment(stage, instruction_pair, Task.JUDGE)
+    for (doc, answer), (now, spent) in zip(answers.items(), answer_times(stage), strict=False):
         given = answer if isinstance(answer, dict) else {"grade": answer}
-        _judge_one(stage, found, doc, now=now, spent=spent, **given)
+        _judge_one(stage, instruction_pair, doc, now=now, spent=spent, **given)
 
 
 def _judge_one(
@@ -76,8 +76,9 @@ def _judge_one(
 ) -> None:
     """Judge or flag a document.
 
-    `evidence` are words of it; `verdicts` has a letter for each condition (`verdict_answers`), and
-    the grade follows from them where none is given. `flag` is a kind of flag, `note` its words.
+    `evidence` is a passage of its text. `verdicts` has a letter for each condition
+    (`verdict_answers`); if `grade` is None, it follows from them. `flag` is a kind of flag, and
+    `note` its words.
     """
     narrative = judging.narrative_for(stage.by, pair)
     candidate = stage.candidate(pair, doc)
@@ -92,10 +93,11 @@ def _judge_one(
             now=now,
         )
         return
-    answered = verdict_answers(narrative, verdicts)
+    condition_verdicts = verdict_answers(narrative, verdicts)
     if grade is None:
         grades = list(stage.project.grades.values_list("value", flat=True))
-        grade = derived(stage.project.condition_rule, list(answered.values()), grades)
+        verdict_values = list(condition_verdicts.values())
+        grade = derive_relevance(stage.project.condition_rule, verdict_values, grades)
     assert grade is not None, f"no grade for {doc}"
     judging.judge(
         narrative=narrative,
@@ -103,7 +105,7 @@ def _judge_one(
         relevance=grade,
         note=note,
         evidence=_spans(candidate, evidence),
-        verdicts=answered,
+        verdicts=condition_verdicts,
         active_ms=spent,
         pressed="key",
         made_at=now,
@@ -121,11 +123,11 @@ def _spans(candidate: Candidate, words: str) -> list[Span]:
 
 
 def adjudicate(stage: Stage, pair: str, doc: str, grade: int, reason: str, cause: str) -> None:
-    """Settle a document on which judges differ."""
-    found = stage.pair(pair)
+    """Settle a document on which judges disagree."""
+    instruction_pair = stage.pair(pair)
     adjudication.adjudicate(
         narrative=stage.narrative(pair),
-        candidate=stage.candidate(found, doc),
+        candidate=stage.candidate(instruction_pair, doc),
         relevance=grade,
         reason=reason,
         cause=cause,
@@ -137,11 +139,11 @@ def adjudicate(stage: Stage, pair: str, doc: str, grade: int, reason: str, cause
 def settle_condition(
     stage: Stage, pair: str, doc: str, condition: int, answer: str, reason: str, cause: str
 ) -> None:
-    """Settle one condition of a document, counted from 1."""
-    found = stage.pair(pair)
+    """Settle one condition of a document; conditions are numbered from 1."""
+    instruction_pair = stage.pair(pair)
     adjudication.settle_condition(
         condition=stage.narrative(pair).conditions.get(number=condition),
-        candidate=stage.candidate(found, doc),
+        candidate=stage.candidate(instruction_pair, doc),
         answer=answer,
         reason=reason,
         cause=cause,

@@ -1,4 +1,4 @@
-"""Evaluations that a request may have, else 404 or 403."""
+"""Fetch the evaluations that a person may see, or raise 404 or 403."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def evaluation(user: Person, slug: str, pk: int) -> tuple[Membership, Evaluation
 
 
 def computed_evaluation(user: Person, slug: str, pk: int) -> Evaluation:
-    """Return an evaluation with its results; as `evaluation`, and PermissionDenied for a lead who
-    is still blind.
+    """Like `evaluation`, for reading results: also raise PermissionDenied for a lead who is still
+    blind.
     """
     member, found = evaluation(user, slug, pk)
     if must_answer_first(member):

@@ -1,6 +1,4 @@
-"""Measuring systems by their runs: asking for it, and doing it. Pages, command, API and job meet
-here.
-"""
+"""Request and compute evaluations of systems by their runs; used by pages, command, API and job."""
 
 from __future__ import annotations
 
@@ -31,7 +29,12 @@ from exporters.evaluations import (
 )
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.options import read_options
-from exporters.evaluations.system_measures import Collection, Prepared, Qrels, Ranked
+from exporters.evaluations.system_measures import (
+    Collection,
+    PreparedCollection,
+    Qrels,
+    RankedSystem,
+)
 from exporters.evaluations.systems import MOST_LINES, System
 from exporters.exports import actions
 from exporters.exports.manifest import Manifest
@@ -61,17 +64,17 @@ def request_evaluation(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Evaluation:
-    """Ask for systems to be measured on a release, or on the rows as they stand; return the row.
+    """Request that systems are measured on a release, or on the current rows; return the row.
 
     `options`: by measure and name, {"p-mrr.documents": "changed"}. `baseline`: the system that the
-    others are compared with; "" for none. While the same is waiting or under way, that is returned.
-    Refused: who does not lead, an archived project, systems or options that are none, a release of
-    another project or one that is not made.
+    others are compared with; "" for none. If the same evaluation is queued or running, it is
+    returned. Refused: a member who is not a lead, an archived project, invalid systems or options,
+    a release that is not finished or belongs to another project.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project can have systems measured."))
+        raise Refused(_("Only leads of this project can measure systems."))
     refuse_if_archived(project)
-    systems.check(measured, baseline)
+    systems.check_systems(measured, baseline)
     if any(run.project_id != project.pk for one in measured for run in one.runs.values()):
         raise Refused(_("A run of another project cannot be measured here."))
     if release is not None and (
@@ -83,7 +86,7 @@ def request_evaluation(
         read_options(given)
     except ValueError as error:
         raise Refused(_("%(what)s.") % {"what": error}) from error
-    asked: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "project": project,
         "release": release,
         "systems": systems.as_json(measured),
@@ -91,13 +94,13 @@ def request_evaluation(
         "baseline": baseline,
     }
     with transaction.atomic():
-        # Two requests at once: the second waits here and then finds the first.
+        # Of two concurrent requests, the second waits here and then finds the first.
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        under_way = _under_way(asked)
+        under_way = _find_unfinished(inputs)
         if under_way is not None:
             return under_way
         made = Evaluation.objects.create(
-            **asked,
+            **inputs,
             by=by,
             requested_by=by.user if by else None,
             requested_at=now or timezone.now(),
@@ -109,22 +112,22 @@ def request_evaluation(
     return made
 
 
-def _under_way(asked: Mapping[str, Any]) -> Evaluation | None:
-    """An evaluation of the same that a worker has yet to finish."""
+def _find_unfinished(inputs: Mapping[str, Any]) -> Evaluation | None:
+    """Return a queued or running evaluation with the same inputs, or None."""
     waiting = Evaluation.objects.filter(
-        project=asked["project"],
-        release=asked["release"],
+        project=inputs["project"],
+        release=inputs["release"],
         state__in=[Job.State.QUEUED, Job.State.RUNNING],
         cancel_requested_at=None,
         by__isnull=False,
     ).order_by("-pk")
     return next(
-        (one for one in waiting if all(getattr(one, name) == asked[name] for name in asked)), None
+        (one for one in waiting if all(getattr(one, name) == inputs[name] for name in inputs)), None
     )
 
 
 def compute_evaluation(job: Evaluation, progress: Progress) -> None:
-    """Measure the systems of an evaluation; the work of its job, which may be done again."""
+    """Measure the systems of an evaluation and save the results; safe to repeat."""
     progress.start(2 + 3 * len(job.systems), "Reading the qrels")
     with TemporaryDirectory(prefix="evaluation-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
@@ -132,28 +135,30 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             written = (
                 actions.write(job.project, FORMAT, folder)
                 if job.release is None
-                else releasing.copy(job.release, FORMAT, folder)
+                else releasing.copy_format(job.release, FORMAT, folder)
             )
             progress.advance()
-            of_pairs = _queries_of_pairs(folder)
+            of_pairs = _read_queries_of_pairs(folder)
             collection, notes = read_collection(folder, job.project, of_pairs)
-            figures = statistics.of_collection(collection, folder, of_pairs, job.project)
+            figures = statistics.collection_figures(collection, folder, of_pairs, job.project)
             progress.advance()
             topics = {pair: of_pairs[pair] for pair in collection.changed}
             ranked, notes_of_runs = _read_systems(job, topics, progress)
-            prepared = Prepared(collection, read_options(job.options), topics)
+            prepared = PreparedCollection(collection, read_options(job.options), topics)
             results = evaluation.evaluate(prepared, ranked, job.baseline, progress.advance)
             disputes = settlements.read_disputes(folder / DISPUTED)
-            results |= sensitivity.of_disputes(prepared, ranked, disputes, results, progress.check)
+            results |= sensitivity.measure_disputes(
+                prepared, ranked, disputes, results, progress.check
+            )
             progress.advance(len(ranked))
         except (Refused, ValueError) as error:
             raise JobError(str(error)) from error
     results |= {
-        "collection": figures | {"runs": statistics.of_runs(ranked)},
+        "collection": figures | {"runs": statistics.run_figures(ranked)},
         "notes": [*notes, *notes_of_runs],
         "oracles": written.get("oracles"),
         "warnings": written["warnings"],
-        "qrels": _sums(written),
+        "qrels": _qrels_checksums(written),
     }
     figures_of_documents = results["deciding"].pop("all", [])
     with transaction.atomic():
@@ -162,26 +167,27 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
         )
         if not saved:
             raise LeaseLost
-        queue_effects.write(job, figures_of_documents)
+        queue_effects.save_effects(job, figures_of_documents)
 
 
 def read_collection(
     folder: Path, project: Project, of_pairs: Mapping[str, str]
 ) -> tuple[Collection, list[str]]:
-    """Read what systems are measured on from an export in a folder, and say what was chosen.
+    """Read the collection that systems are measured on from an exported folder, with notes.
 
-    Where people have judged nothing and one machine claims labels, these are the changed qrels.
+    If people have judged nothing under altered narratives and one machine claims labels, its
+    labels are the changed qrels.
     """
-    changed, claimed = _qrels(folder / CHANGED), _qrels(folder / CLAIMED)
-    original, notes = _qrels(folder / ORIGINAL), []
-    reverse = _qrels(folder / REVERSED)
+    changed, claimed = _read_qrels(folder / CHANGED), _read_qrels(folder / CLAIMED)
+    original, notes = _read_qrels(folder / ORIGINAL), []
+    reverse = _read_qrels(folder / REVERSED)
     if not changed and claimed:
         changed = claimed
-        reverse = reverse or _qrels(folder / CLAIMED_REVERSED)
-        whole = _qrels(folder / WHOLE)
+        reverse = reverse or _read_qrels(folder / CLAIMED_REVERSED)
+        whole = _read_qrels(folder / WHOLE)
         original = {pair: whole.get(of_pairs[pair], {}) for pair in changed}
         notes.append(
-            f"Nobody has judged under altered narratives: the labels of {CLAIMED} stand for the "
+            f"Nobody has judged under altered narratives: the labels of {CLAIMED} are used as the "
             "changed qrels."
         )
     if not changed:
@@ -189,7 +195,7 @@ def read_collection(
             "There is nothing to measure on yet: the changed qrels are empty. Judge at least one "
             "pair, or load claimed labels of one machine."
         )
-    verdicts, conditions = _verdicts(folder / VERDICTS)
+    verdicts, conditions = _read_verdicts(folder / VERDICTS)
     collection = Collection(
         original=original,
         changed=changed,
@@ -199,13 +205,13 @@ def read_collection(
         documents=Document.objects.filter(project=project).count(),
         verdicts=verdicts,
         conditions=conditions,
-        cores=_shared(_cores(folder / CORES) or of_pairs, changed),
+        cores=_shared_cores(_read_cores(folder / CORES) or of_pairs, changed),
     )
     return collection, notes
 
 
-def _qrels(path: Path) -> Qrels:
-    """Read qrels by topic; none where there is no file or nothing in it."""
+def _read_qrels(path: Path) -> Qrels:
+    """Read qrels by topic; empty if the file is missing or empty."""
     found: Qrels = {}
     if path.exists() and path.stat().st_size:
         with open_source(path) as source:
@@ -214,26 +220,28 @@ def _qrels(path: Path) -> Qrels:
     return found
 
 
-def _verdicts(
+def _read_verdicts(
     path: Path,
 ) -> tuple[dict[str, dict[str, dict[str, bool]]], dict[str, tuple[str, ...]]]:
-    """Read which conditions documents meet, and the conditions of each topic; none where the export
-    has no such file. A condition that one cannot tell, or of which nobody agrees, has no verdict.
+    """Read which conditions documents meet, and the conditions of each topic.
+
+    Both are empty if the export has no such file. A condition answered "cannot tell", or without
+    agreement, has no verdict.
     """
     found: dict[str, dict[str, dict[str, bool]]] = {}
-    asked: dict[str, dict[str, None]] = {}
+    conditions: dict[str, dict[str, None]] = {}
     if path.exists():
         _heading, *rows = path.read_text(encoding="utf-8").split("\n")
         for topic, document, condition, answer, _by in (row.split("\t") for row in rows if row):
-            asked.setdefault(topic, {})[condition] = None
+            conditions.setdefault(topic, {})[condition] = None
             if answer in ("met", "not_met"):
                 of_document = found.setdefault(topic, {}).setdefault(document, {})
                 of_document[condition] = answer == "met"
-    return found, {topic: tuple(its) for topic, its in asked.items()}
+    return found, {topic: tuple(its) for topic, its in conditions.items()}
 
 
-def _cores(path: Path) -> dict[str, str]:
-    """Read the core query of each pair; none where the export has no such file."""
+def _read_cores(path: Path) -> dict[str, str]:
+    """Read the core query of each pair; empty if the export has no such file."""
     if not path.exists():
         return {}
     _heading, *rows = path.read_text(encoding="utf-8").split("\n")
@@ -241,13 +249,13 @@ def _cores(path: Path) -> dict[str, str]:
     return {pair: core for pair, _query, core in fields}
 
 
-def _shared(cores: Mapping[str, str], topics: Iterable[str]) -> dict[str, str]:
-    """Return the core query of each topic; none where no two topics share one."""
+def _shared_cores(cores: Mapping[str, str], topics: Iterable[str]) -> dict[str, str]:
+    """Return the core query of each topic; empty if no two topics share one."""
     found = {topic: cores[topic] for topic in topics if topic in cores}
     return found if len(set(found.values())) < len(found) else {}
 
 
-def _queries_of_pairs(folder: Path) -> dict[str, str]:
+def _read_queries_of_pairs(folder: Path) -> dict[str, str]:
     _heading, *rows = (folder / PAIRS).read_text(encoding="utf-8").split("\n")
     fields = [row.split("\t") for row in rows if row]
     return {pair: query for pair, query, *_rest in fields}
@@ -255,11 +263,12 @@ def _queries_of_pairs(folder: Path) -> dict[str, str]:
 
 def _read_systems(
     job: Evaluation, topics: Mapping[str, str], progress: Progress
-) -> tuple[list[Ranked], list[str]]:
-    """Read the runs of every system, as they were when the evaluation was asked for; and sentences
-    about ids that are not measured.
+) -> tuple[list[RankedSystem], list[str]]:
+    """Read the runs of every system, as they were when the evaluation was requested.
+
+    Also return notes about ids that are not measured.
     """
-    found: list[Ranked] = []
+    found: list[RankedSystem] = []
     notes: dict[str, None] = {}
     room = MOST_LINES
     for one in job.systems:
@@ -271,18 +280,18 @@ def _read_systems(
                 )
             except ObjectDoesNotExist as gone:
                 raise Refused(
-                    _("The run %(run)s is not there any more.") % {"run": named["name"]}
+                    _("The run %(run)s no longer exists.") % {"run": named["name"]}
                 ) from gone
-            ranking = systems.read(run, side, topics, room)
+            ranking = systems.read_ranking(run, side, topics, room)
             room -= ranking.lines
             runs[side] = ranking.scores
             notes |= dict.fromkeys(ranking.notes)
-        found.append(Ranked(one["name"], runs))
+        found.append(RankedSystem(one["name"], runs))
         progress.advance()
     return found, list(notes)
 
 
-def _sums(written: Manifest) -> dict[str, str]:
-    """The sha256 of every file of qrels that was read."""
+def _qrels_checksums(written: Manifest) -> dict[str, str]:
+    """Return the sha256 of every qrels file that was read."""
     read = {ORIGINAL, CHANGED, REVERSED, WHOLE, CLAIMED, CLAIMED_REVERSED}
     return {entry["name"]: entry["sha256"] for entry in written["files"] if entry["name"] in read}

@@ -1,4 +1,4 @@
-"""Evaluations: having systems measured, and reading what came out."""
+"""API of evaluations: measure systems, and read the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotate.collection.models import Run
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.evaluations import access, tables
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.models import Evaluation
@@ -25,7 +25,7 @@ from exporters.releases.models import Release
 from jobs.queue import cancel
 
 
-class SentSystem(Sent):
+class SentSystem(RequestBody):
     """A system: its name, and the name of a loaded run for each side that it has."""
 
     name = serializers.CharField(max_length=255)
@@ -34,19 +34,19 @@ class SentSystem(Sent):
     reversed = serializers.CharField(max_length=255, required=False)
 
 
-class SentEvaluation(Sent):
-    """Which systems are measured, and on what."""
+class SentEvaluation(RequestBody):
+    """The systems to measure, and what to measure them on."""
 
     systems = SentSystem(many=True, allow_empty=False)
     release = serializers.CharField(
         max_length=60,
         required=False,
-        help_text="A release's name; without it the rows as they are.",
+        help_text="The name of a release; without it, the current rows are measured.",
     )
     options = serializers.DictField(
         child=serializers.CharField(max_length=200),
         required=False,
-        help_text="By measure and name, as in p-mrr.documents.",
+        help_text="Values by measure and option, as in p-mrr.documents.",
     )
     baseline = serializers.CharField(
         max_length=255, required=False, help_text="The system that the others are compared with."
@@ -65,7 +65,7 @@ class EvaluationSerializer(JobSerializer):
 
 
 class FullEvaluationSerializer(EvaluationSerializer):
-    """An evaluation with its results, as docs/evaluation.md tells them; null before it is done."""
+    """An evaluation with its results, as in docs/evaluation.md; null before it is done."""
 
     results = serializers.DictField(allow_null=True)
 
@@ -77,7 +77,7 @@ class Evaluations(Resource):
 
     @reads(EvaluationSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List what was measured, the newest first, without results."""
+        """List evaluations, the newest first, without results."""
         member = lead(self.person, slug)
         found = Evaluation.objects.filter(project=member.project_id)
         return self.page(
@@ -86,11 +86,11 @@ class Evaluations(Resource):
             newest_first=True,
         )
 
-    @writes(EvaluationSerializer, sent=SentEvaluation, scope=Scope.LEAD, status=201)
+    @writes(EvaluationSerializer, body=SentEvaluation, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Have systems measured. The same that is under way is returned."""
+        """Measure systems. If the same evaluation is queued or running, it is returned."""
         member = lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         made = request_evaluation(
             project=member.project,
             measured=[_system(member, one) for one in given["systems"]],
@@ -109,19 +109,19 @@ class OneEvaluation(Resource):
 
     @reads(FullEvaluationSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, evaluation: int) -> Response:
-        """Read how it is coming on, and its results. 403 for a lead who is still blind."""
+        """Read the progress and results of an evaluation. 403 for a lead who is still blind."""
         found = access.computed_evaluation(self.person, slug, evaluation)
         return Response(FullEvaluationSerializer(found).data)
 
 
 class EvaluationCancellation(Resource):
-    """Calling an evaluation off."""
+    """The cancellation of an evaluation."""
 
     tag = "Evaluations"
 
     @writes(EvaluationSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, evaluation: int) -> Response:
-        """Call it off; what is over stays."""
+        """Cancel an evaluation. One that has finished is left unchanged."""
         _member, found = access.evaluation(self.person, slug, evaluation)
         cancel(found)
         found.refresh_from_db()
@@ -135,12 +135,14 @@ class EvaluationTable(Resource):
 
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, evaluation: int, table: str) -> HttpResponse:
-        """Take it: systems, summary, queries, documents, collection, totals, deciding or places."""
+        """Download one of systems, summary, queries, documents, collection, totals, deciding or
+        places.
+        """
         found = access.computed_evaluation(self.person, slug, evaluation)
         if found.results is None or table not in tables.TABLES:
             raise Http404("There is no such table of this evaluation.")
         frame = tables.TABLES[table](found.results)
-        return HttpResponse(tables.written(frame, "csv"), content_type=tables.KINDS["csv"])
+        return HttpResponse(tables.render_table(frame, "csv"), content_type=tables.KINDS["csv"])
 
 
 def _system(member: Membership, given: dict[str, Any]) -> System:

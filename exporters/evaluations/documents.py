@@ -1,4 +1,4 @@
-"""Where documents that results name by their ids stand in the database."""
+"""Find the database rows of documents that results name by their ids."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 
-# Ids that one query names.
-AT_A_TIME = 500
+# How many ids one query names.
+IDS_PER_QUERY = 500
 
 # Sides as results call them, and as narratives do.
 SIDES = {"changed": Narrative.Side.ALTERED, "reversed": Narrative.Side.REVERSED}
 
-Place = tuple[str, str]
+TopicDocument = tuple[str, str]
 
 
-def candidates_under(
-    project: Project, places: Collection[Place], side: str = Narrative.Side.ALTERED
-) -> dict[Place, tuple[int, int]]:
-    """The narrative in force on a side and the candidate, by their keys, of each pair and document
-    that is there still.
+def find_candidates(
+    project: Project, places: Collection[TopicDocument], side: str = Narrative.Side.ALTERED
+) -> dict[TopicDocument, tuple[int, int]]:
+    """Return the keys of narrative and candidate for each pair and document that still exists.
+
+    The narrative is the current one of the pair on `side`.
     """
-    wanted = list(dict.fromkeys(places))
-    found: dict[Place, tuple[int, int]] = {}
-    for start in range(0, len(wanted), AT_A_TIME):
-        part = set(wanted[start : start + AT_A_TIME])
+    pairs_and_documents = list(dict.fromkeys(places))
+    found: dict[TopicDocument, tuple[int, int]] = {}
+    for start in range(0, len(pairs_and_documents), IDS_PER_QUERY):
+        part = set(pairs_and_documents[start : start + IDS_PER_QUERY])
         of_query: dict[int, list[tuple[str, int]]] = {}
         narratives = Narrative.objects.filter(
             pair__project=project, pair__pair_id__in={topic for topic, _ in part}, side=side

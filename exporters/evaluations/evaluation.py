@@ -1,7 +1,7 @@
 """Measure systems on original and changed qrels: values with intervals, and differences.
 
-Knows records and numbers, no rows: `exporters.evaluations.actions` reads the runs and keeps the
-results.
+Works on records and numbers, without the database: `exporters.evaluations.actions` reads the runs
+and saves the results.
 """
 
 from __future__ import annotations
@@ -11,13 +11,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from exporters.evaluations.options import FUNCTIONS
-from exporters.evaluations.system_measures import Collection, Prepared, Ranked, measure_system
+from exporters.evaluations.system_measures import (
+    Collection,
+    PreparedCollection,
+    RankedSystem,
+    measure_system,
+)
 
 if TYPE_CHECKING:
     from measures import Measurement
     from measures.significance import Test
 
-# Moves of documents that an evaluation keeps for each system.
+# How many moves of documents an evaluation stores for each system.
 MOST_MOVES = 20_000
 NAMES = {
     "p-mrr": "p-MRR",
@@ -30,17 +35,17 @@ NAMES = {
     "irs": "IRS",
     "nfr": "NFR",
 }
-# Measures of which less is better.
+# Measures where lower is better.
 LOWER = {"nfr"}
 
 
 def evaluate(
-    prepared: Prepared,
-    systems: Sequence[Ranked],
+    prepared: PreparedCollection,
+    systems: Sequence[RankedSystem],
     baseline: str,
     report: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Measure every system, compare each with the baseline, and return what is kept.
+    """Measure every system, compare each with the baseline, and return the results to store.
 
     `report` is called after each system. The keys: `measures` (key, name, whether lower is better),
     `systems` (values by measure, and the moves of documents), `by_query` (values by measure, system
@@ -91,12 +96,14 @@ def _in_order(found: Iterable[str]) -> list[str]:
 
 
 def name_of(key: str) -> str:
-    """What a measure is called in tables."""
+    """Return the name of a measure in tables."""
     return NAMES.get(key, key)
 
 
-def moves(collection: Collection, system: Ranked, options: Mapping[str, Any]) -> list[list[Any]]:
-    """Original and new rank of every document that p-MRR counts: [topic, document, old, new]."""
+def moves(
+    collection: Collection, system: RankedSystem, options: Mapping[str, Any]
+) -> list[list[Any]]:
+    """Return the ranks of every document that p-MRR counts: [topic, document, old, new]."""
     from measures.followir import changed_documents, moves_of
 
     if not {"original", "changed"} <= system.runs.keys():

@@ -1,4 +1,4 @@
-"""Which systems are measured, and on what."""
+"""The form that requests an evaluation."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from django.utils.translation import gettext_lazy
 
 from annotate.collection.models import Run
 from annotate.projects.models import Project
-from exporters.evaluations.systems import SIDES, System, proposed
+from exporters.evaluations.systems import SIDES, System, propose_systems
 from exporters.releases.models import Release
 
-# Releases and runs that the lists offer, the newest first.
+# How many releases and runs the lists offer, the newest first.
 OFFERED = 500
 
 
 class EvaluationForm(forms.Form):
-    """Systems as their runs make them, one more put together by hand, and how they are measured."""
+    """Systems proposed from loaded runs, one more assembled by hand, and how to measure them."""
 
     release = forms.ChoiceField(label=gettext_lazy("Measure on"), required=False)
     systems = forms.MultipleChoiceField(
@@ -26,9 +26,9 @@ class EvaluationForm(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy(
-            "Runs are one system where their names differ only by a word for the mode, as in "
-            "bm25.original.run and bm25.changed.run, or where their tags are the same. Otherwise "
-            "put them together under “Another system”."
+            "Runs form one system if their names differ only in a word for the mode, as in "
+            "bm25.original.run and bm25.changed.run, or if their tags are the same. Otherwise "
+            "combine them under “Another system”."
         ),
     )
     name = forms.CharField(label=gettext_lazy("Name"), max_length=255, required=False)
@@ -40,7 +40,7 @@ class EvaluationForm(forms.Form):
         label=gettext_lazy("Options"),
         required=False,
         max_length=2_000,
-        help_text=gettext_lazy("One a line, as in p-mrr.documents=changed."),
+        help_text=gettext_lazy("One per line, as in p-mrr.documents=changed."),
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
     )
 
@@ -50,15 +50,15 @@ class EvaluationForm(forms.Form):
         self.runs = {str(run.pk): run for run in runs}
         self.offered = {
             "-".join(str(run.pk) for run in system.runs.values()): system
-            for system in proposed(runs)
+            for system in propose_systems(runs)
         }
         super().__init__(data, initial={"systems": list(self.offered)[:2]})
         made = Release.objects.made().filter(project=project).order_by("-pk")
         self.releases = {release.name: release for release in made.defer("manifest")[:OFFERED]}
-        self._offer("release", [("", _("the judgments as they are now")), *_same(self.releases)])
-        self._offer("systems", [(key, _words(one)) for key, one in self.offered.items()])
+        self._offer("release", [("", _("the judgments as they are now")), *_choices(self.releases)])
+        self._offer("systems", [(key, _describe(one)) for key, one in self.offered.items()])
         names = [one.name for one in self.offered.values()]
-        self._offer("baseline", [("", _("nothing")), *_same(dict.fromkeys(names))])
+        self._offer("baseline", [("", _("nothing")), *_choices(dict.fromkeys(names))])
         for side in SIDES:
             every = [(key, run.name) for key, run in self.runs.items()]
             self._offer(side, [("", _("none")), *every])
@@ -75,15 +75,15 @@ class EvaluationForm(forms.Form):
             name, equals, value = (part.strip() for part in line.partition("="))
             if line.strip() and not (name and equals and value):
                 raise forms.ValidationError(
-                    _("%(line)s: write MEASURE.OPTION=VALUE, one a line.") % {"line": line[:100]}
+                    _("%(line)s: write MEASURE.OPTION=VALUE, one per line.") % {"line": line[:100]}
                 )
             if name:
                 found[name] = value
         return found
 
     @property
-    def measured(self) -> list[System]:
-        """The systems that were chosen."""
+    def chosen_systems(self) -> list[System]:
+        """Return the chosen systems."""
         given = self.cleaned_data
         found = [self.offered[key] for key in given["systems"]]
         by_hand = {side: self.runs[given[side]] for side in SIDES if given[side]}
@@ -93,15 +93,15 @@ class EvaluationForm(forms.Form):
         return found
 
     @property
-    def release_asked(self) -> Release | None:
-        """The release that was chosen; None for the rows as they are."""
+    def chosen_release(self) -> Release | None:
+        """Return the chosen release; None for the current rows."""
         return self.releases.get(self.cleaned_data["release"])
 
 
-def _same(names: Any) -> list[tuple[str, str]]:
+def _choices(names: Any) -> list[tuple[str, str]]:
     return [(name, name) for name in names]
 
 
-def _words(system: System) -> str:
+def _describe(system: System) -> str:
     runs = ", ".join(f"{side} {system.runs[side].name}" for side in SIDES if side in system.runs)
     return f"{system.name}: {runs}"

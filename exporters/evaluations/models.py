@@ -1,4 +1,4 @@
-"""Evaluations of systems by the labels of a release."""
+"""Evaluations of systems, and the effects on measures that they found."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
     """Evaluations of runs."""
 
     def computed(self) -> EvaluationQuerySet:
-        """Those that have results, the newest first."""
+        """Return those that have results, the newest first."""
         return self.filter(state=Job.State.DONE, results__isnull=False).order_by("-pk")
 
 
 class Evaluation(Job):
-    """Systems measured by their runs on a release, or on what an export would hold: what was
-    measured, how, and what came out.
+    """An evaluation: the systems, options and results of measuring runs on a release or on the
+    current rows.
     """
 
     task: ClassVar[str] = "exporters.evaluate"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="evaluations")
-    # Null: made by the command, which knows nobody.
+    # Null: made by the command, which has no member.
     by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="evaluations"
     )
@@ -73,12 +73,12 @@ class Evaluation(Job):
         return f"evaluation {self.pk}"
 
     def get_absolute_url(self) -> str:
-        """Where its results are shown."""
+        """Return the URL of the results page."""
         return reverse("exporters:evaluation", args=[self.project.slug, self.pk])
 
 
 class SettlingEffect(models.Model):
-    """How far settling what people differ on would move a measure, as an evaluation found it."""
+    """How far settling one disagreement would move a measure, as computed by an evaluation."""
 
     evaluation = models.ForeignKey(
         Evaluation, on_delete=models.CASCADE, related_name="settling_effects"

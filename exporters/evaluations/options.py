@@ -1,4 +1,4 @@
-"""Options of an evaluation: how measures are computed, by name as they are given."""
+"""Options of an evaluation, which set by name how measures are computed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from exporters.exports.labels import ir_evaluator
 if TYPE_CHECKING:
     from measures import Measurement
 
-# What one evaluation may ask for: more would keep a worker busy for hours.
+# Limits of one evaluation: more would keep a worker busy for hours.
 MOST_RESAMPLES, MOST_MEASURES, MOST_CUTOFF = 100_000, 20, 10_000
-# Measures that options name.
+# Measures that take options.
 FUNCTIONS = ("p-mrr", "wise", "sicr", "robustness", "m-wise", "m-sicr", "mdcr", "irs", "nfr")
-# Options that are of no single measure, with the values that they take; None: a number or a name.
+# Options that belong to no single measure, with their values; None: a number or a name.
 GENERAL: dict[str, dict[str, tuple[str, ...] | None]] = {
     "ir": {"measures": None},
     "intervals": {"clusters": ("pair", "query", "core")},
     "differences": {"test": ("randomization", "t")},
     "settling": {"measure": None, "resamples": None, "seed": None},
 }
-# Fewer draws say nothing of a probability.
+# Fewer draws cannot estimate a probability.
 FEWEST_DRAWS = 100
 
 
@@ -31,27 +31,27 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Read options such as {"p-mrr.documents": "changed"} into arguments by measure.
 
     Raises:
-        ValueError: An unknown measure, option or value, with a sentence that says what there is.
+        ValueError: An unknown measure, option or value; the message lists the known ones.
     """
     found: dict[str, dict[str, Any]] = {name: {} for name in (*FUNCTIONS, *GENERAL)}
     for name, text in options.items():
         measure, dot, option = name.partition(".")
         if measure not in found or not dot:
             raise ValueError(
-                f"{name} is no option: write MEASURE.OPTION=VALUE, where MEASURE is one of "
+                f"{name} is not an option: write MEASURE.OPTION=VALUE, where MEASURE is one of "
                 f"{', '.join(found)}"
             )
         known = option_names(measure)
         if option not in known:
             raise ValueError(f"{measure} has no option {option!r}; it has {', '.join(known)}")
-        found[measure][option] = text.split() if measure == "ir" else _value(text)
+        found[measure][option] = text.split() if measure == "ir" else _parse_value(text)
     for measure in FUNCTIONS:
         if found[measure]:
             try:
-                _function(measure)(**_EMPTY[measure], **found[measure])
+                _measure_function(measure)(**_EMPTY_ARGUMENTS[measure], **found[measure])
             except TypeError as error:
                 given = ", ".join(f"{name}={value}" for name, value in found[measure].items())
-                raise ValueError(f"{measure} does not take {given}") from error
+                raise ValueError(f"{measure} does not accept {given}") from error
         if int(found[measure].get("resamples") or 0) > MOST_RESAMPLES:
             raise ValueError(f"{measure}.resamples is at most {MOST_RESAMPLES:,}")
     _check_ir(found["ir"].get("measures", []))
@@ -64,34 +64,38 @@ def _check_general(found: Mapping[str, Mapping[str, Any]]) -> None:
         for name, known in names.items():
             if known and (value := found[group].get(name, known[0])) not in known:
                 raise ValueError(
-                    f"{group}.{name} is {', '.join(known[:-1])} or {known[-1]}, not {value}"
+                    f"{group}.{name} must be {', '.join(known[:-1])} or {known[-1]}, not {value}"
                 )
     clusters = found["intervals"].get("clusters", "pair")
     if clusters != "pair" and found["differences"].get("test") == "t":
         raise ValueError(
-            "differences.test=t takes pairs for independent; leave "
-            f"intervals.clusters={clusters} out, or the t test"
+            "differences.test=t treats pairs as independent; leave out "
+            f"intervals.clusters={clusters} or the t test"
         )
     draws = found["settling"].get("resamples", FEWEST_DRAWS)
     if not isinstance(draws, int) or not FEWEST_DRAWS <= draws <= MOST_RESAMPLES:
         raise ValueError(
-            f"settling.resamples is a number from {FEWEST_DRAWS:,} to {MOST_RESAMPLES:,}, "
+            f"settling.resamples must be a number from {FEWEST_DRAWS:,} to {MOST_RESAMPLES:,}, "
             f"not {draws}"
         )
     seed = found["settling"].get("seed", 0)
     if not isinstance(seed, int) or seed < 0:
-        raise ValueError(f"settling.seed is a number from 0, not {seed}")
+        raise ValueError(f"settling.seed must be a whole number of at least 0, not {seed}")
 
 
 def option_names(measure: str) -> list[str]:
-    """The options of a measure that can be given."""
+    """Return the options that a measure accepts."""
     if measure in GENERAL:
         return list(GENERAL[measure])
-    given = {*_EMPTY[measure], "base", "relevant"}
-    return [name for name in inspect.signature(_function(measure)).parameters if name not in given]
+    given = {*_EMPTY_ARGUMENTS[measure], "base", "relevant"}
+    return [
+        name
+        for name in inspect.signature(_measure_function(measure)).parameters
+        if name not in given
+    ]
 
 
-_EMPTY: dict[str, dict[str, Any]] = {
+_EMPTY_ARGUMENTS: dict[str, dict[str, Any]] = {
     "p-mrr": {"original": {}, "changed": {}, "qrels_original": {}, "qrels_changed": {}},
     "wise": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
     "sicr": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
@@ -112,27 +116,27 @@ _EMPTY: dict[str, dict[str, Any]] = {
 }
 
 
-def _function(measure: str) -> Callable[..., Measurement]:
+def _measure_function(measure: str) -> Callable[..., Measurement]:
     import measures
 
     found: Callable[..., Measurement] = getattr(measures, measure.replace("-", "_"))
     return found
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     if re.fullmatch(r"-?[0-9]{1,9}", text):
         return int(text)
     return {"none": None, "true": True, "false": False}.get(text.casefold(), text)
 
 
 def _check_ir(names: Iterable[str]) -> None:
-    """Refuse what ir_measures cannot compute."""
+    """Refuse measures that ir_measures cannot compute."""
     import ir_measures
 
-    asked = list(names)
-    if len(asked) > MOST_MEASURES:
+    measures = list(names)
+    if len(measures) > MOST_MEASURES:
         raise ValueError(f"ir.measures names at most {MOST_MEASURES} measures")
-    for name in asked:
+    for name in measures:
         try:
             measure = ir_measures.parse_measure(name)
             if not 0 < (measure.params.get("cutoff") or 1) <= MOST_CUTOFF:
@@ -142,6 +146,6 @@ def _check_ir(names: Iterable[str]) -> None:
             ir_evaluator([name], {"q": {"d": 1}}, 1)({"q": {"d": 1.0}})
         except (NameError, ValueError, KeyError, TypeError, SyntaxError, AssertionError) as error:
             raise ValueError(
-                f"{name!r} is no measure that ir_measures computes here, such as nDCG@10, "
-                "AP(rel=2) or RBP(p=0.8)"
+                f"{name!r} is not a measure that ir_measures can compute; write, for example, "
+                "nDCG@10, AP(rel=2) or RBP(p=0.8)"
             ) from error

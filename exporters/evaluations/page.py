@@ -1,4 +1,4 @@
-"""What the page of an evaluation draws: tables, and the points of its charts with their links."""
+"""Data of an evaluation's page: its tables, and the points of its charts with their links."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from django.urls import reverse
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
-from exporters.evaluations.documents import SIDES, Place, candidates_under
+from exporters.evaluations.documents import SIDES, TopicDocument, find_candidates
 from exporters.evaluations.tables import interval_text
 
-# Measures that the first table shows; the others are folded below.
+# Measures in the first table; the others are folded below it.
 FIRST = ("p-mrr", "wise", "sicr", "irs", "nfr")
 IR_FIRST = "nDCG@10"
-# Points that a chart draws at most: those that say most.
+# How many points a chart draws at most.
 MOST_POINTS = 400
 MOST_DECIDING = 25
 MOST_LINKED = 20
@@ -23,7 +23,7 @@ BINS = 20
 
 
 class Bar(NamedTuple):
-    """A topic with its value, and the page that tells about it."""
+    """A topic with its value, and the page of its query."""
 
     label: str
     value: float
@@ -31,7 +31,7 @@ class Bar(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """A stretch of a histogram, and the topics in it."""
+    """A bin of a histogram, and the topics in it."""
 
     low: float
     high: float
@@ -51,12 +51,12 @@ class Move(NamedTuple):
 
 
 def is_first(key: str) -> bool:
-    """Whether a measure stands in the first table."""
+    """Whether a measure belongs in the first table."""
     return key in FIRST or key.startswith(f"{IR_FIRST} ")
 
 
 def value_rows(results: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
-    """Systems with their values, for a table: the measures that stand first, or the others."""
+    """Return systems with their values, for the table of first measures or of the others."""
     measures = [one for one in results["measures"] if is_first(one["key"]) == first]
     return {
         "measures": measures,
@@ -85,7 +85,7 @@ def _cell(value: Mapping[str, Any] | None) -> dict[str, str]:
 
 
 def difference_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Differences from the baseline, a measure and system a row: effect and interval first."""
+    """Return differences from the baseline, one row per measure and system."""
     rows = []
     for measure in results["measures"]:
         for name, one in results["differences"].get(measure["key"], {}).items():
@@ -108,7 +108,7 @@ def difference_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def query_bars(project: Project, results: Mapping[str, Any], key: str, system: str) -> list[Bar]:
-    """A bar for each topic, the highest first: the difference from the baseline, or the value."""
+    """Return a bar per topic, highest first: the difference from the baseline, or the value."""
     by_system = results["by_query"].get(key, {})
     mine = by_system.get(system, {})
     baseline = results["baseline"]
@@ -126,7 +126,7 @@ def query_bars(project: Project, results: Mapping[str, Any], key: str, system: s
 
 
 def query_urls(project: Project, topics: Iterable[str]) -> dict[str, str]:
-    """The page of the query of each pair that is there still."""
+    """Return the URL of each pair's query page, for the pairs that still exist."""
     rows = InstructionPair.objects.filter(project=project, pair_id__in=list(topics)[:5_000])
     return {
         pair_id: reverse("annotate:query", args=[project.slug, query])
@@ -135,15 +135,16 @@ def query_urls(project: Project, topics: Iterable[str]) -> dict[str, str]:
 
 
 def topic_rows(project: Project, results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Figures of each topic, the first with the pages of their queries."""
+    """Return the figures of each topic; the first MOST_POINTS have links to their queries."""
     topics = results["collection"]["topics"]
     urls = query_urls(project, [row["topic"] for row in topics[:MOST_POINTS]])
     return [{**row, "url": urls.get(row["topic"], "")} for row in topics]
 
 
 def histogram(project: Project, values: Iterable[tuple[str, float | None]]) -> list[Bin]:
-    """p-MRR from -1 to 1 in 20 stretches of the same width; 1 belongs to the last. The first topics
-    of each have the pages of their queries.
+    """Return p-MRR from -1 to 1 in 20 bins of equal width; 1 belongs to the last bin.
+
+    The first topics of each bin have links to their queries.
     """
     bins = [
         Bin((n - BINS / 2) / (BINS / 2), (n + 1 - BINS / 2) / (BINS / 2), [], [])
@@ -160,7 +161,10 @@ def histogram(project: Project, values: Iterable[tuple[str, float | None]]) -> l
 
 
 def moves(project: Project, found: Sequence[Sequence[Any]]) -> list[Move]:
-    """Changed documents with both ranks, those that rise farthest against the change first."""
+    """Return changed documents with both ranks, lowest pairwise score first.
+
+    The first are the documents that rise farthest although they should fall.
+    """
     from measures.followir import pair_score
 
     scored = sorted(
@@ -176,7 +180,7 @@ def moves(project: Project, found: Sequence[Sequence[Any]]) -> list[Move]:
 def deciding_rows(
     project: Project, results: Mapping[str, Any], measure: str
 ) -> list[dict[str, Any]]:
-    """Documents whose settlement would move a measure most, with their pages."""
+    """Return the documents whose settlement would move a measure most, with links."""
     rows = results.get("deciding", {}).get("by_measure", {}).get(measure, [])
     rows = [row for row in rows if row["figure"]][:MOST_DECIDING]
     queries = query_urls(project, {row["topic"] for row in rows})
@@ -205,8 +209,10 @@ def deciding_rows(
 
 
 def place_rows(results: Mapping[str, Any], measure: str) -> dict[str, Any] | None:
-    """How sure the places of systems are by a measure: a row for each, with the probability that
-    it stays before each one below it. None where nothing is disputed or one system is measured.
+    """Return how sure the ranking of systems by a measure is.
+
+    A row per system has the probability that it stays before each system below it. None if nothing
+    is disputed or only one system is measured.
     """
     found = results.get("places", {}).get("by_measure", {}).get(measure)
     if found is None:
@@ -230,10 +236,10 @@ def place_rows(results: Mapping[str, Any], measure: str) -> dict[str, Any] | Non
 
 
 def document_urls(
-    project: Project, places: Collection[Place], side: str = Narrative.Side.ALTERED
-) -> dict[Place, str]:
-    """The page with what people said of each document, under the narrative in force on a side."""
+    project: Project, places: Collection[TopicDocument], side: str = Narrative.Side.ALTERED
+) -> dict[TopicDocument, str]:
+    """Return the URL of each document's judgments under the current narrative of a side."""
     return {
         place: reverse("audit:disagreement", args=[narrative, candidate])
-        for place, (narrative, candidate) in candidates_under(project, places, side).items()
+        for place, (narrative, candidate) in find_candidates(project, places, side).items()
     }

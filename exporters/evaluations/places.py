@@ -1,8 +1,8 @@
-"""How sure the places of systems are while people disagree.
+"""Estimate how sure the ranking of systems is while people disagree.
 
-In each of many draws every disputed document is settled as one of the people who judged it said.
-How often a system stays before another, and how many documents must be settled until neighbours
-keep their order, is counted over the draws. docs/measures.md defines the figures.
+Each of many draws settles every disputed document with the grade of one of its annotators. Over the
+draws this module counts how often a system stays before another, and how many documents must be
+settled until neighbours keep their order. docs/measures.md defines the figures.
 """
 
 from __future__ import annotations
@@ -12,53 +12,60 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
-from exporters.evaluations.settlements import By, Dispute, Settled, Settlement, Together
+from exporters.evaluations.settlements import (
+    Dispute,
+    JointSettlements,
+    SettledValues,
+    Settlement,
+    ValuesByMeasure,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
 RESAMPLES = 1_000
-# Neighbours are stable when two settlements of what is left agree on their order so often.
+# Neighbours are stable when two settlements of the remaining documents agree on their order in this
+# share of draws.
 STABLE = 0.95
-# Pairs of settlements of a topic whose combinations of grades are too many, and rankings that are
-# measured for them at a time, of all systems together.
+# For topics with too many combinations of grades: the number of pairs of settlements per topic, and
+# of rankings measured for them at a time, over all systems.
 MOST_PAIRS, MOST_AGAIN = 32, 40_000
-# Means that differ by less are alike.
-_ALIKE = 1e-12
+# Means that differ by less count as equal.
+_EQUAL_WITHIN = 1e-12
 
 
 Drawn = Sequence[tuple["npt.NDArray[np.float64]", "npt.NDArray[np.int64]"]]
 
 
 class Draws:
-    """Settlements of all topics, drawn together, and drawn again.
+    """Joint draws of settlements of all topics, and second draws that keep some of the grades.
 
-    Where not every combination of grades is among the settlements of a topic, a second draw that
-    keeps some grades of the first is made anew: there are so many pairs of settlements for it.
+    If the settlements of a topic do not cover every combination of grades, a second draw cannot be
+    picked from them. For such topics, `pairs` pairs of settlements are generated instead.
 
     Args:
         together: Settlements of each topic.
         resamples: How many draws.
         seed: Seed of numpy's default_rng.
-        pairs: How many pairs of settlements.
+        pairs: How many pairs of settlements to generate for a topic that is not complete.
 
     Attributes:
-        drawn: Of each topic, which of its settlements every draw has.
-        which: Which of its pairs.
+        drawn: For each topic, the index of its settlement in every draw.
+        which: For each topic, the index of its pair in every draw.
     """
 
     def __init__(
-        self, together: Mapping[str, Together], resamples: int, seed: int, pairs: int
+        self, joint: Mapping[str, JointSettlements], resamples: int, seed: int, pairs: int
     ) -> None:
         import numpy as np
 
         rng = np.random.default_rng(seed)
-        self._together = list(together.values())
-        self._weights = [np.array([one.weight for one in its.every]) for its in self._together]
+        self._joint = list(joint.values())
+        self._weights = [np.array([one.weight for one in its.every]) for its in self._joint]
         self.drawn = [_pick(weights, rng.random(resamples)) for weights in self._weights]
-        self._again = [rng.random(resamples) for _ in self._together]
-        self.which = [rng.integers(pairs, size=resamples) for _ in self._together]
+        self._again = [rng.random(resamples) for _ in self._joint]
+        self.which = [rng.integers(pairs, size=resamples) for _ in self._joint]
         self._pairs = [
             []
             if its.complete
@@ -69,14 +76,14 @@ class Draws:
                 )
                 for _ in range(pairs)
             ]
-            for its in self._together
+            for its in self._joint
         ]
 
-    def again(self, place: int, settled: Collection[Dispute]) -> npt.NDArray[np.int64]:
-        """Draw a topic a second time: these documents keep the grade of the first draw."""
+    def redraw(self, place: int, settled: Collection[Dispute]) -> npt.NDArray[np.int64]:
+        """Draw a topic a second time; `settled` documents keep the grade of the first draw."""
         import numpy as np
 
-        its = self._together[place]
+        its = self._joint[place]
         kept = [column for column, one in enumerate(its.disputes) if one in settled]
         if len(kept) == len(its.disputes):
             return self.drawn[place]
@@ -89,8 +96,8 @@ class Draws:
     def pairs(
         self, place: int, settled: Collection[Dispute]
     ) -> tuple[list[Settlement], list[Settlement]]:
-        """The pairs of a topic: these documents have the grade of the first in the second too."""
-        disputes = self._together[place].disputes
+        """Return the pairs of a topic; `settled` documents have the first's grade in both."""
+        disputes = self._joint[place].disputes
         firsts: list[Settlement] = []
         seconds: list[Settlement] = []
         for first, second in self._pairs[place]:
@@ -118,7 +125,7 @@ def _draw(
     wanted: npt.NDArray[np.int64],
     random: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.int64]:
-    """Draw by weight, each from the group that is wanted; `random` is between 0 and 1."""
+    """Draw by weight, each from its wanted group; `random` is between 0 and 1."""
     import numpy as np
 
     order = np.argsort(group, kind="stable")
@@ -130,19 +137,19 @@ def _draw(
     return np.asarray(order[np.minimum(at, last[wanted])])
 
 
-class _Measure:
+class _SystemValues:
     """Values of systems under draws of settlements, for one measure.
 
     Attributes:
-        order: Systems as they are now, the best first.
-        rows: Where each of them stands in the values of settlements.
+        order: Systems in their current order, the best first.
+        rows: The row of each system in the arrays of values of settlements.
     """
 
     def __init__(
         self,
         key: str,
-        settled: Settled,
-        together: Mapping[str, Together],
+        settled: SettledValues,
+        joint: Mapping[str, JointSettlements],
         now: Mapping[str, Mapping[str, float | None]],
         *,
         lower: bool,
@@ -159,20 +166,20 @@ class _Measure:
         self.rows = [settled.systems.index(name) for name in self.order]
         values = settled.values(key)[self.rows]
         self.settled = [
-            values[:, [settled.at[one.settlement] for one in its.every]]
-            for its in together.values()
+            values[:, [settled.columns[one.settlement] for one in its.every]]
+            for its in joint.values()
         ]
         others = [
-            [value for topic, value in known[name].items() if topic not in together]
+            [value for topic, value in known[name].items() if topic not in joint]
             for name in self.order
         ]
         self._sums = np.array([math.fsum(its) for its in others])
         self._counts = np.array([len(its) for its in others])
 
-    def under(self, drawn: Drawn) -> npt.NDArray[np.float64]:
-        """Values of the systems, shape (systems, draws), more is better; nan where undefined.
+    def values_under(self, drawn: Drawn) -> npt.NDArray[np.float64]:
+        """Return values of the systems, shape (systems, draws); higher is better, nan if undefined.
 
-        `drawn`: of each topic the values of some settlements, and which of them every draw has.
+        `drawn`: for each topic, the values of its settlements and the index of one in every draw.
         """
         import numpy as np
 
@@ -187,76 +194,78 @@ class _Measure:
         return np.asarray(self._sign * sums / counts)
 
 
-def places(
-    together: Mapping[str, Together],
-    settled: Settled,
+def compute_places(
+    joint: Mapping[str, JointSettlements],
+    settled: SettledValues,
     effects: Mapping[str, Sequence[Mapping[str, Any]]],
-    by_query: By,
+    by_query: ValuesByMeasure,
     *,
     chosen: str,
     lower: Collection[str] = (),
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> dict[str, dict[str, Any]]:
-    """How sure the places of systems are, by measure.
+    """Return how sure the ranking of systems is, by measure.
 
-    Of each measure: `order`, the systems as they are now, the best first; `before`, by system and
-    system, how probable it is that the one stays before the other; `judgments`, how many documents
-    have to be settled, those that move the measure most first, until the order of all neighbours is
-    stable; `documents`, how many are disputed. Where a topic has too many combinations of grades
-    to measure them all, `judgments` is found for the `chosen` measure alone, and None elsewhere.
+    For each measure: `order`, the systems in their current order, the best first; `before`, by
+    system and system, the probability that the one stays before the other; `judgments`, how many
+    documents have to be settled, those that move the measure most first, until the order of all
+    neighbours is stable; `documents`, how many are disputed. If a topic has too many combinations
+    of grades to measure them all, `judgments` is computed for the `chosen` measure only, and is
+    None for the others.
     """
-    many = [its for its in together.values() if not its.complete]
+    many = [its for its in joint.values() if not its.complete]
     room = MOST_AGAIN // max(1, 2 * len(settled.systems) * len(many))
-    draws = Draws(together, resamples, seed, pairs=max(4, min(MOST_PAIRS, room)))
-    disputes = [one for its in together.values() for one in its.disputes]
+    draws = Draws(joint, resamples, seed, pairs=max(4, min(MOST_PAIRS, room)))
+    disputes = [one for its in joint.values() for one in its.disputes]
     known = {(one.topic, one.document, one.side): one for one in disputes}
     found: dict[str, dict[str, Any]] = {}
     for key in settled.measures:
-        measure = _Measure(key, settled, together, by_query[key], lower=key in lower)
+        measure = _SystemValues(key, settled, joint, by_query[key], lower=key in lower)
         if len(measure.order) < 2:
             continue
         documents = [known[row["topic"], row["document"], row["side"]] for row in effects[key]]
         judgments = None
         if not many or key == chosen:
-            judgments = _judgments(key, measure, draws, together, settled, documents)
+            judgments = _judgments_until_stable(key, measure, draws, joint, settled, documents)
         drawn = list(zip(measure.settled, draws.drawn, strict=True))
         found[key] = {
             "order": measure.order,
-            "before": _before(measure.order, measure.under(drawn)),
+            "before": _probabilities_before(measure.order, measure.values_under(drawn)),
             "judgments": judgments,
             "documents": len(documents),
         }
     return found
 
 
-def _judgments(
+def _judgments_until_stable(
     key: str,
-    measure: _Measure,
+    measure: _SystemValues,
     draws: Draws,
-    together: Mapping[str, Together],
-    settled: Settled,
+    joint: Mapping[str, JointSettlements],
+    settled: SettledValues,
     documents: Sequence[Dispute],
 ) -> int:
-    """How many of the documents have to be settled until the order is stable, by halving: more
-    settled documents never make it less sure, but for chance.
+    """Return how many of the documents have to be settled until the order is stable.
+
+    Binary search: settling more documents never makes the order less sure, except by chance.
     """
 
     def is_stable(count: int) -> bool:
         known = set(documents[:count])
         first, second = [], []
-        for place, its in enumerate(together.values()):
+        for place, its in enumerate(joint.values()):
             if its.complete:
                 values = measure.settled[place]
                 first.append((values, draws.drawn[place]))
-                second.append((values, draws.again(place, known)))
+                second.append((values, draws.redraw(place, known)))
             else:
                 for side, settlements in zip(
                     (first, second), draws.pairs(place, known), strict=True
                 ):
-                    again = settled.measured_again(key, settlements)[measure.rows]
+                    again = settled.measure_again(key, settlements)[measure.rows]
                     side.append((again, draws.which[place]))
-        return _agree(measure.under(first), measure.under(second))
+        return _orders_agree(measure.values_under(first), measure.values_under(second))
 
     low, high = 0, len(documents)
     while low < high:
@@ -269,15 +278,15 @@ def _judgments(
 
 
 def _signs(first: Any, second: Any) -> Any:
-    """1 where the first is more, -1 where the second is, 0 where they are alike up to rounding."""
+    """Return 1 where the first is larger, -1 where the second is, 0 where equal up to rounding."""
     import numpy as np
 
     difference = first - second
-    return np.where(np.abs(difference) < _ALIKE, 0.0, np.sign(difference))
+    return np.where(np.abs(difference) < _EQUAL_WITHIN, 0.0, np.sign(difference))
 
 
-def _before(order: Sequence[str], values: Any) -> dict[str, dict[str, float]]:
-    """The share of draws in which the one is before the other; half of those in which they tie."""
+def _probabilities_before(order: Sequence[str], values: Any) -> dict[str, dict[str, float]]:
+    """Return the share of draws in which one is before the other; ties count half."""
     found: dict[str, dict[str, float]] = {name: {} for name in order}
     for (row, name), (other_row, other) in combinations(enumerate(order), 2):
         signs = _signs(values[row], values[other_row])
@@ -285,8 +294,8 @@ def _before(order: Sequence[str], values: Any) -> dict[str, dict[str, float]]:
     return found
 
 
-def _agree(first: Any, second: Any) -> bool:
-    """Whether both draws have the same order of all neighbours often enough."""
+def _orders_agree(first: Any, second: Any) -> bool:
+    """Return whether both draws order all neighbours the same way often enough."""
     return all(
         (_signs(first[row], first[below]) == _signs(second[row], second[below])).mean() >= STABLE
         for row, below in pairwise(range(len(first)))

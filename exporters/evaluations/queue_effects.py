@@ -1,4 +1,4 @@
-"""How far settling a disagreement would move a measure: kept for the queue of disagreements."""
+"""Store how far settling each disagreement would move a measure, for the disagreement queue."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotate.projects.models import Project
-from exporters.evaluations.documents import SIDES, candidates_under
+from exporters.evaluations.documents import SIDES, find_candidates
 from exporters.evaluations.models import Evaluation, SettlingEffect
 
-# Effects are whole numbers of this part of a measure.
+# Effects are stored as whole numbers of millionths.
 PARTS = 1_000_000
 
 
-def write(evaluation: Evaluation, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Keep the figure of each document, in place of those that an earlier attempt kept."""
+def save_effects(evaluation: Evaluation, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Save the figure of each document, replacing those of an earlier attempt."""
     figures = {(row["side"], row["topic"], row["document"]): row["figure"] for row in rows}
     SettlingEffect.objects.filter(evaluation=evaluation).delete()
     made = []
     for side in SIDES:
         of_side = {(topic, doc): f for (its, topic, doc), f in figures.items() if its == side}
-        places = candidates_under(evaluation.project, of_side, SIDES[side])
+        places = find_candidates(evaluation.project, of_side, SIDES[side])
         made += [
             SettlingEffect(
                 evaluation=evaluation,
@@ -35,7 +35,7 @@ def write(evaluation: Evaluation, rows: Iterable[Mapping[str, Any]]) -> None:
     SettlingEffect.objects.bulk_create(made, batch_size=1_000)
 
 
-def newest(project: Project) -> QuerySet[SettlingEffect]:
-    """The effects that the newest evaluation of a project kept."""
+def newest_effects(project: Project) -> QuerySet[SettlingEffect]:
+    """Return the effects that the newest evaluation of a project saved."""
     evaluation = Evaluation.objects.computed().filter(project=project).values("pk")[:1]
     return SettlingEffect.objects.filter(evaluation=evaluation)

@@ -1,7 +1,7 @@
-"""What systems get if disputed documents are settled one way or another.
+"""Measure systems with disputed documents settled one way or another.
 
-A settlement gives disputed documents of one topic a grade that somebody gave them. The topic is
-measured again with it, under an id of its own, by everything that the evaluation measures by.
+A settlement gives disputed documents of one topic a grade that one of their annotators gave. The
+topic is measured again with these grades, under a separate id, by every measure of the evaluation.
 docs/measures.md defines the figures.
 """
 
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exporters.evaluations.system_measures import (
     Collection,
     Options,
-    Prepared,
-    Ranked,
+    PreparedCollection,
+    RankedSystem,
     measure_system,
 )
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-# Disputed documents whose settlement is tried: those on which relevance hangs come first.
+# How many disputed documents are tried: those whose relevance is disputed come first.
 MOST_DOCUMENTS = 1_000
-# Settlements of all disputed documents of one topic that are tried, and rankings that are measured
-# again for that, of all systems together.
+# How many joint settlements of one topic's disputed documents are tried, and how many rankings are
+# measured again for that, over all systems.
 MOST_SETTLEMENTS, MOST_RANKINGS = 64, 40_000
-# Documents that are kept of each measure: those that move it most.
-MOST_KEPT = 100
-# Topics measured at a time.
+# How many documents are stored for each measure: those that move it most.
+MOST_STORED = 100
+# How many topics are measured at a time.
 BATCH = 500
 
-# Sides of disputed.tsv on which systems are measured, as `Collection` calls them.
+# Sides of disputed.tsv on which systems are measured, with their names in `Collection`.
 _SIDES = {"altered": "changed", "reversed": "reversed"}
 
-By = Mapping[str, Mapping[str, Mapping[str, float | None]]]
+ValuesByMeasure = Mapping[str, Mapping[str, Mapping[str, float | None]]]
 
 
 class Dispute(NamedTuple):
-    """A document that people gave different grades, which nobody has settled."""
+    """A document with different grades and no adjudication."""
 
     side: str
     topic: str
@@ -51,7 +51,7 @@ class Dispute(NamedTuple):
 
     @property
     def shares(self) -> dict[int, float]:
-        """The share of people who gave each grade."""
+        """Return the share of annotators who gave each grade."""
         return {
             grade: self.grades.count(grade) / len(self.grades) for grade in sorted({*self.grades})
         }
@@ -60,28 +60,28 @@ class Dispute(NamedTuple):
 Settlement = tuple[tuple[Dispute, int], ...]
 
 
-class Weighted(NamedTuple):
-    """A settlement of all disputed documents of a topic, and how probable it is."""
+class WeightedSettlement(NamedTuple):
+    """A settlement of all disputed documents of a topic, and its probability."""
 
     settlement: Settlement
     weight: float
 
 
-class Together(NamedTuple):
+class JointSettlements(NamedTuple):
     """Settlements of all disputed documents of a topic.
 
     Attributes:
         disputes: The documents.
-        every: The settlements; of all combinations of grades where `complete`, else of some.
+        every: The settlements: one for each combination of grades if `complete`, else a sample.
     """
 
     disputes: Sequence[Dispute]
-    every: Sequence[Weighted]
+    every: Sequence[WeightedSettlement]
     complete: bool
 
 
 def read_disputes(path: Path) -> list[Dispute]:
-    """Read disputed.tsv of an export: what people differ on, on the sides that are measured."""
+    """Read disputed.tsv of an export: the disputes on the sides that are measured."""
     _heading, *rows = path.read_text(encoding="utf-8").split("\n")
     found = []
     for row in rows:
@@ -93,31 +93,36 @@ def read_disputes(path: Path) -> list[Dispute]:
     return found
 
 
-def chosen(disputes: Iterable[Dispute], collection: Collection) -> list[Dispute]:
-    """The disputes that are tried: of topics that are measured, those on which relevance hangs
-    first, and no more than MOST_DOCUMENTS.
+def choose_disputes(disputes: Iterable[Dispute], collection: Collection) -> list[Dispute]:
+    """Return the disputes to try, at most MOST_DOCUMENTS, of measured topics only.
+
+    Those that decide whether a document is relevant come first.
     """
 
-    def place(one: Dispute) -> tuple[Any, ...]:
-        decides = min(one.grades) < collection.relevant <= max(one.grades)
-        was = collection.original.get(one.topic, {}).get(one.document, 0) >= collection.relevant
-        return not decides, not was, one
+    def sort_key(one: Dispute) -> tuple[Any, ...]:
+        decides_relevance = min(one.grades) < collection.relevant <= max(one.grades)
+        was_relevant = (
+            collection.original.get(one.topic, {}).get(one.document, 0) >= collection.relevant
+        )
+        return not decides_relevance, not was_relevant, one
 
-    return sorted((one for one in disputes if one.topic in collection.changed), key=place)[
+    return sorted((one for one in disputes if one.topic in collection.changed), key=sort_key)[
         :MOST_DOCUMENTS
     ]
 
 
-def single(disputes: Iterable[Dispute]) -> list[Settlement]:
-    """Each document settled as each grade that somebody gave it, the others left as they are."""
+def single_settlements(disputes: Iterable[Dispute]) -> list[Settlement]:
+    """Return one settlement per document and grade it was given, leaving the others unsettled."""
     return [((one, grade),) for one in disputes for grade in one.shares]
 
 
-def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, Together]:
-    """Settlements of all disputed documents of each topic.
+def joint_settlements(
+    disputes: Iterable[Dispute], systems: int, seed: int
+) -> dict[str, JointSettlements]:
+    """Return joint settlements of all disputed documents of each topic.
 
-    Every combination of grades with its probability, where there are few enough; of more, some are
-    drawn. Documents are settled independently, each as one of the people who judged it said.
+    These are all combinations of grades with their probabilities, or a random sample if there are
+    too many. Documents are settled independently, each with the grade of one of its annotators.
     """
     import numpy as np
 
@@ -127,14 +132,14 @@ def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, 
     room = MOST_RANKINGS // max(1, systems * len(by_topic))
     most = max(4, min(MOST_SETTLEMENTS, room))
     rng = np.random.default_rng(seed)
-    found: dict[str, Together] = {}
+    found: dict[str, JointSettlements] = {}
     for topic in sorted(by_topic):
         its = sorted(by_topic[topic])
         shares = [list(one.shares.items()) for one in its]
         complete = math.prod(map(len, shares)) <= most
         if complete:
             every = [
-                Weighted(
+                WeightedSettlement(
                     tuple((one, grade) for one, (grade, _) in zip(its, choice, strict=True)),
                     math.prod(share for _, share in choice),
                 )
@@ -142,53 +147,53 @@ def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, 
             ]
         else:
             every = [
-                Weighted(
+                WeightedSettlement(
                     tuple((one, one.grades[int(rng.integers(len(one.grades)))]) for one in its),
                     1 / most,
                 )
                 for _ in range(most)
             ]
-        found[topic] = Together(its, every, complete)
+        found[topic] = JointSettlements(its, every, complete)
     return found
 
 
-class Settled:
+class SettledValues:
     """Values of systems on topics under settlements.
 
     Attributes:
         measures: The measures that settling can move.
-        at: Where each settlement stands in the arrays.
+        at: The column of each settlement in the arrays.
     """
 
     def __init__(
         self,
         collection: Collection,
         options: Options,
-        systems: Sequence[Ranked],
+        systems: Sequence[RankedSystem],
         settlements: Iterable[Settlement],
-        by_query: By,
+        by_query: ValuesByMeasure,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Measure every system under every settlement; `by_query` are the values as they are.
+        """Measure every system under every settlement; `by_query` holds the current values.
 
-        `check` is called now and then, and raises where the work must stop.
+        `check` is called regularly, and raises an exception when the work must stop.
         """
         self.systems = [system.name for system in systems]
         self._collection, self._options, self._ranked = collection, options, systems
         self._by_query, self._check = by_query, check
-        self.at = {one: number for number, one in enumerate(dict.fromkeys(settlements))}
-        self._values = self._measure(self.at)
+        self.columns = {one: number for number, one in enumerate(dict.fromkeys(settlements))}
+        self._values = self._measure(self.columns)
         self.measures = [key for key in by_query if key in self._values]
         self._again: dict[str, dict[Settlement, npt.NDArray[np.float64]]] = {}
 
     def values(self, measure: str) -> npt.NDArray[np.float64]:
-        """Values of a measure, shape (systems, settlements); nan where there is none."""
+        """Return values of a measure, shape (systems, settlements); nan if undefined."""
         return self._values[measure]
 
-    def measured_again(
+    def measure_again(
         self, measure: str, settlements: Sequence[Settlement]
     ) -> npt.NDArray[np.float64]:
-        """Values of a measure under other settlements, shape (systems, settlements)."""
+        """Return values of a measure under other settlements, shape (systems, settlements)."""
         import numpy as np
 
         known = self._again.setdefault(measure, {})
@@ -207,8 +212,8 @@ class Settled:
         for start in range(0, len(wanted), BATCH):
             self._check()
             batch = wanted[start : start + BATCH]
-            settled = _collection_of(self._collection, batch)
-            prepared = Prepared(settled, self._options, values_only=True)
+            settled = _settled_collection(self._collection, batch)
+            prepared = PreparedCollection(settled, self._options, values_only=True)
             ids = {str(number): _topic_of(one) for number, one in enumerate(batch)}
             for place, system in enumerate(self._ranked):
                 runs = {side: scores.under(ids) for side, scores in system.scores.items()}
@@ -221,7 +226,7 @@ class Settled:
                         if value is not None:
                             found[key][place, start + int(number)] = value
         for key in [key for key in found if key.endswith(" after")]:
-            # Settling moves none of the values before the change.
+            # Settling does not move the values before the change.
             name = key.removesuffix(" after")
             if f"{name} change" in self._by_query:
                 before = self._by_query[f"{name} before"]
@@ -237,8 +242,8 @@ def _topic_of(settlement: Settlement) -> str:
     return settlement[0][0].topic
 
 
-def _collection_of(collection: Collection, settlements: Sequence[Settlement]) -> Collection:
-    """The topics of settlements as they would be, each under the number of its settlement."""
+def _settled_collection(collection: Collection, settlements: Sequence[Settlement]) -> Collection:
+    """Return the settled topics as a collection, each under the number of its settlement."""
     sides: dict[str, dict[str, dict[str, int]]] = {
         "original": {},
         "changed": {},
@@ -254,7 +259,7 @@ def _collection_of(collection: Collection, settlements: Sequence[Settlement]) ->
     for number, settlement in enumerate(settlements):
         topic = _topic_of(settlement)
         for side, qrels in given.items():
-            # What people settle is what is claimed no more.
+            # A settled document no longer counts with its claimed label.
             decided = {
                 dispute.document: grade
                 for dispute, grade in settlement
@@ -270,25 +275,25 @@ def _collection_of(collection: Collection, settlements: Sequence[Settlement]) ->
     )
 
 
-def effects(
-    disputes: Sequence[Dispute], settled: Settled, by_query: By
+def effects_of_settling(
+    disputes: Sequence[Dispute], settled: SettledValues, by_query: ValuesByMeasure
 ) -> dict[str, list[dict[str, Any]]]:
-    """How far settling each document alone would move each measure, by measure, farthest first.
+    """Return how far settling each document alone would move each measure, farthest first.
 
-    Of each document: `figure`, the largest change of a system's value that one of its grades makes;
-    the `system`; and what each grade would change of that system's value.
+    For each document: `figure`, the largest change of a system's value by one of its grades; the
+    `system`; and `changes`, the change of that system's value by each grade.
     """
     import numpy as np
 
     found: dict[str, list[dict[str, Any]]] = {}
-    places = [[settled.at[((one, grade),)] for grade in one.shares] for one in disputes]
+    places = [[settled.columns[((one, grade),)] for grade in one.shares] for one in disputes]
     for measure in settled.measures:
         values = settled.values(measure)
         changes = np.full(values.shape, np.nan)
         for row, system in enumerate(settled.systems):
             its = by_query[measure].get(system)
             if its is not None:
-                changes[row] = _changes(its, settled.at, values[row])
+                changes[row] = _changes_of_mean(its, settled.columns, values[row])
         rows: list[dict[str, Any]] = []
         for one, columns in zip(disputes, places, strict=True):
             block = np.nan_to_num(changes[:, columns])
@@ -312,12 +317,12 @@ def effects(
     return found
 
 
-def _changes(
+def _changes_of_mean(
     now: Mapping[str, float | None],
     settlements: Iterable[Settlement],
     values: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """What each settlement changes of a mean over topics; nan where either has no value."""
+    """Return each settlement's change of the mean over topics; nan if either mean is undefined."""
     import numpy as np
 
     known = {topic: value for topic, value in now.items() if value is not None}

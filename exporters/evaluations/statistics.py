@@ -1,4 +1,4 @@
-"""Figures of a collection and of the runs on it: what a paper says of a test set in a table."""
+"""Figures of a collection and of its runs, as papers tabulate them for a test set."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from django.db.models import Avg, Count, Max
 
 from annotate.collection.models import Candidate, Document, DocumentText
 from annotate.projects.models import Project
-from exporters.evaluations.system_measures import Collection, Ranked
+from exporters.evaluations.system_measures import Collection, RankedSystem
 from formats.source import open_source
 from formats.trec_topics import read_topics
 
 TOPICS = {"before": "topics.original.txt", "after": "topics.changed.txt"}
 
 
-def of_collection(
+def collection_figures(
     collection: Collection, folder: Path, of_pairs: Mapping[str, str], project: Project
 ) -> dict[str, Any]:
-    """Count what is judged, relevant and dropped: of each topic, and of all together.
+    """Count judged, relevant and dropped documents, for each topic and in total.
 
     The keys: `topics` (a list, in the order of the qrels), `grades` (how many documents have each
     grade, before and after), `pools` (how many candidates the queries have), `lengths` (words of
     narratives, characters of document texts).
     """
-    rows = [_topic(collection, topic, of_pairs[topic]) for topic in collection.changed]
+    rows = [_topic_figures(collection, topic, of_pairs[topic]) for topic in collection.changed]
     pools = Candidate.objects.filter(
         query__project=project, query__query_id__in={row["query"] for row in rows}
     )
@@ -45,13 +45,15 @@ def of_collection(
         "documents": collection.documents,
         "pools": _spread(list(sizes.values_list("size", flat=True))),
         "lengths": {
-            "narratives": {when: _words(folder / name) for when, name in TOPICS.items()},
-            "texts": _characters(project),
+            "narratives": {
+                when: _narrative_lengths(folder / name) for when, name in TOPICS.items()
+            },
+            "texts": _text_lengths(project),
         },
     }
 
 
-def _topic(collection: Collection, topic: str, query: str) -> dict[str, Any]:
+def _topic_figures(collection: Collection, topic: str, query: str) -> dict[str, Any]:
     before, after = collection.original.get(topic, {}), collection.changed[topic]
     relevant = {d for d, grade in before.items() if grade >= collection.relevant}
     still = {d for d, grade in after.items() if grade >= collection.relevant}
@@ -68,8 +70,8 @@ def _topic(collection: Collection, topic: str, query: str) -> dict[str, Any]:
     }
 
 
-def _words(path: Path) -> dict[str, Any]:
-    """How long the narratives of a file of topics are, in words."""
+def _narrative_lengths(path: Path) -> dict[str, Any]:
+    """Return how long the narratives of a topics file are, in words."""
     if not path.exists() or not path.stat().st_size:
         return _spread([])
     with open_source(path) as source:
@@ -78,8 +80,8 @@ def _words(path: Path) -> dict[str, Any]:
         )
 
 
-def _characters(project: Project) -> dict[str, Any]:
-    """How long the texts of the project's documents are, in characters."""
+def _text_lengths(project: Project) -> dict[str, Any]:
+    """Return how long the texts of the project's documents are, in characters."""
     documents = Document.objects.filter(project=project)
     texts = DocumentText.objects.current().filter(document__in=documents)
     found = texts.aggregate(mean=Avg("length"), most=Max("length"))
@@ -97,8 +99,8 @@ def _spread(values: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def of_runs(systems: Iterable[Ranked]) -> list[dict[str, Any]]:
-    """How many topics each run has, and how deep its rankings go."""
+def run_figures(systems: Iterable[RankedSystem]) -> list[dict[str, Any]]:
+    """Return how many topics each run has, and how deep its rankings go."""
     return [
         {
             "system": system.name,

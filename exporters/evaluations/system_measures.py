@@ -1,4 +1,4 @@
-"""All measures of one system: by everything that its runs and the labels allow."""
+"""Compute every measure of a system that its runs and the labels allow."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Scored = Mapping[str, dict[str, float]]
 
 
 class Collection(NamedTuple):
-    """What systems are measured on, under the ids of pairs.
+    """The labels that systems are measured on, under the ids of pairs.
 
     Attributes:
         original, changed: Grades before and after the change.
-        reverse: Grades under reversed narratives; empty where there are none.
-        claimed: Claimed labels, for IRS and NFR; empty where there are none.
+        reverse: Grades under reversed narratives, or empty.
+        claimed: Claimed labels, for IRS and NFR, or empty.
         relevant: Lowest grade that is relevant.
         documents: How many documents the collection has.
-        cores: The core query of each topic, where topics share one; else empty.
+        cores: The core query of each topic, if topics share one; else empty.
         verdicts: Whether a document meets a condition, by topic, document and condition.
         conditions: The conditions of each topic.
     """
@@ -44,7 +44,7 @@ class Collection(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedSystem:
     """A system with the scores of its runs, by side."""
 
     name: str
@@ -52,7 +52,7 @@ class Ranked:
 
     @cached_property
     def scores(self) -> dict[str, Scores]:
-        """The same prepared for measures, which look up every rank once."""
+        """Return the runs as `Scores`, which compute every rank once for all measures."""
         from measures import Scores
 
         return {side: Scores(run, f"{side} run") for side, run in self.runs.items()}
@@ -61,14 +61,14 @@ class Ranked:
 Options = Mapping[str, Mapping[str, Any]]
 
 
-class Prepared:
-    """A collection with what is prepared once to measure every system on it.
+class PreparedCollection:
+    """A collection, and data computed once to measure every system on it.
 
     Args:
         collection: The grades.
         options: As `read_options` returns them.
-        queries: The query of each topic, where intervals are over queries.
-        values_only: Without intervals, and by the measures alone that are quick and depend on the
+        queries: The query of each topic, if intervals are over queries.
+        values_only: Compute no intervals, and only measures that are quick and depend on the
             changed qrels.
     """
 
@@ -94,13 +94,13 @@ class Prepared:
         self._ir_sides = ("changed",) if values_only else ("original", "changed")
 
     def function_options(self, measure: str) -> dict[str, Any]:
-        """The options of a function of `measures`."""
+        """Return the options to pass to a function of `measures`."""
         given = dict(self.options[measure])
         return given if self.interval else {**given, "interval": None}
 
     @cached_property
     def ir(self) -> dict[str, IrMeasures]:
-        """What computes measures of ir_measures, by side."""
+        """Return the evaluators of ir_measures, by side."""
         sides = {"original": self.collection.original, "changed": self.collection.changed}
         return {
             side: IrMeasures(self.ir_names, qrels, self.collection.relevant)
@@ -110,14 +110,15 @@ class Prepared:
 
     @cached_property
     def gold(self) -> dict[str, tuple[str, ...]]:
-        """The documents that WISE and SICR follow."""
+        """Return the documents that WISE and SICR follow."""
         its = self.collection
         return gold_documents(its.changed, its.reverse, its.relevant)
 
     @cached_property
     def relevant_to_core(self) -> dict[str, int] | None:
-        """How many documents are relevant to the core query of each topic: the N of WISE. None
-        where topics share no core query.
+        """Return how many documents are relevant to each topic's core query, the N of WISE.
+
+        None if topics share no core query.
         """
         its = self.collection
         if not its.cores:
@@ -132,12 +133,12 @@ class Prepared:
 
     @cached_property
     def compliance(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-        """The documents that comply with claimed labels, and those that violate them."""
+        """Return the documents that comply with claimed labels, and those that violate them."""
         its = self.collection
         return compliance(its.original, its.claimed, its.relevant)
 
     def with_interval(self, measurement: Measurement) -> Measurement:
-        """The measurement, with its interval over queries where that is asked for."""
+        """Return the measurement, with a clustered interval if the options ask for one."""
         from measures import clustered
 
         if self.interval is None or self.clusters is None or measurement.value is None:
@@ -150,8 +151,10 @@ class Prepared:
         )
 
 
-def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
-    """Measure one system by everything that its runs, by side, and the collection allow."""
+def measure_system(
+    prepared: PreparedCollection, runs: Mapping[str, Scores]
+) -> dict[str, Measurement]:
+    """Measure one system by every measure that its runs, by side, and the collection allow."""
     from measures import irs, nfr, p_mrr, sicr, wise
 
     collection = prepared.collection
@@ -167,36 +170,38 @@ def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
             **{"unjudged": "left_out", **prepared.function_options("p-mrr")},
         )
         if "reversed" in runs and (gold := prepared.gold):
-            three: Any = {
+            three_runs: Any = {
                 "original": original.only(gold),
                 "instructed": changed.only(gold),
                 "reversed": runs["reversed"].only(gold),
                 "gold": gold,
             }
             sizes: Any = {"N": prepared.relevant_to_core}
-            found["wise"] = wise(**three, **{**sizes, **prepared.function_options("wise")})
-            found["sicr"] = sicr(**three, **prepared.function_options("sicr"))
+            found["wise"] = wise(**three_runs, **{**sizes, **prepared.function_options("wise")})
+            found["sicr"] = sicr(**three_runs, **prepared.function_options("sicr"))
         comply, violate = prepared.compliance
         if comply:
-            two: Any = {
+            two_runs: Any = {
                 "with_instruction": changed.only(comply),
                 "without": original.only(comply),
             }
             size: Any = {"tables": collection.documents}
             irs_options = {**size, **prepared.function_options("irs")}
-            found["irs"] = irs(**two, positive=comply, violating=violate, **irs_options)
+            found["irs"] = irs(**two_runs, positive=comply, violating=violate, **irs_options)
             nfr_options = {**size, **prepared.function_options("nfr")}
-            found["nfr"] = nfr(**two, trap=violate, **nfr_options)
+            found["nfr"] = nfr(**two_runs, trap=violate, **nfr_options)
     if collection.conditions and prepared.interval is not None:
-        found |= _by_conditions(prepared, runs)
+        found |= _measure_by_conditions(prepared, runs)
     if changed is not None and collection.cores and prepared.interval is not None:
-        found["robustness"] = _robustness(prepared, changed)
-    found |= _before_and_after(prepared, runs)
+        found["robustness"] = _measure_robustness(prepared, changed)
+    found |= _measure_before_and_after(prepared, runs)
     return {key: prepared.with_interval(measurement) for key, measurement in found.items()}
 
 
-def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
-    """mWISE, mSICR and MDCR: by the conditions (attributes) that documents meet."""
+def _measure_by_conditions(
+    prepared: PreparedCollection, runs: Mapping[str, Scores]
+) -> dict[str, Measurement]:
+    """Compute mWISE, mSICR and MDCR, from the conditions (attributes) that documents meet."""
     from measures import m_sicr, m_wise, mdcr
 
     its = prepared.collection
@@ -208,7 +213,7 @@ def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
             dimensions=its.conditions,
             **prepared.function_options("mdcr"),
         )
-    # One gold document of each topic: of several the first of which every condition is answered.
+    # One gold document per topic: the first one with an answer for every condition.
     met: dict[str, int] = {}
     gold: dict[str, str] = {}
     for topic, documents in prepared.gold.items():
@@ -217,7 +222,7 @@ def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
             if topic not in gold and len(answers) == len(its.conditions.get(topic, ())) > 0:
                 gold[topic], met[topic] = document, sum(answers.values())
     if gold and {"original", "changed", "reversed"} <= runs.keys():
-        three: Any = {
+        three_runs: Any = {
             "original": runs["original"].only(gold),
             "instructed": runs["changed"].only(gold),
             "reversed": runs["reversed"].only(gold),
@@ -225,14 +230,14 @@ def _by_conditions(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, 
         }
         sizes = {topic: len(its.conditions[topic]) for topic in gold}
         found["m-wise"] = m_wise(
-            **three, satisfied=met, conditions=sizes, **prepared.function_options("m-wise")
+            **three_runs, satisfied=met, conditions=sizes, **prepared.function_options("m-wise")
         )
-        found["m-sicr"] = m_sicr(**three, **prepared.function_options("m-sicr"))
+        found["m-sicr"] = m_sicr(**three_runs, **prepared.function_options("m-sicr"))
     return found
 
 
-def _robustness(prepared: Prepared, changed: Scores) -> Measurement:
-    """Robustness@k: the least nDCG@k of each core query."""
+def _measure_robustness(prepared: PreparedCollection, changed: Scores) -> Measurement:
+    """Compute Robustness@k, from the lowest nDCG@k of each core query."""
     from measures import robustness
 
     its, options = prepared.collection, prepared.function_options("robustness")
@@ -242,8 +247,10 @@ def _robustness(prepared: Prepared, changed: Scores) -> Measurement:
     return robustness(by_topic[name], groups, **options)
 
 
-def _before_and_after(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
-    """nDCG and the other measures of ir_measures before and after, and what they differ by."""
+def _measure_before_and_after(
+    prepared: PreparedCollection, runs: Mapping[str, Scores]
+) -> dict[str, Measurement]:
+    """Compute the measures of ir_measures before and after the change, and their differences."""
     collection = prepared.collection
     sides = {"before": ("original", collection.original), "after": ("changed", collection.changed)}
     values: dict[tuple[str, str], dict[str, float]] = {}
@@ -254,23 +261,23 @@ def _before_and_after(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[st
         scores = runs[side].only(qrels)
         for name, by_topic in prepared.ir[side].values(scores).items():
             values[name, when] = by_topic
-        warnings[when] = _missing(qrels, scores, side)
+        warnings[when] = _missing_topics(qrels, scores, side)
     found = {}
     for name in prepared.ir_names:
         for when in sides:
             if (name, when) in values:
                 by_topic = values[name, when]
-                found[f"{name} {when}"] = _summary(prepared, name, by_topic, warnings[when])
+                found[f"{name} {when}"] = _summarise(prepared, name, by_topic, warnings[when])
         if {(name, when) for when in sides} <= values.keys() and name != JUDGED:
             before, after = values[name, "before"], values[name, "after"]
             change = {topic: after[topic] - before[topic] for topic in after if topic in before}
             both = [*warnings["before"], *warnings["after"]]
-            found[f"{name} change"] = _summary(prepared, name, change, both)
+            found[f"{name} change"] = _summarise(prepared, name, change, both)
     return found
 
 
-def _summary(
-    prepared: Prepared, name: str, by_topic: Mapping[str, float], warnings: Sequence[str]
+def _summarise(
+    prepared: PreparedCollection, name: str, by_topic: Mapping[str, float], warnings: Sequence[str]
 ) -> Measurement:
     from measures.intervals import Bootstrap
     from measures.summary import summarise
@@ -285,7 +292,7 @@ def _summary(
     )
 
 
-def _missing(qrels: Qrels, run: Scores, side: str) -> list[str]:
+def _missing_topics(qrels: Qrels, run: Scores, side: str) -> list[str]:
     from measures.runs import listed, queries_of
 
     lacking = [topic for topic in qrels if topic not in run]

@@ -1,7 +1,7 @@
-"""Systems: which runs belong together, and what is read of them.
+"""Group runs into systems, and read their scores.
 
-A run over instructions names pairs, a run over queries names queries. Both can be of one system:
-the run over queries is its ranking before the change, for every pair of a query.
+A run over instructions names pairs, a run over queries names queries. One system can have both: the
+run over queries is its ranking before the change, for every pair of a query.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from formats.source import Source
 from formats.trec_run import read_run
 
 SIDES = ("original", "changed", "reversed")
-# Lines of all runs of an evaluation together: what a worker holds in memory at a time.
+# How many lines all runs of an evaluation may have: a worker holds them in memory.
 MOST_LINES = 10_000_000
 MOST_SYSTEMS = 20
-# Ids of a run that nothing is measured on, of which it is told.
+# How many ids of a run that belong to no judged pair are counted.
 MOST_OTHERS = 100_000
 
 _WORDS = {
@@ -41,11 +41,11 @@ class System(NamedTuple):
     runs: Mapping[str, Run]
 
 
-def proposed(runs: Sequence[Run]) -> list[System]:
-    """Put runs together by their names without words for a side, then by their tags.
+def propose_systems(runs: Sequence[Run]) -> list[System]:
+    """Group runs into systems by their names without words for a side, then by their tags.
 
-    `bm25.original.run` and `bm25.changed.run` are one system, bm25. A side that two runs would
-    share makes them systems of their own.
+    `bm25.original.run` and `bm25.changed.run` are one system, bm25. Runs of a group in which two
+    have the same side become separate systems.
     """
     by_name: dict[str, list[Run]] = {}
     for run in runs:
@@ -56,10 +56,10 @@ def proposed(runs: Sequence[Run]) -> list[System]:
     found: list[System] = []
     for name, group in by_name.items():
         same_tag = by_tag.get(group[0].tag, []) if len(group) == 1 else []
-        if len(same_tag) > 1 and _apart(same_tag) and group[0].tag:
+        if len(same_tag) > 1 and _have_distinct_sides(same_tag) and group[0].tag:
             if group[0] is same_tag[0]:
                 found.append(System(group[0].tag, {side_of(run): run for run in same_tag}))
-        elif _apart(group):
+        elif _have_distinct_sides(group):
             found.append(System(name, {side_of(run): run for run in group}))
         else:
             found += [System(run.name, {side_of(run): run}) for run in group]
@@ -67,26 +67,26 @@ def proposed(runs: Sequence[Run]) -> list[System]:
 
 
 def side_of(run: Run) -> str:
-    """The side of a run: the reversed one, else what its name says, else what its lines name."""
+    """Return the side of a run: reversed if stored so, else by its name, else by its lines."""
     if run.side == Run.Side.REVERSED:
         return "reversed"
-    words = set(_parts(run.name))
+    words = set(_name_parts(run.name))
     for side in ("reversed", "changed", "original"):
         if words & _WORDS[side]:
             return side
     return "changed" if run.side == Run.Side.ALTERED else "original"
 
 
-def _apart(runs: Sequence[Run]) -> bool:
+def _have_distinct_sides(runs: Sequence[Run]) -> bool:
     return len({side_of(run) for run in runs}) == len(runs)
 
 
-def _parts(name: str) -> list[str]:
+def _name_parts(name: str) -> list[str]:
     return [part for part in re.split(r"[^a-z0-9+]+", name.casefold()) if part]
 
 
 def _stem(name: str) -> str:
-    """A run's name without words for a side and without endings, in its own capitals."""
+    """Return a run's name without words for a side and without endings; case is kept."""
     parts = re.split(r"([^A-Za-z0-9+]+)", name)
     rest = [
         part
@@ -96,7 +96,7 @@ def _stem(name: str) -> str:
     return re.sub(r"([._-])[._-]+", r"\1", "".join(rest)).strip("._- ")
 
 
-def check(systems: Sequence[System], baseline: str) -> None:
+def check_systems(systems: Sequence[System], baseline: str) -> None:
     """Refuse systems that cannot be measured together, with a sentence."""
     if not systems:
         raise Refused(_("Choose at least one run to measure."))
@@ -112,13 +112,13 @@ def check(systems: Sequence[System], baseline: str) -> None:
             raise Refused(_("Choose a run of %(name)s.") % {"name": system.name})
     if baseline and baseline not in names:
         raise Refused(
-            _("There is no system %(name)s to compare with. There are: %(names)s.")
+            _("There is no system %(name)s to compare with. Choose one of: %(names)s.")
             % {"name": baseline, "names": ", ".join(names)}
         )
 
 
 class Ranking(NamedTuple):
-    """What is read of a run: scores by topic and document, how many lines it has, and sentences
+    """A run as it was read: scores by topic and document, the number of measured lines, and notes
     about ids that are not measured.
     """
 
@@ -127,16 +127,16 @@ class Ranking(NamedTuple):
     notes: list[str]
 
 
-def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
+def read_ranking(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
     """Read the scores of a run for these topics.
 
     Args:
-        run: The run; its file is read as it was handed in.
-        side: The side it stands for. Of the original one, a run over queries is the ranking of
-            every pair of a query. Of the others its lines name pairs, also where pairs are called
-            like their queries.
+        run: The run; its file is read as it was uploaded.
+        side: The side that the run is read for. On the original side, a run over queries is the
+            ranking of every pair of a query. On the other sides its lines name pairs, even if pairs
+            have the ids of their queries.
         topics: The query of each pair.
-        room: How many lines may be held.
+        room: How many lines may be read.
 
     Raises:
         Refused: The run has more lines, none of these topics, or cannot be read.
@@ -156,7 +156,7 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
                         raise Refused(
                             _(
                                 "The runs have more than %(most)s lines together. Measure fewer at "
-                                "once, or cut them to 1,000 documents a query."
+                                "once, or cut them to 1,000 documents per query."
                             )
                             % {"most": f"{MOST_LINES:,}"}
                         )
@@ -167,7 +167,7 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
             raise Refused(
                 _("%(run)s cannot be read: %(why)s.") % {"run": run.name, "why": error}
             ) from error
-    notes = _notes(run.name, others, wanted)
+    notes = _notes_on_ids(run.name, others, wanted)
     if not found:
         raise Refused(
             _(
@@ -187,26 +187,26 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
     return Ranking(of_queries, lines, notes)
 
 
-def _notes(run: str, others: set[str], wanted: set[str]) -> list[str]:
-    """Sentences about ids of a run that nothing is measured on."""
+def _notes_on_ids(run: str, others: set[str], wanted: set[str]) -> list[str]:
+    """Return notes about the ids of a run that belong to no judged pair."""
     if not others:
         return []
     more = " or more" if len(others) == MOST_OTHERS else ""
     notes = [
-        _("%(run)s: %(count)s ids are of no judged pair, and are not measured.")
+        _("%(run)s: %(count)s ids belong to no judged pair and are not measured.")
         % {"run": run, "count": f"{len(others):,}{more}"}
     ]
     folded = {one.casefold() for one in wanted}
     if alike := sorted(one for one in others if one.casefold() in folded):
         notes.append(
-            _("%(run)s: %(ids)s differ from the id of a judged pair only by case.")
+            _("%(run)s: %(ids)s differ from the id of a judged pair only in case.")
             % {"run": run, "ids": ", ".join(alike[:5])}
         )
     return notes
 
 
 def as_json(systems: Iterable[System]) -> list[dict[str, object]]:
-    """Systems as their evaluation keeps them: names and sums of their runs."""
+    """Return systems as an evaluation stores them: names and checksums of their runs."""
     return [
         {
             "name": system.name,

@@ -1,4 +1,4 @@
-"""Results of an evaluation as tables: for the page, and as CSV, Markdown and LaTeX by pandas."""
+"""Results of an evaluation as tables, for the page and for CSV, Markdown and LaTeX files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Results = Mapping[str, Any]
 
 
 def systems(results: Results) -> pd.DataFrame:
-    """One line for each system and measure: value, interval, difference from the baseline."""
+    """Return a row per system and measure: value, interval, difference from the baseline."""
     rows = []
     for one in results["systems"]:
         for measure in results["measures"]:
@@ -41,7 +41,7 @@ def systems(results: Results) -> pd.DataFrame:
 
 
 def summary(results: Results) -> pd.DataFrame:
-    """One line for each measure and one column for each system: value and interval as text."""
+    """Return a row per measure and a column per system: value and interval as text."""
     rows = [
         {
             "Measure": measure["name"],
@@ -56,7 +56,7 @@ def summary(results: Results) -> pd.DataFrame:
 
 
 def queries(results: Results) -> pd.DataFrame:
-    """One line for each topic and system, with every measure."""
+    """Return a row per topic and system, with every measure."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for key, by_system in results["by_query"].items():
         for name, by_topic in by_system.items():
@@ -67,7 +67,7 @@ def queries(results: Results) -> pd.DataFrame:
 
 
 def documents(results: Results) -> pd.DataFrame:
-    """One line for each changed document and system: its ranks, and its p-MRR."""
+    """Return a row per changed document and system: its ranks and its p-MRR."""
     from measures.followir import pair_score
 
     rows = [
@@ -86,7 +86,7 @@ def documents(results: Results) -> pd.DataFrame:
 
 
 def collection(results: Results) -> pd.DataFrame:
-    """One line for each topic: what is judged, relevant and dropped."""
+    """Return a row per topic: how many documents are judged, relevant and dropped."""
     names = [
         *("topic", "query", "judged_before", "judged_after", "relevant_before"),
         *("relevant_after", "dropped", "share_dropped"),
@@ -95,14 +95,14 @@ def collection(results: Results) -> pd.DataFrame:
 
 
 def totals(results: Results) -> pd.DataFrame:
-    """Figures of the collection and its runs, a name and a value a line."""
+    """Return the figures of the collection and its runs, a name and a value per row."""
     return _frame(
         [{"figure": name, "value": value} for name, value in figures(results)], ["figure", "value"]
     )
 
 
 def figures(results: Results) -> list[tuple[str, float | None]]:
-    """Figures of the collection and its runs, by name."""
+    """Return the figures of the collection and its runs, by name."""
     about = results["collection"]
     topics = about["topics"]
     relevant = sum(row["relevant_before"] for row in topics)
@@ -143,7 +143,7 @@ def figures(results: Results) -> list[tuple[str, float | None]]:
 
 
 def deciding(results: Results) -> pd.DataFrame:
-    """One line for each disputed document and measure: what settling it would change at most."""
+    """Return a row per disputed document and measure: the most that settling it would change."""
     rows = [
         {
             "measure": one["name"],
@@ -165,7 +165,7 @@ def deciding(results: Results) -> pd.DataFrame:
 
 
 def places(results: Results) -> pd.DataFrame:
-    """One line for each measure and two systems: how probable it is that the first stays before."""
+    """Return a row per measure and two systems: the probability that the first stays before."""
     rows = [
         {
             "measure": one["name"],
@@ -181,7 +181,7 @@ def places(results: Results) -> pd.DataFrame:
         for second, probability in others.items()
     ]
     order = ["measure", "first", "second", "probability", "judgments_until_stable", "disputed"]
-    # A count, also where others have none.
+    # A count stays an integer, even if other rows have none.
     return _frame(rows, order).astype({"judgments_until_stable": "Int64"})
 
 
@@ -202,13 +202,13 @@ KINDS = {
 }
 
 
-def written(frame: pd.DataFrame, kind: str) -> str:
-    """A table in one of KINDS. No cell of a CSV is a formula, no text of LaTeX a command."""
+def render_table(frame: pd.DataFrame, kind: str) -> str:
+    """Return a table as text of one of KINDS. CSV formulas and LaTeX commands are escaped."""
     if kind == "csv":
-        return frame.map(_safe).to_csv(index=False, lineterminator="\n")
+        return frame.map(_escape_formula).to_csv(index=False, lineterminator="\n")
     if kind == "md":
-        cells = frame.map(_markdown).astype(object).where(frame.notna(), None)
-        # An id of digits is text: as a number it would lose zeros.
+        cells = frame.map(_escape_markdown).astype(object).where(frame.notna(), None)
+        # An id of digits is text: as a number it would lose leading zeros.
         words = [
             place
             for place, name in enumerate(frame)
@@ -222,17 +222,17 @@ def written(frame: pd.DataFrame, kind: str) -> str:
     return str(style.format_index(escape="latex", axis=1).to_latex(hrules=True))
 
 
-def _safe(value: Any) -> Any:
+def _escape_formula(value: Any) -> Any:
     return cell(value) if isinstance(value, str) else value
 
 
-def _markdown(value: Any) -> Any:
-    """Text without what would end a cell."""
+def _escape_markdown(value: Any) -> Any:
+    """Return text without characters that would end a cell."""
     return value.replace("|", "\\|").replace("\n", " ") if isinstance(value, str) else value
 
 
 def interval_text(value: Mapping[str, Any] | None) -> str:
-    """A value with its interval, as text."""
+    """Return a value with its interval, as text."""
     if value is None:
         return ""
     if value["value"] is None:

@@ -1,5 +1,7 @@
-"""Charts of an evaluation, drawn here as SVG. Each is hidden from screen readers and from the Tab
-key: a table beside it says the same and has the same links.
+"""Template tags that draw the charts of an evaluation as SVG.
+
+Each chart is hidden from screen readers and from the Tab key, because a table beside it has the
+same values and links.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ register = template.Library()
 
 HEIGHT = 100
 STEP, BAR = 10, 8
-# The square of the ranks, and the room around it.
+# The side of the square of ranks, and the margin around it.
 SIDE, MARGIN = 300, 4
 
 
 @register.simple_tag
 def query_chart(bars: Sequence[Bar]) -> SafeString:
-    """A bar for each topic, up where its value is above 0, each a link to its query."""
+    """Draw a bar for each topic, upwards if its value is above 0, each a link to its query."""
     top = max((bar.value for bar in bars), default=0)
     bottom = min((bar.value for bar in bars), default=0)
     top, bottom = max(top, 0.0), min(bottom, 0.0)
@@ -34,9 +36,7 @@ def query_chart(bars: Sequence[Bar]) -> SafeString:
         y = zero - height if bar.value > 0 else zero
         name = "counting" if bar.value >= 0 else "falling"
         rect = _rect(name, place * STEP + 1, y, BAR, height)
-        drawn.append(
-            (_linked(bar.url, format_html("{}: {}", bar.label, f"{bar.value:+.3f}"), rect),)
-        )
+        drawn.append((_link(bar.url, format_html("{}: {}", bar.label, f"{bar.value:+.3f}"), rect),))
     width = max(len(bars), 1) * STEP
     return format_html(
         '<svg class="bars" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}'
@@ -47,7 +47,7 @@ def query_chart(bars: Sequence[Bar]) -> SafeString:
 
 @register.simple_tag
 def histogram_chart(bins: Sequence[Bin]) -> SafeString:
-    """A bar for each stretch, as high as it has topics; a line at 0."""
+    """Draw a bar for each bin, whose height is its number of topics, and a line at 0."""
     most = max((len(one.topics) for one in bins), default=0) or 1
     drawn = []
     for place, one in enumerate(bins):
@@ -69,8 +69,9 @@ def histogram_chart(bins: Sequence[Bin]) -> SafeString:
 
 @register.simple_tag
 def rank_chart(moves: Sequence[Move]) -> SafeString:
-    """A point for each changed document: across its original rank, down its new rank, both by
-    their square roots; below the line it falls, as it should.
+    """Draw a point for each changed document: the original rank across, the new rank down.
+
+    Both axes are square roots of ranks. A document below the line falls, as it should.
     """
     most = max((max(move.original, move.changed) for move in moves), default=1)
     drawn = []
@@ -81,9 +82,9 @@ def rank_chart(moves: Sequence[Move]) -> SafeString:
             name = "other"
         point = format_html(
             '<circle class="{}" cx="{}" cy="{}" r="4"/>',
-            *(name, _at(move.original, most), _at(move.changed, most)),
+            *(name, _coordinate(move.original, most), _coordinate(move.changed, most)),
         )
-        drawn.append((_linked(move.url, words, point),))
+        drawn.append((_link(move.url, words, point),))
     size = SIDE + 2 * MARGIN
     return format_html(
         '<svg class="ranks" viewBox="0 0 {} {}" aria-hidden="true">'
@@ -94,8 +95,8 @@ def rank_chart(moves: Sequence[Move]) -> SafeString:
     )
 
 
-def _at(rank: int, most: int) -> str:
-    """Where a rank stands: the first ranks, which count most, have most of the room."""
+def _coordinate(rank: int, most: int) -> str:
+    """Return the coordinate of a rank: the first ranks, which count most, get the most space."""
     whole = most**0.5 - 1 or 1.0
     return f"{MARGIN + 8 + (SIDE - 16) * (rank**0.5 - 1) / whole:.1f}"
 
@@ -107,7 +108,7 @@ def _rect(name: str, x: float, y: float, width: float, height: float) -> SafeStr
     )
 
 
-def _linked(url: str, words: str, drawn: SafeString) -> SafeString:
+def _link(url: str, words: str, drawn: SafeString) -> SafeString:
     if not url:
         return format_html("<g><title>{}</title>{}</g>", words, drawn)
     return format_html('<a href="{}" tabindex="-1"><title>{}</title>{}</a>', url, words, drawn)

@@ -1,4 +1,4 @@
-"""Measures that ir_measures computes: of trec_eval, RBP, and the share that is judged."""
+"""Measures that ir_measures computes: those of trec_eval, RBP and Judged."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from exporters.exports.labels import Grades, ir_evaluator
 if TYPE_CHECKING:
     from measures import Scores
 
-# Computed unless the option ir.measures names others.
+# The default measures; the option ir.measures replaces them.
 IR = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref", "RBP")
 JUDGED = "Judged@10"
-# RBP of documents that are left out at the end of a ranking is below this.
+# The end of a ranking that is left out contributes less than this to RBP.
 _NEGLIGIBLE = 1e-12
-# cwl-eval reads no more of a ranking.
+# cwl-eval reads this many documents of a ranking.
 _MOST_READ = 1_000
 
 
 class IrMeasures:
     """Measures on one set of qrels, prepared once for the runs of all systems.
 
-    Of Judged and RBP the first documents of a ranking decide. ir_measures is given these alone, as
-    it would sort whole rankings; equal scores stand by document id, descending.
+    Judged and RBP depend on the first documents of a ranking only. ir_measures gets just these,
+    because it would sort whole rankings; equal scores are ordered by document id, descending.
     """
 
     def __init__(self, names: Sequence[str], qrels: Mapping[str, Grades], relevant: int) -> None:
@@ -36,7 +36,7 @@ class IrMeasures:
         ]
 
     def values(self, scores: Scores) -> dict[str, dict[str, float]]:
-        """Values by measure and topic; a topic of the qrels that the run lacks has 0."""
+        """Return values by measure and topic; 0 for a topic of the qrels that the run lacks."""
         found: dict[str, dict[str, float]] = {}
         for depth, evaluator in self._evaluators:
             run: dict[str, dict[str, float]] = {}
@@ -46,19 +46,19 @@ class IrMeasures:
                     first = sorted(scores.first(topic, depth).items(), reverse=True)
                     run[topic] = dict(first)
                 else:
-                    # The code of trec_eval takes nothing but dict.
+                    # The code of trec_eval accepts only dict.
                     run[topic] = its if type(its) is dict else dict(its)
             found |= evaluator(run)
         return found
 
 
 def is_quick(name: str) -> bool:
-    """Whether a measure is one of trec_eval: the others take many times as long."""
+    """Return whether a measure is one of trec_eval; the others take many times as long."""
     return not name.startswith(("RBP", "Judged"))
 
 
 def _depth(name: str) -> int | None:
-    """How many documents of a ranking decide a measure; None: all of them."""
+    """Return how many documents of a ranking a measure depends on; None for all of them."""
     import ir_measures
 
     measure = ir_measures.parse_measure(name)

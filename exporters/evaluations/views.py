@@ -1,4 +1,4 @@
-"""Measuring systems: asking for it, what they get, and the tables to take away."""
+"""Pages of evaluations: the list with its form, the results, and tables to download."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from exporters.evaluations import access, page, tables
 from exporters.evaluations import evaluation as measuring
 from exporters.evaluations.actions import request_evaluation
@@ -32,7 +32,7 @@ SHOWN = 25
 
 @require_http_methods(["GET", "POST"])
 def evaluations(request: PageRequest, slug: str) -> HttpResponse:
-    """List what was measured, the newest first; a post has systems measured."""
+    """List evaluations, the newest first; a POST requests a new one."""
     member = lead(request.user, slug)
     form = EvaluationForm(member.project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -40,8 +40,8 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
             return redirect(
                 request_evaluation(
                     project=member.project,
-                    measured=form.measured,
-                    release=form.release_asked,
+                    measured=form.chosen_systems,
+                    release=form.chosen_release,
                     options=form.cleaned_data["options"],
                     baseline=form.cleaned_data["baseline"],
                     by=member,
@@ -50,11 +50,13 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
     rows = Evaluation.objects.filter(project=member.project_id).order_by("-pk")
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     if before is not None:
         rows = rows.filter(pk__lt=before)
-    listed = rows.select_related("by", "project", "release").defer("results", "release__manifest")
-    found = list(listed[: SHOWN + 1])
+    rows_of_page = rows.select_related("by", "project", "release").defer(
+        "results", "release__manifest"
+    )
+    found = list(rows_of_page[: SHOWN + 1])
     return render(
         request,
         "evaluations/evaluations.html",
@@ -75,7 +77,7 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Show how an evaluation is coming on and, once it is done, what came out."""
+    """Show the progress of an evaluation and, once it is done, its results."""
     member, found = access.evaluation(request.user, slug, pk)
     if request.htmx and found.is_over:
         # The poll of a job that has ended: the whole page has changed.
@@ -93,14 +95,14 @@ def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         if must_answer_first(member):
             context["blind"] = exports_access.BLIND_FIGURES
         else:
-            context |= _computed(request, member, found)
+            context |= _results_context(request, member, found)
     name = "evaluations/evaluation.html"
     return render(request, f"{name}#job" if request.htmx else name, context)
 
 
 @require_POST
 def evaluation_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Call an evaluation off."""
+    """Cancel an evaluation."""
     _member, found = access.evaluation(request.user, slug, pk)
     cancel(found)
     return redirect(found)
@@ -110,7 +112,7 @@ def evaluation_cancellation(request: PageRequest, slug: str, pk: int) -> HttpRes
 def evaluation_table(
     request: PageRequest, slug: str, pk: int, table: str, kind: str
 ) -> HttpResponse:
-    """Hand out one table of the results as CSV, Markdown or LaTeX, or all of it as JSON."""
+    """Send one table of the results as CSV, Markdown or LaTeX, or all results as JSON."""
     found = access.computed_evaluation(request.user, slug, pk)
     results = found.results
     if results is None:
@@ -122,22 +124,22 @@ def evaluation_table(
         )
     elif table in tables.TABLES and kind in tables.KINDS:
         frame = tables.TABLES[table](results)
-        response = HttpResponse(tables.written(frame, kind), content_type=tables.KINDS[kind])
+        response = HttpResponse(tables.render_table(frame, kind), content_type=tables.KINDS[kind])
     else:
         raise Http404("There is no such table of an evaluation.")
     response["Content-Disposition"] = name
     return response
 
 
-def _computed(request: PageRequest, member: Membership, found: Evaluation) -> dict[str, Any]:
-    """What the page draws of an evaluation that has results."""
+def _results_context(request: PageRequest, member: Membership, found: Evaluation) -> dict[str, Any]:
+    """Return the template context for an evaluation that has results."""
     results: dict[str, Any] = found.results or {}
     project = member.project
     names = [one["name"] for one in results["systems"]]
     others = [name for name in names if name != results["baseline"]]
-    system = _chosen(request.GET.get("system", ""), names, (others or names or [""])[0])
+    system = _choose(request.GET.get("system", ""), names, (others or names or [""])[0])
     keys = [one["key"] for one in results["measures"]]
-    measure = _chosen(request.GET.get("measure", ""), keys, (keys or [""])[0])
+    measure = _choose(request.GET.get("measure", ""), keys, (keys or [""])[0])
     found_moves: list[Any] = next(
         (one["moves"] for one in results["systems"] if one["name"] == system), []
     )
@@ -170,19 +172,19 @@ def _computed(request: PageRequest, member: Membership, found: Evaluation) -> di
         "topics": page.topic_rows(project, results),
         "oracles": (results["oracles"] or {}).get("measures", []),
         "tables": [
-            (name, [(kind, _table(found, name, kind)) for kind in tables.KINDS])
+            (name, [(kind, _table_url(found, name, kind)) for kind in tables.KINDS])
             for name in tables.TABLES
         ],
-        "json_url": _table(found, "results", "json"),
+        "json_url": _table_url(found, "results", "json"),
     }
 
 
-def _chosen(asked: str, there: list[str], otherwise: str) -> str:
-    return asked if asked in there else otherwise
+def _choose(requested: str, available: list[str], otherwise: str) -> str:
+    return requested if requested in available else otherwise
 
 
 def _warnings(results: dict[str, Any]) -> list[str]:
-    """Sentences about the runs, each once, with the systems they are about."""
+    """Return the warnings about the runs, each once, with the systems concerned."""
     of_systems: dict[str, list[str]] = {}
     for one in results["systems"]:
         for value in one["values"].values():
@@ -193,5 +195,5 @@ def _warnings(results: dict[str, Any]) -> list[str]:
     return [f"{', '.join(names)}: {words}." for words, names in of_systems.items()]
 
 
-def _table(found: Evaluation, table: str, kind: str) -> str:
+def _table_url(found: Evaluation, table: str, kind: str) -> str:
     return reverse("exporters:evaluation_table", args=[found.project.slug, found.pk, table, kind])

@@ -1,4 +1,7 @@
-"""The only door from a request to what goes out: for leads, and files once they are not blind."""
+"""Fetch exports and their files for leads; files only for a lead who is no longer blind.
+
+Views fetch exports through these functions only.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ from exporters.exports.proof.content import PROOF
 ARCHIVE = "export.zip"
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and an export would show you what others "
-    "said. Finish it, or release the task, then look here again."
+    "answered. Finish it, or release the task, then look here again."
 )
 BLIND_FIGURES = gettext_lazy(
-    "You have judging or reviewing left in this project, and what systems get would tell you what "
-    "others said. Finish it, or release the task, then look here again."
+    "You have judging or reviewing left in this project, and the scores of systems would reveal "
+    "what others answered. Finish it, or release the task, then look here again."
 )
 
 
@@ -43,12 +46,13 @@ def export(user: Person, slug: str, pk: int) -> tuple[Membership, Export]:
 def file(user: Person, slug: str, pk: int, name: str) -> File[bytes]:
     """Open a file of a finished export by its name in the manifest, the manifest, or ARCHIVE.
 
-    Raises Http404 where there is none, PermissionDenied as `export` and for who is still blind.
+    Raises Http404 if there is no such file, and PermissionDenied like `export` and for a lead who
+    is still blind.
     """
     member, found = export(user, slug, pk)
     if must_answer_first(member):
         raise PermissionDenied(BLIND)
-    # Never a path made of what somebody sent: only names that are written in the row.
+    # A path is never made from user input: only names stored in the row are opened.
     if found.state == Export.State.DONE and found.manifest is not None:
         names = {entry["name"] for entry in found.manifest["files"]}
         if found.proof is not None:

@@ -1,4 +1,4 @@
-"""Asking for an export, and writing it. Pages, the command and the job meet here."""
+"""Request and write exports; used by pages, the API, the command and the job."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from jobs.runner import JobError, LeaseLost, Progress
 
 
 class Format(NamedTuple):
-    """How one format is written: `size` in rows walked, `write` into an empty folder."""
+    """A format's writer: `size` counts the rows to read, `write` writes into an empty folder."""
 
     size: Callable[[Project], int]
     write: Callable[[Project, Writer, Report], Manifest]
@@ -56,7 +56,7 @@ FORMATS = {
     Export.Format.TREC: Format(trec.size, trec.write),
     Export.Format.JSONL: Format(jsonl.size, jsonl.write),
 }
-# Folders that the field's tools load. A release holds those that its project's publication names.
+# Folders that the field's tools load. A release holds the ones chosen in the publication settings.
 LAYOUTS = {
     Export.Format.MTEB: Format(layout_size, mteb.write_mteb),
     Export.Format.HF: Format(layout_size, mteb.write_hf),
@@ -79,22 +79,22 @@ def request_export(
     prove: bool = False,
     now: datetime | None = None,
 ) -> Export:
-    """Ask for an export in a format (an `Export.Format`) and return the row that will hold it.
+    """Request an export in a format (an `Export.Format`) and return its row.
 
-    With `prove` the folder is read with the field's tools as soon as it is written. While one of
-    the same format is waiting or under way, that one is returned. Refused: who does not lead, who
-    has yet to judge or review themselves, an unknown format, a proof that no tool gives.
+    With `prove` the folder is read with the field's tools as soon as it is written. If an export
+    of the same format is queued or running, it is returned. Refused: a member who is not a lead, a
+    lead who has judging or reviewing left, an unknown format, a proof that no installed tool gives.
     """
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
-        raise Refused(_("Only leads of this project can have it exported."))
+        raise Refused(_("Only leads of this project can export it."))
     check_format(format_name)
     if prove:
         check_tools(format_name)
     if must_answer_first(by):
         raise Refused(BLIND)
     with transaction.atomic():
-        # Two requests at once: the second waits here and then finds the first.
+        # Of two concurrent requests, the second waits here and then finds the first.
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         under_way = (
             Export.objects.filter(
@@ -123,9 +123,12 @@ def request_export(
 
 
 def cancel_export(*, export: Export, by: Membership, now: datetime | None = None) -> Export:
-    """Call an export off and return it anew; one that is over stays. Refused: who does not lead."""
+    """Cancel an export and return it; one that has ended is left unchanged.
+
+    Refused: a member who is not a lead.
+    """
     if not by.leads or by.project_id != export.project_id:
-        raise Refused(_("Only leads of this project can call its exports off."))
+        raise Refused(_("Only leads of this project can cancel its exports."))
     with transaction.atomic():
         over = export.is_over or export.cancel_requested_at is not None
         queue.cancel(export, now=now)
@@ -135,11 +138,11 @@ def cancel_export(*, export: Export, by: Membership, now: datetime | None = None
 
 
 def check_format(format_name: str) -> None:
-    """Refuse a format that is none, with the names of those that are."""
+    """Refuse an unknown format; the message lists the known ones."""
     if format_name not in WRITERS:
         known = ", ".join(WRITERS)
         raise Refused(
-            _("“%(format_name)s” is no format of an export. Known are: %(known)s.")
+            _("“%(format_name)s” is not a format of exports. Choose one of: %(known)s.")
             % {"format_name": format_name, "known": known}
         )
 
@@ -152,30 +155,30 @@ def write(
     *,
     published: bool = False,
 ) -> Manifest:
-    """Write an export of the project as it stands at this moment into an empty folder.
+    """Write an export of the project's current rows into an empty folder, and return its manifest.
 
-    `report` is told how many more rows were walked. With `published`, people who did not agree to
-    be named are numbers in every format. Returns the manifest, which is also the last
-    file written. Refused: an unknown format. ValueError with a sentence: something that the format
+    `report` is called with the number of further rows read. With `published`, people who did not
+    agree to be named appear as numbers in every format. The manifest is the last file written.
+    Refused: an unknown format. Raises ValueError with a sentence about content that the format
     cannot hold.
     """
     check_format(format_name)
     with snapshot():
-        as_it_stands = Project.objects.get(pk=project.pk)
+        current = Project.objects.get(pk=project.pk)
         writer = WRITERS[Export.Format(format_name)].write
         if published and format_name == Export.Format.JSONL:
             writer = jsonl.write_published
-        written = writer(as_it_stands, Writer(folder), report)
+        written = writer(current, Writer(folder), report)
     (folder / manifest.NAME).write_bytes(manifest.to_bytes(written))
     return written
 
 
 def build(job: Export, progress: Progress) -> None:
-    """Do the work of an export: write its files, put them into storage, then name them in the row.
+    """Write the files of an export, move them into storage, then record them in the row.
 
-    Nothing is offered before everything is there; what does not get that far leaves no file.
+    No file is offered before all of them are stored; a failed build leaves no file behind.
     """
-    _tidy(job)
+    _delete_leftovers(job)
     with TemporaryDirectory(prefix="export-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
         format_name = Export.Format(job.format)
@@ -188,38 +191,38 @@ def build(job: Export, progress: Progress) -> None:
         proof = None
         if job.prove:
             progress.start(None, "Reading them with the field's tools")
-            # The folder that was written just now, and never one that somebody handed in.
+            # Only the folder just written is proved, never one that a user supplied.
             proof = proving.prove(folder)
             names.append(PROOF)
-        progress.start(len(names) + 1, "Putting the files away")
+        progress.start(len(names) + 1, "Storing the files")
         with (folder / ARCHIVE).open("xb") as stream:
             pack(folder, names, stream)
         progress.advance()
-        place = f"{_shelf(job)}/{job.pk}-{job.attempts}-{job.claim}"
+        target = f"{_storage_folder(job)}/{job.pk}-{job.attempts}-{job.claim}"
         try:
             for name in [*names, ARCHIVE]:
                 with (folder / name).open("rb") as stream:
-                    default_storage.save(f"{place}/{name}", File(stream))
+                    default_storage.save(f"{target}/{name}", File(stream))
                 progress.advance()
-            kept = Export.objects.filter(pk=job.pk, claim=job.claim).update(
-                folder=place, manifest=written, proof=proof
+            updated = Export.objects.filter(pk=job.pk, claim=job.claim).update(
+                folder=target, manifest=written, proof=proof
             )
-            if not kept:
+            if not updated:
                 raise LeaseLost
         except BaseException:
-            _discard(place)
+            _delete_folder(target)
             raise
 
 
-def _shelf(job: Export) -> str:
-    """Where the exports of a project are kept: each in a folder of its own."""
+def _storage_folder(job: Export) -> str:
+    """Return the storage folder of a project's exports, which each have a subfolder."""
     return f"exports/{job.project_id}"
 
 
-def _tidy(job: Export) -> None:
-    """Take away what killed workers have left on the shelf: what no row names or writes now."""
+def _delete_leftovers(job: Export) -> None:
+    """Delete folders left by killed workers: those that no row names and no running job writes."""
     try:
-        folders, _ = default_storage.listdir(_shelf(job))
+        folders, _ = default_storage.listdir(_storage_folder(job))
     except FileNotFoundError:
         return
     others = Export.objects.filter(project=job.project_id).exclude(pk=job.pk)
@@ -228,19 +231,19 @@ def _tidy(job: Export) -> None:
         str(pk) for pk in others.filter(state=Job.State.RUNNING).values_list("pk", flat=True)
     }
     for name in folders:
-        place = f"{_shelf(job)}/{name}"
-        if place not in named and name.partition("-")[0] not in running:
-            _discard(place)
+        path = f"{_storage_folder(job)}/{name}"
+        if path not in named and name.partition("-")[0] not in running:
+            _delete_folder(path)
 
 
-def _discard(place: str) -> None:
-    """Delete a folder of the storage with all it holds, as far as it is there."""
+def _delete_folder(path: str) -> None:
+    """Delete a folder of the storage with its content, if it exists."""
     try:
-        folders, files = default_storage.listdir(place)
+        folders, files = default_storage.listdir(path)
     except FileNotFoundError:
         return
     for name in files:
-        default_storage.delete(f"{place}/{name}")
+        default_storage.delete(f"{path}/{name}")
     for name in folders:
-        _discard(f"{place}/{name}")
-    default_storage.delete(place)
+        _delete_folder(f"{path}/{name}")
+    default_storage.delete(path)

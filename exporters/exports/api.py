@@ -1,4 +1,4 @@
-"""Exports: asking for one, watching it, and taking its files away."""
+"""API of exports and publication settings: request exports, follow them, download files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.exports import access, actions
-from exporters.exports.download_log import taken
+from exporters.exports.download_log import record_download
 from exporters.exports.models import Export
 from exporters.exports.publishing import FIRST_YEAR, LAST_YEAR, publication_of, set_publication
 
@@ -25,7 +25,7 @@ COUNTS = serializers.DictField(child=serializers.IntegerField(), allow_null=True
 
 
 class FileFactsSerializer(serializers.Serializer[Any]):
-    """A file: what it holds in words, and what it can be checked by."""
+    """A file: a description of its content, its size and its checksum."""
 
     name = serializers.CharField()
     holds = serializers.CharField()
@@ -34,8 +34,8 @@ class FileFactsSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
 
 
-class SentExport(Sent):
-    """Which files are wanted."""
+class SentExport(RequestBody):
+    """The format to write, and whether to prove it."""
 
     format = serializers.ChoiceField(choices=Export.Format.choices)
     prove = serializers.BooleanField(
@@ -54,9 +54,7 @@ class ProofResultSerializer(serializers.Serializer[Any]):
 
 
 class ExportSerializer(JobSerializer):
-    """An export. Nothing of what it holds is told before it is whole, nor to a lead who is still
-    blind.
-    """
+    """An export. Its content is hidden until it is complete, and from a lead who is still blind."""
 
     format = serializers.ChoiceField(choices=Export.Format.choices)
     by = serializers.CharField(source="by.name")
@@ -66,19 +64,19 @@ class ExportSerializer(JobSerializer):
 
     @extend_schema_field(ProofResultSerializer(many=True))
     def get_proof(self, export: Export) -> list[dict[str, Any]]:
-        """What each tool read; all of it is in the file proof.json."""
+        """Return what each tool read; the file proof.json has the details."""
         if not self._is_offered(export) or export.proof is None:
             return []
         return list(ProofResultSerializer(export.proof["results"], many=True).data)
 
     @extend_schema_field(COUNTS)
     def get_counts(self, export: Export) -> dict[str, int] | None:
-        """The counts of its manifest."""
+        """Return the counts of the manifest."""
         return export.manifest["counts"] if self._is_offered(export) and export.manifest else None
 
     @extend_schema_field(FileFactsSerializer(many=True))
     def get_files(self, export: Export) -> list[dict[str, Any]]:
-        """Its files, without the manifest, which lies beside them as manifest.json."""
+        """Return the files without the manifest, which is the file manifest.json."""
         return export.manifest["files"] if self._is_offered(export) and export.manifest else []
 
     def _is_offered(self, export: Export) -> bool:
@@ -102,14 +100,14 @@ class Exports(Resource):
             newest_first=True,
         )
 
-    @writes(ExportSerializer, sent=SentExport, scope=Scope.LEAD, status=201)
+    @writes(ExportSerializer, body=SentExport, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Ask for an export. While one of the same format is under way, that one is returned."""
+        """Request an export. If one of the same format is queued or running, it is returned."""
         member = lead(self.person, slug)
         made = actions.request_export(
             project=member.project,
-            format_name=self.sent()["format"],
-            prove=self.sent()["prove"],
+            format_name=self.body()["format"],
+            prove=self.body()["prove"],
             by=member,
         )
         return Response(_as_json(member, made), status=201)
@@ -122,18 +120,18 @@ class OneExport(Resource):
 
     @reads(ExportSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int) -> Response:
-        """Read how it is coming on, and which files it has."""
+        """Read the progress of an export, and which files it has."""
         return Response(_as_json(*access.export(self.person, slug, export)))
 
 
 class ExportCancellation(Resource):
-    """Calling an export off."""
+    """The cancellation of an export."""
 
     tag = "Exports"
 
     @writes(ExportSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, export: int) -> Response:
-        """Call it off; what is over stays."""
+        """Cancel an export. One that has finished is left unchanged."""
         member, found = access.export(self.person, slug, export)
         return Response(_as_json(member, actions.cancel_export(export=found, by=member)))
 
@@ -145,10 +143,10 @@ class ExportFile(Resource):
 
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int, name: str) -> FileResponse:
-        """Take it: a file of the list, manifest.json, or proof.json."""
+        """Download a file of the list, manifest.json, or proof.json."""
         member, found = access.export(self.person, slug, export)
         stream = access.file(self.person, slug, export, name)
-        taken(what="export.taken", of=found, name=name, by=member)
+        record_download(what="export.taken", of=found, name=name, by=member)
         return FileResponse(
             stream,
             as_attachment=True,
@@ -164,10 +162,10 @@ class ExportArchive(Resource):
 
     @reads(OpenApiTypes.BINARY, media="application/zip", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int) -> FileResponse:
-        """Take them all."""
+        """Download all files."""
         member, found = access.export(self.person, slug, export)
         stream = access.file(self.person, slug, export, access.ARCHIVE)
-        taken(what="export.taken", of=found, name=access.ARCHIVE, by=member)
+        record_download(what="export.taken", of=found, name=access.ARCHIVE, by=member)
         return FileResponse(
             stream,
             as_attachment=True,
@@ -176,21 +174,24 @@ class ExportArchive(Resource):
         )
 
 
-class SentPublication(Sent):
-    """What shall change; what is left out stays."""
+class SentPublication(RequestBody):
+    """The settings to change; those left out stay as they are."""
 
     texts = serializers.BooleanField(
-        required=False, help_text="Whether titles and texts of documents may leave the project."
+        required=False, help_text="Whether titles and texts of documents are published."
     )
     claims = serializers.BooleanField(
-        required=False, help_text="Whether claimed labels stand where nobody has judged."
+        required=False, help_text="Whether claimed labels are published where nobody has judged."
     )
     licence = serializers.CharField(max_length=100, required=False, allow_blank=True)
     languages = serializers.CharField(
         max_length=200, required=False, allow_blank=True, help_text="As in `eng-Latn deu-Latn`."
     )
     creators = serializers.CharField(
-        max_length=20_000, required=False, allow_blank=True, help_text="One a line: family, given."
+        max_length=20_000,
+        required=False,
+        allow_blank=True,
+        help_text="One per line: family, given.",
     )
     publisher = serializers.CharField(max_length=200, required=False, allow_blank=True)
     year = serializers.IntegerField(
@@ -199,18 +200,18 @@ class SentPublication(Sent):
     description = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
     citation = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
     instructions_in_queries = serializers.BooleanField(
-        required=False, help_text="Whether BEIR's queries have the instruction behind them."
+        required=False, help_text="Whether the instruction is appended to BEIR's queries."
     )
     layouts = serializers.ListField(
         child=serializers.ChoiceField(choices=[one.value for one in actions.LAYOUTS]),
         required=False,
         max_length=20,
-        help_text="The layouts that releases hold beside the formats trec and jsonl.",
+        help_text="The layouts that releases hold besides the formats trec and jsonl.",
     )
 
 
 class PublicationSerializer(serializers.Serializer[Any]):
-    """How a project is published."""
+    """The publication settings of a project."""
 
     texts = serializers.BooleanField()
     claims = serializers.BooleanField()
@@ -226,7 +227,7 @@ class PublicationSerializer(serializers.Serializer[Any]):
 
 
 class OnePublication(Resource):
-    """How a project is published."""
+    """The publication settings of a project."""
 
     tag = "Exports"
 
@@ -236,11 +237,11 @@ class OnePublication(Resource):
         member = lead(self.person, slug)
         return Response(PublicationSerializer(publication_of(member.project)).data)
 
-    @writes(PublicationSerializer, sent=SentPublication, scope=Scope.LEAD)
+    @writes(PublicationSerializer, body=SentPublication, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str) -> Response:
-        """Change the publication settings, all that is sent or nothing."""
+        """Change the publication settings: all that are sent, or none."""
         member = lead(self.person, slug)
-        made = set_publication(project=member.project, changes=self.sent(), by=member)
+        made = set_publication(project=member.project, changes=self.body(), by=member)
         return Response(PublicationSerializer(made).data)
 
 

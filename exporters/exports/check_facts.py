@@ -1,4 +1,4 @@
-"""What manifests say of samples of checked labels: how made, error rates, agreement."""
+"""Facts in manifests about label check samples: how drawn, error rates, agreement."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from agreement import Coefficient
     from agreement.proportion import Proportion
 
-# Digits behind the point of shares and coefficients.
+# Decimal places of shares and coefficients.
 _DIGITS = 6
 
 
 class RateFacts(TypedDict):
-    """How many labels are wrong, of those checked. No interval for what was picked, not drawn."""
+    """How many of the checked labels are wrong. A sample that was not drawn has no interval."""
 
     wrong: int
     checked: int
@@ -32,7 +32,7 @@ class RateFacts(TypedDict):
 
 
 class AgreementFacts(TypedDict):
-    """How much the two agree before settling; None where it is undefined."""
+    """Agreement of the two checkers before settling; None if undefined."""
 
     percent: float | None
     kappa: float | None
@@ -40,7 +40,7 @@ class AgreementFacts(TypedDict):
 
 
 class WrongLabel(TypedDict):
-    """A label that is another than the one claimed."""
+    """A label whose check found another grade than the claim."""
 
     pair_id: str
     side: str
@@ -50,7 +50,7 @@ class WrongLabel(TypedDict):
 
 
 class CheckFacts(TypedDict):
-    """One sample. `rates` and `agreement` by what was asked: topic, constraint, status, grade."""
+    """One sample. `rates` and `agreement` by question: topic, constraint, status, grade."""
 
     sample: str
     kind: str
@@ -72,9 +72,9 @@ class CheckFacts(TypedDict):
 
 
 def check_facts(project: Project) -> list[CheckFacts]:
-    """Return what the checks of each sample came to, in the byte order of their names."""
+    """Return the facts of each sample, in byte order of their names."""
     found = Sample.objects.filter(project=project).select_related("project", "rater")
-    # The same rows make the same bytes, whatever language the reader has.
+    # Translations must not change the bytes: always write English.
     with translation.override("en"):
         return [_facts(sample, figures(sample)) for sample in found.order_by(bytewise("name"))]
 

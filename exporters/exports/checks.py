@@ -1,4 +1,4 @@
-"""Checked labels: what was claimed, what the two said, what a third settled; and their samples."""
+"""Records of label checks (claim, two blind answers, settling answer) and of their samples."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from formats.fields import to_json
 from formats.reading import write_lines
 
 
-class Drawn(NamedTuple):
-    """One sample: how it was drawn or picked, and from how many labels of each stratum."""
+class SampleRecord(NamedTuple):
+    """One sample: how it was drawn or picked, and the number of labels in each stratum."""
 
     sample: str
     kind: str
     asks: str
-    # The mode; "" for all of them.
+    # The side; "" for all sides.
     side: str
     source: str
     rater: str | None
@@ -46,25 +46,25 @@ class Drawn(NamedTuple):
     checked: int
 
 
-class Opinion(NamedTuple):
-    """What one person said: place 1 or 2 blind, place 3 settling."""
+class CheckRecord(NamedTuple):
+    """One person's check: place 1 or 2 is blind, place 3 settles."""
 
     place: int
     annotator: str
     relevance: int | None
     cannot_judge: bool
-    # The number of each condition and the answer to it.
+    # The answer to each condition, by its number.
     verdicts: dict[str, str]
-    # The answers to the two questions; empty where these are not asked.
+    # The answers to the two questions; empty if they are not asked.
     questions: dict[str, str]
     words: str
-    # When they read why the document violates, after they had answered.
+    # When the checker read the claimed reason of violation, after answering.
     reason_read_at: datetime | None
     at: datetime
 
 
-class Label(NamedTuple):
-    """One label whose check is over. `outcome`: what it is, None where nobody could judge it."""
+class CheckedLabel(NamedTuple):
+    """One label whose check is over. `outcome`: its grade, or None if nobody could judge it."""
 
     sample: str
     seed: int | None
@@ -76,21 +76,21 @@ class Label(NamedTuple):
     stratum: str
     missed: int | None
     claimed: int
-    # What the label claims of the two questions, and why the document violates.
+    # What the label claims for the two questions, and its reason of violation.
     claimed_topic: bool | None
     claimed_constraint: bool | None
     reason: str
     outcome: int | None
     settled: bool
-    checks: tuple[Opinion, ...]
+    checks: tuple[CheckRecord, ...]
 
 
-def samples(project: Project) -> Iterator[Drawn]:
-    """Yield every sample in the byte order of their names."""
+def samples(project: Project) -> Iterator[SampleRecord]:
+    """Yield every sample in byte order of their names."""
     rows = Sample.objects.filter(project=project).select_related("rater", "created_by")
     for one in rows.order_by(ordered_rows.bytewise("name")):
         items = with_checks(SampleItem.objects.filter(sample=one))
-        yield Drawn(
+        yield SampleRecord(
             sample=one.name,
             kind=one.kind,
             asks=one.asks,
@@ -115,17 +115,19 @@ def samples(project: Project) -> Iterator[Drawn]:
             by=one.created_by.name,
             at=one.created_at,
             labels=items.count(),
-            checked=items.filter(_OVER).count(),
+            checked=items.filter(_IS_OVER).count(),
         )
 
 
-def labels(project: Project) -> Iterator[Label]:
-    """Yield every label that two agree on or a third has settled, in byte order of sample, pair,
-    side and document. The others would tell who checks next what another said.
+def labels(project: Project) -> Iterator[CheckedLabel]:
+    """Yield every label on which two checkers agree or which a third settled.
+
+    Labels are in byte order of sample, pair, side and document. The rest would reveal an open
+    check's first answer to the next checker.
     """
     every = SampleItem.objects.filter(sample__project=project)
-    outcomes = dict(with_checks(every).filter(_OVER).order_by().values_list("pk", "outcome"))
-    rows = ordered_rows.walk(
+    outcomes = dict(with_checks(every).filter(_IS_OVER).order_by().values_list("pk", "outcome"))
+    rows = ordered_rows.stream_rows(
         every.order_by(
             ordered_rows.bytewise("sample__name"),
             ordered_rows.bytewise("narrative__pair__pair_id"),
@@ -151,58 +153,61 @@ def labels(project: Project) -> Iterator[Label]:
     numbers: dict[str, int] = {}
     closed = (row for row in rows if row[0] in outcomes)
     for batch in ordered_rows.batches(closed, ordered_rows.BATCH):
-        said = _opinions([row[0] for row in batch], numbers)
+        by_item = _current_checks([row[0] for row in batch], numbers)
         for pk, *label in batch:
-            checks = tuple(said.get(pk, ()))
+            checks = tuple(by_item.get(pk, ()))
             settled = any(one.place == Check.SETTLES for one in checks)
-            yield Label._make((*label, outcomes[pk], settled, checks))
+            yield CheckedLabel._make((*label, outcomes[pk], settled, checks))
 
 
-def over(project: Project) -> int:
-    """How many labels are checked, and so have a line."""
-    return with_checks(SampleItem.objects.filter(sample__project=project)).filter(_OVER).count()
+def count_checked(project: Project) -> int:
+    """Return how many labels have a completed check, and so a line."""
+    return with_checks(SampleItem.objects.filter(sample__project=project)).filter(_IS_OVER).count()
 
 
-def waiting(project: Project) -> int:
-    """How many labels are not checked yet, and so have no line."""
-    return SampleItem.objects.filter(sample__project=project).count() - over(project)
+def count_open(project: Project) -> int:
+    """Return how many labels are not fully checked yet, and so have no line."""
+    return SampleItem.objects.filter(sample__project=project).count() - count_checked(project)
 
 
-# Fields that are written only where they say something: earlier versions wrote none of them.
-_ONLY_IF_SAID = {
+# Fields that are written only if they have a value: earlier versions did not write them.
+_OMIT_IF_EMPTY = {
     *("side", "shows_reason", "claimed_topic", "claimed_constraint", "reason"),
     *("questions", "reason_read_at"),
 }
 
 
-def write(records: Iterable[Drawn] | Iterable[Label], stream: IO[bytes]) -> int:
-    """One sample or label a line; return how many there were."""
+def write(records: Iterable[SampleRecord] | Iterable[CheckedLabel], stream: IO[bytes]) -> int:
+    """Write one sample or label per line; return the number of lines."""
     return write_lines((to_json(_fields(record)) for record in records), stream)
 
 
-def _fields(record: Drawn | Label | Opinion) -> dict[str, Any]:
-    """The fields of a record that are written."""
+def _fields(record: SampleRecord | CheckedLabel | CheckRecord) -> dict[str, Any]:
+    """Return the fields of a record that are written."""
     fields = {
         name: value
         for name, value in record._asdict().items()
-        if name not in _ONLY_IF_SAID or _says(name, value)
+        if name not in _OMIT_IF_EMPTY or _has_value(name, value)
     }
-    if isinstance(record, Label):
+    if isinstance(record, CheckedLabel):
         fields["checks"] = [_fields(check) for check in record.checks]
     return fields
 
 
-def _says(name: str, value: Any) -> bool:
-    """Whether a field says something; a claim of no does."""
+def _has_value(name: str, value: Any) -> bool:
+    """Return whether a field has a value worth writing; False does, except for `shows_reason`."""
     return value is not None and value not in ("", {}) and (name != "shows_reason" or value)
 
 
-_OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
+_IS_OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
 
 
-def _opinions(items: list[int], numbers: dict[str, int]) -> dict[int, list[Opinion]]:
-    """What stands of these items, by place. `numbers`: of conditions, by their keys; added to."""
-    found: dict[int, list[Opinion]] = {}
+def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list[CheckRecord]]:
+    """Return the current checks of these items, by place.
+
+    `numbers` caches the numbers of conditions by their keys; new ones are added.
+    """
+    found: dict[int, list[CheckRecord]] = {}
     rows: list[Any] = list(
         Check.objects.current()
         .filter(item__in=items)
@@ -228,6 +233,6 @@ def _opinions(items: list[int], numbers: dict[str, int]) -> dict[int, list[Opini
         of_conditions = {str(n): answer for n, answer in answers}
         replies = zip(Question.values, (topic, constraint), strict=True)
         of_questions = {key: reply for key, reply in replies if reply}
-        said = Opinion._make((*before, of_conditions, of_questions, words, read_at, at))
-        found.setdefault(item, []).append(said)
+        record = CheckRecord._make((*before, of_conditions, of_questions, words, read_at, at))
+        found.setdefault(item, []).append(record)
     return found

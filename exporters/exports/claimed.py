@@ -1,7 +1,7 @@
-"""Claimed labels: what machines claim under narratives of each side, with what people found of it.
+"""Labels that machines claim under the narratives of each side, corrected by people's judgments.
 
-The one home of the rule: what people judged stands before what a check came to, and that before the
-claim. No text of a document is read; batches of pairs come through a cursor.
+This module owns the rule of precedence: people's judgments, then the outcome of a label check, then
+the claim. No document text is read; batches of pairs are read through a cursor.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from annotate.judgments.consensus import Outcome, State, consensus
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from audit.checks.outcomes import Found, checked_items, newest
+from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
 from exporters.exports import ordered_rows
 from exporters.exports.ordered_rows import BATCH, CHUNK
 from exporters.exports.selection import Pair
 
-# Sides in the order in which their files are written, with what stands in their files' names. The
-# altered side has none: its files are those that the others are compared with.
+# Sides in the order in which their files are written, with the infix of their file names. The
+# altered side has none: the other sides are compared with its files.
 SIDES = {
     Narrative.Side.ALTERED: "",
     Narrative.Side.REVERSED: "reversed.",
     Narrative.Side.ORIGINAL: "original.",
 }
 
-# What each claimed label is counted as, one of these.
+# Each claimed label is counted under one of these keys.
 COUNTS = (
     "claims_unchecked",
     "claims_checked",
@@ -41,15 +41,15 @@ COUNTS = (
     "claims_judged",
     "claims_disputed",
 )
-# Of the checked labels, those whose check came to another relevance.
+# Checked labels whose check found another relevance.
 CORRECTED = "claims_corrected"
 _OF_SIDES = tuple(word for word in SIDES.values() if word)
-# How many characters of a machine's name stand in that of a file.
-_MOST = 60
+# How many characters of a machine's name a file name contains.
+_MOST_CHARACTERS = 60
 
 
-class Label(NamedTuple):
-    """A claimed label and the relevance that stands: `counts_as` is one of COUNTS."""
+class ClaimedLabel(NamedTuple):
+    """A claimed label and its final relevance; `counts_as` is one of COUNTS."""
 
     pair: Pair
     doc_id: str
@@ -59,33 +59,35 @@ class Label(NamedTuple):
 
     @property
     def corrected(self) -> bool:
-        """Whether a check came to another relevance than the claim."""
+        """Return whether a check found another relevance than the claim."""
         return self.counts_as == "claims_checked" and self.relevance != self.claim
 
 
 def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Membership]:
-    """Return the machines that claim something under a narrative in force on `side`, by name."""
+    """Return the machines with claims under a current narrative of `side`, ordered by name."""
     in_force = Narrative.objects.filter(pair__project=project, side=side).current()
-    said = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
-    machines = Membership.objects.filter(Exists(said), project=project, is_machine=True)
+    claims = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
+    machines = Membership.objects.filter(Exists(claims), project=project, is_machine=True)
     return list(machines.order_by(ordered_rows.bytewise("name")))
 
 
 def file_names(
     of: Sequence[Membership], side: str = Narrative.Side.ALTERED
 ) -> Iterator[tuple[str, Membership]]:
-    """Name the file of each machine on a side; the machine's name is in it where there are several.
+    """Name the file of each machine on a side, with the machine's name if there are several.
 
-    What could lead elsewhere, or is told apart by capitals alone, is made safe: letters, digits,
-    dots, hyphens and underscores stay, and a number comes in front of a name that is taken, or that
-    begins like the files of another side.
+    Names are made safe as file names: only letters, digits, dots, hyphens and underscores are kept,
+    and a number is put before a name that is taken (ignoring case) or that begins like the files of
+    another side.
     """
     if len(of) == 1:
         yield f"qrels.claimed.{SIDES[Narrative.Side(side)]}txt", of[0]
         return
     taken: set[str] = set()
     for rater in of:
-        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", rater.name)[:_MOST].strip("-.") or "machine"
+        plain = (
+            re.sub(r"[^A-Za-z0-9._-]+", "-", rater.name)[:_MOST_CHARACTERS].strip("-.") or "machine"
+        )
         name, number = plain, 1
         while name.casefold() in taken or f"{name}.".casefold().startswith(_OF_SIDES):
             number += 1
@@ -99,28 +101,30 @@ def labels(
     of: Sequence[Pair],
     rater: Membership,
     side: str = Narrative.Side.ALTERED,
-) -> Iterator[Label]:
-    """Yield what `rater` claims under the narratives of these pairs on `side`, and what stands.
+) -> Iterator[ClaimedLabel]:
+    """Yield the claims of `rater` under these pairs' narratives on `side`, with final relevance.
 
-    In byte order of pair_id and doc_id. Every pair must have a narrative on that side.
+    Labels are in byte order of pair_id and doc_id. Every pair must have a narrative on that side.
     """
     machines = list(
         Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
     )
     for batch in ordered_rows.batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
-        checked = _checked(list(under))
-        walked = _claims(list(under), machines, rater)
-        for (narrative, candidate, doc_id, claim), said in groupby(walked, itemgetter(0, 1, 2, 3)):
-            rows = list(said)
+        checked = _newest_checks(list(under))
+        walked = _claim_rows(list(under), machines, rater)
+        for (narrative, candidate, doc_id, claim), group in groupby(walked, itemgetter(0, 1, 2, 3)):
+            rows = list(group)
             grades = [row[4] for row in rows if row[4] is not None]
             judged = consensus(grades, project.consensus, rows[0][5])
-            relevance, counts_as = _stands(claim, judged, checked.get((narrative, candidate)))
-            yield Label(under[narrative], doc_id, claim, relevance, counts_as)
+            relevance, counts_as = _final_relevance(
+                claim, judged, checked.get((narrative, candidate))
+            )
+            yield ClaimedLabel(under[narrative], doc_id, claim, relevance, counts_as)
 
 
-def _stands(claim: int, judged: Outcome, found: Found | None) -> tuple[int, str]:
-    """The relevance that stands, and what the label is counted as."""
+def _final_relevance(claim: int, judged: Outcome, found: CheckOutcome | None) -> tuple[int, str]:
+    """Return the final relevance, and the key under which the label is counted."""
     if judged.relevance is not None:
         return judged.relevance, "claims_judged"
     if found is not None and found.outcome is not None:
@@ -132,26 +136,28 @@ def _stands(claim: int, judged: Outcome, found: Found | None) -> tuple[int, str]
     return claim, "claims_unjudgeable" if found.over else "claims_open"
 
 
-def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], Found]:
-    """What checks of grades came to, by narrative and candidate, whichever sample they are of.
+def _newest_checks(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutcome]:
+    """Return the newest check of each label over all samples, by narrative and candidate.
 
     A grade may follow from the answers to two questions.
     """
     items = checked_items(narrative__in=narratives).order_by(
         "sample__created_at", ordered_rows.bytewise("sample__name")
     )
-    return newest(ordered_rows.walk(items, "narrative", "candidate", "outcome", "unjudgeable"))
+    return newest_outcomes(
+        ordered_rows.stream_rows(items, "narrative", "candidate", "outcome", "unjudgeable")
+    )
 
 
-def _claims(
+def _claim_rows(
     narratives: Sequence[int], machines: Sequence[int], rater: Membership
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield (narrative, candidate, doc_id, claim, grade, settled), one row a grade of people.
+    """Yield (narrative, candidate, doc_id, claim, grade, settled), one row per grade of a person.
 
-    A document that nobody has judged has one row without a grade. In SQL, because a join of claims
-    with other judgments of the same document cannot be said through the models.
+    A document that nobody has judged has one row without a grade. Written in SQL, because the ORM
+    cannot join claims with other judgments of the same document.
     """
-    marks, order = ordered_rows.marks, ordered_rows.byte_order()
+    placeholders, order = ordered_rows.placeholders, ordered_rows.byte_order()
     statement = f"""
         SELECT m.narrative_id, m.candidate_id, d.doc_id, m.relevance, j.relevance, a.relevance
         FROM annotate_judgment m
@@ -162,14 +168,14 @@ def _claims(
         LEFT JOIN annotate_judgment j ON j.narrative_id = m.narrative_id
             AND j.candidate_id = m.candidate_id AND j.superseded_at IS NULL
             AND j.text_replaced_at IS NULL
-            AND j.annotator_id NOT IN ({marks(machines)})
+            AND j.annotator_id NOT IN ({placeholders(machines)})
         LEFT JOIN annotate_adjudication a ON a.narrative_id = m.narrative_id
             AND a.candidate_id = m.candidate_id AND a.withdrawn_at IS NULL
             AND a.text_replaced_at IS NULL
         WHERE m.annotator_id = %s AND m.superseded_at IS NULL AND m.text_replaced_at IS NULL
-            AND m.narrative_id IN ({marks(narratives)}) AND c.removed_at IS NULL
+            AND m.narrative_id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
         ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}"
-    """  # noqa: S608 (nothing but marks and a constant is put in)
+    """  # noqa: S608 (only placeholders and a constant are inserted)
     with connection.chunked_cursor() as cursor:
         cursor.execute(statement, [*machines, rater.pk, *narratives])
         while rows := cursor.fetchmany(CHUNK):

@@ -10,7 +10,13 @@ from django.db.models import F
 from annotate.collection.models import Candidate, Document, DocumentText, Run
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
-from exporters.exports.ordered_rows import ORDER_OF_SIDES, batches, bytewise, narrative_texts, walk
+from exporters.exports.ordered_rows import (
+    ORDER_OF_SIDES,
+    batches,
+    bytewise,
+    narrative_texts,
+    stream_rows,
+)
 from exporters.exports.passages import documents_to_publish
 from exporters.exports.selection import Pair, QueryRow
 from formats.records import (
@@ -22,12 +28,12 @@ from formats.records import (
     Topic,
 )
 
-# Texts fetched at once: they may be long.
+# How many texts are fetched at once: they may be long.
 TEXTS = 100
 
 
 def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[Topic]:
-    """Yield one topic for each query, with the original narrative in force of its first pair."""
+    """Yield one topic for each query, with the current original narrative of its first pair."""
     first: dict[int, int] = {}
     for pair in pairs:
         if Narrative.Side.ORIGINAL in pair.versions:
@@ -40,9 +46,9 @@ def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[T
 
 
 def pair_topics(of: Sequence[Pair], side: str) -> Iterator[Topic]:
-    """Yield one topic for each pair, under the pair's id, with the narrative in force on `side`.
+    """Yield one topic for each pair, under the pair's id, with the current narrative on `side`.
 
-    A pair without a narrative on that side has a topic without one.
+    A pair without a narrative on that side gets a topic without a narrative.
     """
     for batch in batches(of, TEXTS):
         texts = narrative_texts([pair.versions[side].pk for pair in batch if side in pair.versions])
@@ -52,7 +58,7 @@ def pair_topics(of: Sequence[Pair], side: str) -> Iterator[Topic]:
 
 
 def differing_originals(of: Iterable[Pair]) -> list[str]:
-    """Return the ids of queries whose pairs do not agree on the original narrative."""
+    """Return the ids of queries whose pairs have different original narratives."""
     first: dict[str, int] = {}
     differing: set[str] = set()
     side = Narrative.Side.ORIGINAL
@@ -66,10 +72,10 @@ def differing_originals(of: Iterable[Pair]) -> list[str]:
 
 
 def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
-    """Yield the documents with these keys in byte order of doc_id, with the text where known; of
-    those that have had several, every version, which then has its number.
+    """Yield the documents with these keys in byte order of doc_id, with their texts if known.
 
-    Where the lead chose so, the text is passages around the evidence of the newest version alone.
+    A document with several text versions has a record for each, with its version number. If the
+    lead chose so, the text is only passages around the evidence of the newest version.
     """
     if wanted:
         yield from documents_to_publish(project, _documents(project, wanted))
@@ -79,7 +85,7 @@ def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
     rows = Document.objects.filter(project=project).order_by(bytewise("doc_id"))
     found = (
         row
-        for row in walk(rows, "pk", "doc_id", "title", "markup", "text_version")
+        for row in stream_rows(rows, "pk", "doc_id", "title", "markup", "text_version")
         if row[0] in wanted
     )
     for batch in batches(found, TEXTS):
@@ -87,7 +93,7 @@ def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
         versions = DocumentText.objects.filter(
             document__in=[row[0] for row in batch], version__lte=F("document__text_version")
         )
-        for pk, version, of_text, text in walk(
+        for pk, version, of_text, text in stream_rows(
             versions.order_by("version"), "document", "version", "markup", "text"
         ):
             texts.setdefault(pk, []).append((version, of_text, text))
@@ -101,13 +107,14 @@ def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
 def documents_with_newer_texts(
     project: Project, among: Collection[int] | None = None
 ) -> dict[str, int]:
-    """Return the newest text version of each document that has had several, by doc_id in byte
-    order; `among`: of these documents (by key) alone.
+    """Return the newest text version of each document that has several, by doc_id in byte order.
+
+    `among`: limit the result to documents with these keys.
     """
     rows = Document.objects.filter(project=project, text_version__gt=1)
     return {
         doc_id: version
-        for pk, doc_id, version in walk(
+        for pk, doc_id, version in stream_rows(
             rows.order_by(bytewise("doc_id")), "pk", "doc_id", "text_version"
         )
         if among is None or pk in among
@@ -115,9 +122,9 @@ def documents_with_newer_texts(
 
 
 def with_newer_texts(project: Project) -> set[int]:
-    """Return the keys of the documents that have had several texts."""
+    """Return the keys of the documents that have several text versions."""
     rows = Document.objects.filter(project=project, text_version__gt=1)
-    return {pk for (pk,) in walk(rows.order_by(), "pk")}
+    return {pk for (pk,) in stream_rows(rows.order_by(), "pk")}
 
 
 def runs(project: Project) -> list[Run]:
@@ -126,13 +133,14 @@ def runs(project: Project) -> list[Run]:
 
 
 def cores_of_pairs(project: Project) -> dict[int, tuple[str, str]]:
-    """Return the id of the query of each pair and its core query, by key of the pair; a query
-    without one is its own.
+    """Return each pair's query id and core query, by key of the pair.
+
+    A query without a core query is its own core query.
     """
     rows = InstructionPair.objects.filter(project=project).order_by()
     return {
         pk: (query_id, core or query_id)
-        for pk, query_id, core in walk(rows, "pk", "query__query_id", "query__core")
+        for pk, query_id, core in stream_rows(rows, "pk", "query__query_id", "query__core")
     }
 
 
@@ -141,13 +149,13 @@ def generated_documents(project: Project) -> Iterator[Generated]:
     rows = Candidate.with_removed.filter(query__project=project, made_for__isnull=False).order_by(
         bytewise("made_for__pair_id"), bytewise("document__doc_id")
     )
-    yield from starmap(Generated, walk(rows, "made_for__pair_id", "document__doc_id"))
+    yield from starmap(Generated, stream_rows(rows, "made_for__pair_id", "document__doc_id"))
 
 
 def pair_records(project: Project) -> Iterator[PairRecord]:
     """Yield every pair with every version of its narratives, in byte order of pair_id."""
     rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
-    of_pair = walk(
+    of_pair = stream_rows(
         rows,
         "pk",
         "pair_id",
@@ -167,12 +175,12 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         narratives: dict[int, list[NarrativeRecord]] = {}
         versions = Narrative.objects.filter(pair__in=[row[0] for row in batch])
         conditions: dict[int, list[ConditionRecord]] = {}
-        for narrative, *condition in walk(
+        for narrative, *condition in stream_rows(
             Condition.objects.filter(narrative__in=versions).order_by("number"),
             *("narrative", "name", "text", "negated"),
         ):
             conditions.setdefault(narrative, []).append(ConditionRecord._make(condition))
-        for pair, pk, *fields in walk(
+        for pair, pk, *fields in stream_rows(
             versions,
             *("pair", "pk", "origin", "model"),
             *("side", "version", "text", "author__name", "created_at", "note"),
@@ -184,6 +192,6 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
             in_order = sorted(
                 narratives.get(pk, []), key=lambda n: (ORDER_OF_SIDES[n.side], n.version)
             )
-            # One made of the title is made again where the file is loaded.
+            # A core query derived from the title is derived again when the file is loaded.
             kept = (core if given else "", source_fields)
             yield PairRecord._make([*fields, tuple(in_order), domain, restates or "", *kept])

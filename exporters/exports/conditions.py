@@ -1,4 +1,4 @@
-"""Documents x conditions: what was answered of each, and what the answers come to."""
+"""Records of documents and conditions: the answers of raters, and their consensus."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from formats.records import ANSWERS
 NOT_MET = Verdict.Answer.NOT_MET.value
 
 
-class Answered(NamedTuple):
+class Answer(NamedTuple):
     """One rater's answer."""
 
     annotator: str
@@ -31,8 +31,8 @@ class Answered(NamedTuple):
     answer: str
 
 
-class Settled(NamedTuple):
-    """The decision on one condition that stands: who took it, when, and why."""
+class ConditionDecision(NamedTuple):
+    """The current adjudication of one condition: who decided, when, and why."""
 
     answer: str
     by: str
@@ -41,10 +41,11 @@ class Settled(NamedTuple):
     reason: str
 
 
-class Asked(NamedTuple):
-    """One condition with the answers to it. `agreed` is what people's answers come to, or what a
-    lead settled them as (`state` settled), None where `state` says that nobody answered (unjudged)
-    or that they differ (disputed).
+class AnsweredCondition(NamedTuple):
+    """One condition with its answers.
+
+    `agreed` is the consensus of people's answers, or a lead's decision if `state` is settled. It is
+    None if nobody answered (`state` unjudged) or the answers differ (disputed).
     """
 
     condition: int
@@ -52,15 +53,15 @@ class Asked(NamedTuple):
     text: str
     agreed: str | None
     state: str
-    answers: tuple[Answered, ...]
-    settled: Settled | None
+    answers: tuple[Answer, ...]
+    settled: ConditionDecision | None
 
 
-class Document(NamedTuple):
-    """One document under one narrative with conditions: the line of a file.
+class DocumentConditions(NamedTuple):
+    """One document under one narrative with conditions: a line of the file.
 
-    `met` is how many conditions people agree to be met, None while one is not agreed on;
-    `violated_attributes` are those agreed not to be met, by their names, or texts without one.
+    `met` is how many conditions people agree are met, None while there is no agreement on one;
+    `violated_attributes` are those they agree are not met, by name, or by text if unnamed.
     """
 
     pair_id: str
@@ -70,12 +71,13 @@ class Document(NamedTuple):
     version: int
     met: int | None
     violated_attributes: tuple[str, ...]
-    conditions: tuple[Asked, ...]
+    conditions: tuple[AnsweredCondition, ...]
 
 
-def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
-    """Yield every document with a verdict that stands under a narrative in force, in byte order of
-    pair_id, side and doc_id.
+def documents(project: Project, of: Sequence[Pair]) -> Iterator[DocumentConditions]:
+    """Yield every document with a current verdict under a current narrative.
+
+    Documents are in byte order of pair_id, side and doc_id.
     """
     in_force = {
         version.pk: (pair, side, version.version)
@@ -83,8 +85,8 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
         for side, version in sorted(pair.versions.items())
     }
     for batch in ordered_rows.batches(in_force, ordered_rows.BATCH):
-        asked = _asked(batch)
-        settled = _settled(asked)
+        asked = _conditions_by_narrative(batch)
+        settled = _decisions(asked)
         rows = Verdict.objects.filter(
             in_pools("judgment__candidate"),
             judgment__narrative__in=list(asked),
@@ -97,7 +99,7 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
             "condition__number",
             ordered_rows.bytewise("judgment__annotator__name"),
         )
-        walked = ordered_rows.walk(
+        walked = ordered_rows.stream_rows(
             rows,
             "judgment__narrative",
             "judgment__candidate__document__doc_id",
@@ -108,11 +110,11 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
         )
         for (narrative, doc_id), answers in groupby(walked, key=itemgetter(0, 1)):
             pair, side, version = in_force[narrative]
-            conditions = _conditions(
+            conditions = _answered_conditions(
                 project.consensus, asked[narrative], answers, settled.get((narrative, doc_id), {})
             )
             agreed = [one.agreed for one in conditions]
-            yield Document(
+            yield DocumentConditions(
                 pair.pair_id,
                 pair.query.query_id,
                 doc_id,
@@ -124,62 +126,66 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
             )
 
 
-def claimed(asked: Asked) -> str | None:
-    """Return what machines claim of a condition, None where none does or they differ."""
-    said = {one.answer for one in asked.answers if one.machine}
-    return said.pop() if len(said) == 1 else None
+def claimed_answer(asked: AnsweredCondition) -> str | None:
+    """Return the answer that machines claim for a condition; None if none does or they differ."""
+    claims = {one.answer for one in asked.answers if one.machine}
+    return claims.pop() if len(claims) == 1 else None
 
 
-def write(records: Iterable[Document], stream: IO[bytes]) -> int:
-    """One document a line; return how many there were."""
+def write(records: Iterable[DocumentConditions], stream: IO[bytes]) -> int:
+    """Write one document per line; return the number of lines."""
     return write_lines(map(to_json, records), stream)
 
 
-def _asked(narratives: Iterable[int]) -> dict[int, list[tuple[int, str, str]]]:
-    """Number, name and text of the conditions, by narrative; those without any are left out."""
+def _conditions_by_narrative(narratives: Iterable[int]) -> dict[int, list[tuple[int, str, str]]]:
+    """Return number, name and text of the conditions, by narrative; omit narratives without any."""
     found: dict[int, list[tuple[int, str, str]]] = {}
     rows = Condition.objects.filter(narrative__in=list(narratives)).order_by("number")
-    for narrative, *condition in ordered_rows.walk(rows, "narrative", "number", "name", "text"):
+    for narrative, *condition in ordered_rows.stream_rows(
+        rows, "narrative", "number", "name", "text"
+    ):
         number, name, text = condition
         found.setdefault(narrative, []).append((number, name, text))
     return found
 
 
-def _settled(narratives: Iterable[int]) -> dict[tuple[int, str], dict[int, Settled]]:
-    """What leads decided: by narrative and document, by the number of the condition."""
-    found: dict[tuple[int, str], dict[int, Settled]] = {}
+def _decisions(narratives: Iterable[int]) -> dict[tuple[int, str], dict[int, ConditionDecision]]:
+    """Return leads' decisions, by narrative and document, then by the number of the condition."""
+    found: dict[tuple[int, str], dict[int, ConditionDecision]] = {}
     rows = ConditionAdjudication.objects.current().filter(condition__narrative__in=list(narratives))
-    for narrative, doc_id, number, *decision in ordered_rows.walk(
+    for narrative, doc_id, number, *decision in ordered_rows.stream_rows(
         rows,
         "condition__narrative",
         "candidate__document__doc_id",
         "condition__number",
         *("answer", "by__name", "at", "cause", "reason"),
     ):
-        found.setdefault((narrative, doc_id), {})[number] = Settled._make(decision)
+        found.setdefault((narrative, doc_id), {})[number] = ConditionDecision._make(decision)
     return found
 
 
-def _conditions(
+def _answered_conditions(
     rule: str,
     asked: Sequence[tuple[int, str, str]],
     answers: Iterable[tuple[Any, ...]],
-    settled: Mapping[int, Settled],
-) -> tuple[Asked, ...]:
-    """All conditions of the narrative, also those nobody has answered."""
-    said: dict[int, list[Answered]] = {}
+    settled: Mapping[int, ConditionDecision],
+) -> tuple[AnsweredCondition, ...]:
+    """Return all conditions of the narrative, including those without an answer."""
+    by_number: dict[int, list[Answer]] = {}
     for _, _, number, *answer in answers:
-        said.setdefault(number, []).append(Answered._make(answer))
+        by_number.setdefault(number, []).append(Answer._make(answer))
     conditions = []
     for number, name, text in asked:
-        given = tuple(said.get(number, ()))
+        given = tuple(by_number.get(number, ()))
         of_people = tuple(sorted(ANSWERS.index(one.answer) for one in given if not one.machine))
         decision = settled.get(number)
-        outcome = _agreed(of_people, rule, decision and ANSWERS.index(decision.answer))
+        outcome = _cached_consensus(of_people, rule, decision and ANSWERS.index(decision.answer))
         agreed = None if outcome.relevance is None else ANSWERS[outcome.relevance]
-        conditions.append(Asked(number, name, text, agreed, outcome.state.value, given, decision))
+        conditions.append(
+            AnsweredCondition(number, name, text, agreed, outcome.state.value, given, decision)
+        )
     return tuple(conditions)
 
 
-# The same few answers come again and again.
-_agreed = lru_cache(maxsize=1_000)(consensus)
+# Cached: the same few combinations of answers recur.
+_cached_consensus = lru_cache(maxsize=1_000)(consensus)

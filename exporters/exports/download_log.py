@@ -1,4 +1,4 @@
-"""Keeping in the audit log who took which file away."""
+"""Record downloads of files in the audit log."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import AuditEvent, Membership
 
 
-def taken(
+def record_download(
     *, what: str, of: Model, name: str, by: Membership, now: datetime | None = None
 ) -> AuditEvent:
-    """Keep that `by` took a file of an export or a release. Call it once they may have it, and
-    before a byte is sent. `what`: the kind of event, "export.taken" or "release.taken".
+    """Record that `by` downloads a file of an export or a release.
+
+    Call it after the access check and before a byte is sent. `what`: the kind of event,
+    "export.taken" or "release.taken".
     """
     return record(project=by.project, what=what, about=of, words=name, by=by, now=now)

@@ -1,4 +1,4 @@
-"""The files of an export: written once, measured on the way, packed the same each time."""
+"""Write the files of an export with their sizes and checksums, and pack them reproducibly."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import IO, Any, TypedDict
 
 BUFFER = 1024 * 1024
 
-# What an archive says of every file in it: nothing that changes from one day, or one machine, to
-# the next.
+# Metadata of every file in an archive. Constant, so that archives do not differ between days or
+# machines.
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 _ZIP_MODE = 0o644 << 16
 
 
 class FileFacts(TypedDict):
-    """A file of an export: its name, what it holds in words, and what it can be checked by."""
+    """A file of an export: its name, a description, its size and its checksum."""
 
     name: str
     holds: str
@@ -30,7 +30,7 @@ class FileFacts(TypedDict):
 
 
 class Writer:
-    """Writes the files of one export into a folder, and knows what it wrote in `files`."""
+    """Writes the files of one export into a folder, and records their facts in `files`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -38,7 +38,7 @@ class Writer:
 
     @contextmanager
     def file(self, name: str, holds: str) -> Iterator[IO[bytes]]:
-        """Open a new file for writing; its facts are known once it is closed without an error."""
+        """Open a new file for writing; its facts are complete once it closes without an error."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         facts = FileFacts(name=name, holds=holds, lines=0, bytes=0, sha256="")
@@ -51,7 +51,7 @@ class Writer:
 
 
 class _Measured(io.FileIO):
-    """A new file that counts and digests what goes into it."""
+    """A new file that counts and hashes what is written to it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "x")
@@ -68,7 +68,7 @@ class _Measured(io.FileIO):
 
 
 def pack(folder: Path, names: Iterable[str], stream: IO[bytes]) -> None:
-    """Write the named files of `folder` as a zip archive: the same files make the same bytes."""
+    """Write the named files of `folder` as a zip archive; the same files make the same bytes."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(names):
             entry = zipfile.ZipInfo(name, _ZIP_DATE)

@@ -1,4 +1,4 @@
-"""Asking for an export, or for a release."""
+"""Forms to request an export and to change the publication settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from exporters.exports.publishing import FIELDS
 
 
 class ExportForm(forms.Form):
-    """Which files are wanted."""
+    """The format to write, and whether to prove it."""
 
     format = forms.ChoiceField(
         label=_("What to write"),
@@ -23,7 +23,7 @@ class ExportForm(forms.Form):
 
 
 class PublicationForm(forms.ModelForm[Publication]):
-    """What may leave a project, and under which licence. What is right says the action."""
+    """The publication settings of a project; the action validates them."""
 
     layouts = forms.MultipleChoiceField(
         label=_("Releases also hold"),
@@ -37,9 +37,9 @@ class PublicationForm(forms.ModelForm[Publication]):
         fields = FIELDS
         help_texts = {
             "licence": _("As in CC-BY-4.0."),
-            "languages": _("As in eng-Latn, with blanks between several."),
-            "creators": _("One a line, as in Curie, Marie."),
-            "publisher": _("Who gives it out, as in Zenodo."),
+            "languages": _("As in eng-Latn, several separated by spaces."),
+            "creators": _("One per line, as in Curie, Marie."),
+            "publisher": _("Who publishes it, as in Zenodo."),
             "citation": _("As BibTeX."),
         }
         widgets = {
@@ -49,4 +49,4 @@ class PublicationForm(forms.ModelForm[Publication]):
         }
 
     def _post_clean(self) -> None:
-        """Leave the row as it is: the action checks and changes it."""
+        """Do not change the instance: the action validates and saves it."""

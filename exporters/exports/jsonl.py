@@ -1,4 +1,4 @@
-"""The export for the record: everything that was ever said, with who, when and of which words."""
+"""The export as JSON lines: every judgment, review and decision, with person, time and version."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from exporters.exports import (
     statements,
 )
 from exporters.exports.files import Writer
-from exporters.exports.manifest import Manifest, compose, facts_of
+from exporters.exports.manifest import Manifest, compose, pair_facts
 from exporters.exports.pools import write_pool_documents
-from exporters.exports.progress import Report, reported
+from exporters.exports.progress import Report, report_rows
 from exporters.exports.tally import tally
 from formats.jsonl import Statement, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
@@ -38,25 +38,25 @@ T = TypeVar("T")
 
 
 def size(project: Project) -> int:
-    """Return how many judgments `write` walks, for a progress bar."""
+    """Return how many judgments `write` reads, for a progress bar."""
     return Judgment.objects.filter(narrative__pair__project=project).count()
 
 
 def write_published(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the same files with people as they are called in what is published."""
+    """Write the same files with the published names of people."""
     return write(project, into, report, naming.published_names(project))
 
 
 def write(
     project: Project, into: Writer, report: Report, names: Mapping[str, str] | None = None
 ) -> Manifest:
-    """Write every file of this export and return its manifest; `report` is told of progress.
+    """Write every file of this export and return its manifest; `report` receives progress.
 
-    `names`: what to write instead of the names of people.
+    `names`: replacements for the names of people.
     """
 
-    def called(records: Iterable[T]) -> Iterable[T]:
-        return naming.as_published(records, names) if names else records
+    def renamed(records: Iterable[T]) -> Iterable[T]:
+        return naming.with_published_names(records, names) if names else records
 
     queries = selection.queries(project)
     pairs = selection.pairs(project)
@@ -70,7 +70,7 @@ def write(
         counts["documents_with_newer_texts"] = len(newer)
 
     with into.file("pairs.jsonl", "Instruction pairs with every version of their narratives.") as f:
-        write_pairs(called(collection.pair_records(project)), f)
+        write_pairs(renamed(collection.pair_records(project)), f)
         if generated := write_pairs(collection.generated_documents(project), f):
             counts["generated_documents"] = generated
 
@@ -81,37 +81,37 @@ def write(
         into.file("judgments.csv", standing_ones) as beside,
     ):
         table = JudgmentTable(beside, text_versions=bool(newer))
-        walked = called(reported(statements.judgments(queries), report))
-        counts["judgments"] = write_judgments(_beside(table, walked), f)
+        walked = renamed(report_rows(statements.judgments(queries), report))
+        counts["judgments"] = write_judgments(_copy_to_table(table, walked), f)
         table.close()
 
-    said: list[tuple[str, str, Iterable[Statement]]] = [
+    record_files: list[tuple[str, str, Iterable[Statement]]] = [
         ("flags", "What judges said instead of a grade.", statements.flags(queries)),
         ("adjudications", "Settling decisions.", statements.adjudications(queries)),
         ("reviews", "Reviews of instructions, with their ratings.", statements.reviews(pairs)),
         ("decisions", "What became of instructions, and why.", statements.decisions(pairs)),
     ]
-    for name, holds, records in said:
+    for name, holds, records in record_files:
         with into.file(f"{name}.jsonl", holds) as f:
-            counts[name] = write_judgments(called(records), f)
+            counts[name] = write_judgments(renamed(records), f)
 
     with into.file("rubrics.jsonl", "The project's rubrics; the last is in force.") as f:
         counts["rubrics"] = write_rubrics(statements.rubrics_of(project), f)
 
     with into.file("verdicts.jsonl", "Documents and which conditions they meet, by rater.") as f:
-        counts["verdicts"] = conditions.write(called(conditions.documents(project, pairs)), f)
+        counts["verdicts"] = conditions.write(renamed(conditions.documents(project, pairs)), f)
 
     with into.file("repeats.jsonl", "What was said of documents that came again, unmarked.") as f:
-        counts["repeats"] = repeats.write(called(repeats.repeats(project)), f)
+        counts["repeats"] = repeats.write(renamed(repeats.repeats(project)), f)
     with into.file("samples.jsonl", "Samples of labels that are checked, and how each came.") as f:
-        counts["samples"] = checks.write(called(checks.samples(project)), f)
+        counts["samples"] = checks.write(renamed(checks.samples(project)), f)
     with into.file("checks.jsonl", "Labels that were checked: the claim, and who said what.") as f:
-        counts["checks"] = checks.write(called(checks.labels(project)), f)
-    counts["checks_open"] = checks.waiting(project)
+        counts["checks"] = checks.write(renamed(checks.labels(project)), f)
+    counts["checks_open"] = checks.count_open(project)
     write_pool_documents(project, into)
     if FilterDecision.objects.filter(project=project).exists():
         with into.file("filter.jsonl", "What machines' filters kept and discarded.") as f:
-            write_filter(called(filter_records(project)), f)
+            write_filter(renamed(filter_records(project)), f)
 
     counts |= tally(project, pairs).counts()
     standing = counts["judgments_by_people"] + counts["judgments_by_machines"]
@@ -132,16 +132,19 @@ def write(
         rules=notes.jsonl_rules(published=names is not None),
         warnings=[],
         notes=notes.about_jsonl(counts),
-        pairs=[facts_of(pair, {}) for pair in pairs],
+        pairs=[pair_facts(pair, {}) for pair in pairs],
         left_out=[],
         texts=newer,
         files=into.files,
     )
 
 
-def _beside(table: JudgmentTable, records: Iterable[JudgmentRecord]) -> Iterator[JudgmentRecord]:
-    """Pass judgments on, and put those that stand into a table on the way. Their notes stay out:
-    a spreadsheet takes some words for formulas.
+def _copy_to_table(
+    table: JudgmentTable, records: Iterable[JudgmentRecord]
+) -> Iterator[JudgmentRecord]:
+    """Yield the judgments, and add the current ones to a table on the way.
+
+    Notes are left out of the table: a spreadsheet reads some text as formulas.
     """
     for record in records:
         if record.superseded_at is None:

@@ -1,4 +1,4 @@
-"""Labels as measures take them: which documents comply, violate or are followed, and trec_eval."""
+"""Labels in the form that measures take: complying, violating and gold documents, ir_measures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Grades = dict[str, int]
 def compliance(
     original: Mapping[str, Grades], labels: Mapping[str, Grades], relevant: int
 ) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """Documents that comply with the instruction and documents that violate it, by topic.
+    """Return the documents that comply with the instruction and those that violate it, by topic.
 
     Topics with neither are left out.
     """
@@ -28,8 +28,9 @@ def compliance(
 def gold_documents(
     changed: Mapping[str, Grades], reverse: Mapping[str, Grades], relevant: int
 ) -> dict[str, tuple[str, ...]]:
-    """Documents that WISE and SICR follow: relevant after the change, judged not relevant under the
-    reversed narrative.
+    """Return the documents that WISE and SICR follow, by topic.
+
+    They are relevant after the change and judged not relevant under the reversed narrative.
     """
     found = {
         topic: tuple(
@@ -45,10 +46,10 @@ def gold_documents(
 def ir_evaluator(
     names: Iterable[str], qrels: Mapping[str, Grades], relevant: int
 ) -> Callable[[dict[str, dict[str, float]]], dict[str, dict[str, float]]]:
-    """Return what computes measures of a run by ir_measures: values by measure and topic.
+    """Return a function that measures a run with ir_measures: values by measure and topic.
 
-    Every topic of the qrels has a value; one that a run lacks has 0, as in trec_eval -c. Measures
-    that tell relevant from not relevant use the grade `relevant`, unless their name says another.
+    Every topic of the qrels has a value; one that a run lacks has 0, as in trec_eval -c. Binary
+    measures use the grade `relevant` as threshold, unless their name has another.
     """
     import ir_measures
 

@@ -1,4 +1,4 @@
-"""What an export says of itself: counts, the rules by which it came about, what to look at."""
+"""The manifest of an export: counts, rules, warnings, notes and files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from exporters.exports.selection import Pair
 NAME = "manifest.json"
 VERSION = 1
 
-# What is counted of the claims on each side: the keys of the altered side, with their words.
+# Counts of the claims on each side: the keys of the altered side, with their descriptions.
 CLAIMS = {
     "claims": "in the claimed qrels",
     "claims_unchecked": "not checked, the claim stands",
@@ -42,9 +42,9 @@ CLAIMS = {
 
 
 def count_key(key: str, side: str) -> str:
-    """Return the name of a count of claims on a side: `claims_reversed_checked`.
+    """Return the key of a count of claims on a side, as in `claims_reversed_checked`.
 
-    Of the altered side it is the name without a side.
+    Keys of the altered side do not name the side.
     """
     if side == Narrative.Side.ALTERED:
         return key
@@ -53,7 +53,7 @@ def count_key(key: str, side: str) -> str:
     return f"{key}_{side}"
 
 
-# What each count counts, in the order in which a person reads them.
+# The description of each count, grouped and in the order on the page.
 GROUPS = {
     "Pools": {
         "queries": "queries",
@@ -132,7 +132,7 @@ GROUPS = {
     },
 }
 COUNTS = [key for group in GROUPS.values() for key in group]
-# The few that say most, with words that stand alone.
+# The most important counts, with descriptions that need no heading.
 FIGURES = {
     "judged": "documents judged",
     "settled": "of them settled by a lead",
@@ -148,8 +148,8 @@ FIGURES = {
 }
 
 
-def with_derived(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the counts with those that manifests of earlier versions do not name themselves."""
+def add_derived_counts(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts, adding those that manifests of earlier versions lack."""
     people = (counts.get(f"judgments_{what}", 0) for what in ("counted", "stale", "set_aside"))
     derived = {
         "judgments_by_people": sum(people),
@@ -159,19 +159,19 @@ def with_derived(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 class Rule(TypedDict):
-    """What is decided in one respect, in a sentence or two."""
+    """A rule by which the export was made, in a sentence or two."""
 
     about: str
     says: str
 
 
 class PairFacts(TypedDict):
-    """One pair: which words were judged, and what came of it.
+    """One pair: the narrative versions that were judged, and the counts.
 
-    `left_out` says why a pair is not in the changed qrels, and is empty for one that is. `claimed`
-    is "yes" for one in the claimed qrels, and says of any other why it is not; `claimed_on` says so
-    of each side on which a machine claims something. `counts` has the keys of COUNTS that are about
-    one pair.
+    `left_out` is the reason why a pair is not in the changed qrels, and empty for one that is.
+    `claimed` is "yes" for a pair in the claimed qrels, and else the reason why it is not;
+    `claimed_on` is the same for each side on which a machine has claims. `counts` has the keys of
+    COUNTS that are about one pair.
     """
 
     pair_id: str
@@ -184,7 +184,7 @@ class PairFacts(TypedDict):
     counts: dict[str, int]
 
 
-# Why a topic is left out of the paired qrels, beside the reasons in `PairFacts.left_out`.
+# Why a topic is left out of the paired qrels, besides the reasons in `PairFacts.left_out`.
 NO_PAIR = "no instruction pair"
 NO_LINE = "disputed or not judged"
 
@@ -200,8 +200,8 @@ class LeftOut(TypedDict):
     why: str
 
 
-def facts_of(pair: Pair, counts: dict[str, int]) -> PairFacts:
-    """Return the facts of a pair; sides of its versions in the order of `Narrative.Side`."""
+def pair_facts(pair: Pair, counts: dict[str, int]) -> PairFacts:
+    """Return the facts of a pair, with sides in the order of `Narrative.Side`."""
     return PairFacts(
         pair_id=pair.pair_id,
         query_id=pair.query.query_id,
@@ -218,25 +218,24 @@ def facts_of(pair: Pair, counts: dict[str, int]) -> PairFacts:
     )
 
 
-class _Texts(TypedDict, total=False):
-    """Which text was the newest of each document that has had several, by its id. Absent where
-    every document has one text at most.
+class _TextVersions(TypedDict, total=False):
+    """The newest text version of each document that has several, by its id.
+
+    Absent if every document has at most one text.
     """
 
     text_versions: dict[str, int]
 
 
-class _Measured(TypedDict, total=False):
-    """What three systems made from the qrels get by each measure. Absent where nothing can be
-    measured yet.
-    """
+class _OracleValues(TypedDict, total=False):
+    """The values of three systems made from the qrels. Absent if nothing can be measured yet."""
 
     oracles: Oracles
 
 
 class Pooled(TypedDict, total=False):
-    """Where the candidates come from: the pools, what was taken out of them and why, and whose
-    non-relevant documents are listed as hard negatives. Each absent where there is none.
+    """Where the candidates come from: the pools, the candidates taken out of them with the reasons,
+    and the systems of the hard negatives. Each is absent if there is none.
     """
 
     pools: list[PoolFacts]
@@ -244,12 +243,12 @@ class Pooled(TypedDict, total=False):
     hard_negatives: NegativeFacts
 
 
-class Manifest(_Texts, _Measured, Pooled, KindFacts):
-    """The whole of it, as it stands in manifest.json and on the export's page.
+class Manifest(_TextVersions, _OracleValues, Pooled, KindFacts):
+    """The whole manifest, as in manifest.json and on the export's page.
 
-    No moment of writing: the same rows make the same bytes. `rules` says how each relevance came
-    about, `warnings` what does not look right, `notes` what else a user of the files should know.
-    `left_out` names the topics that the paired qrels do not have.
+    It has no timestamp: the same rows make the same bytes. `rules` says how each relevance was
+    determined, `warnings` what looks wrong, `notes` what else a user of the files should know.
+    `left_out` names the topics that are missing from the paired qrels.
     """
 
     manifest: int
@@ -281,7 +280,7 @@ def compose(
     measured: Oracles | None = None,
     of_kind: KindFacts | None = None,
 ) -> Manifest:
-    """Return the manifest of an export whose files are all written. Counts are keys of COUNTS."""
+    """Return the manifest of an export whose files are all written; `counts` has keys of COUNTS."""
     made = Manifest(
         manifest=VERSION,
         format=format_name,
@@ -327,5 +326,5 @@ def _add_pools(made: Manifest, project: Project) -> None:
 
 
 def to_bytes(manifest: Manifest) -> bytes:
-    """The manifest as it stands in its file."""
+    """Return the content of the manifest file."""
     return json.dumps(manifest, ensure_ascii=False, indent=2).encode() + b"\n"

@@ -1,6 +1,6 @@
-"""What measures need beside qrels: the core query of each pair, and verdicts on conditions.
+"""Write the data that measures need besides qrels: core queries, and verdicts on conditions.
 
-A file is written only where it says something.
+A file is written only if it would not be trivial.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from exporters.exports.selection import Pair
 
 
 def write_core_queries(project: Project, pairs: Sequence[Pair], into: Writer) -> None:
-    """Write the core query of each pair, where several queries share one."""
+    """Write the core query of each pair, if several queries share one."""
     cores = collection.cores_of_pairs(project)
     queries_of_core = Counter(dict(cores.values()).values())
     if not any(number > 1 for number in queries_of_core.values()):
@@ -30,8 +30,9 @@ def write_core_queries(project: Project, pairs: Sequence[Pair], into: Writer) ->
 
 
 def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> None:
-    """Write which conditions of the altered narratives each document meets, where that is known:
-    by people, else by a machine.
+    """Write which conditions of the altered narratives each document meets, if known.
+
+    People's answers come first, else the claim of machines.
     """
     found = conditions.documents(project, pairs)
     of_altered = (one for one in found if one.side == Narrative.Side.ALTERED)
@@ -43,7 +44,7 @@ def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> Non
         write_row(stream, "pair_id", "doc_id", "condition", "answer", "by")
         for document in chain([first], of_altered):
             for asked in document.conditions:
-                claim = conditions.claimed(asked)
+                claim = conditions.claimed_answer(asked)
                 answer = asked.agreed or (None if asked.state == "disputed" else claim)
                 by = "people" if asked.agreed else "claim" if answer else ""
                 number = str(asked.condition)

@@ -1,4 +1,4 @@
-"""What has been written for the evaluator, and what was released for good."""
+"""Exports, and the publication settings of projects."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from jobs.models import Job
 
 
 class Export(Job):
-    """One export: its files lie in storage under `folder`, its manifest says what they hold."""
+    """One export: its files are in storage under `folder`, and its manifest describes them."""
 
     task: ClassVar[str] = "exporters.build"
 
     class Format(models.TextChoices):
-        """What is written."""
+        """The formats and layouts of exports."""
 
         TREC = "trec", _("TREC: paired qrels, topics, changed documents, runs")
         JSONL = "jsonl", _("JSON lines: every judgment, review and adjudication")
@@ -39,15 +39,15 @@ class Export(Job):
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="exports")
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="exports")
     format = models.CharField(max_length=20, choices=Format)
-    # Where its files are, within the storage; empty until they are all written.
+    # The storage folder of its files; empty until they are all written.
     folder = models.CharField(max_length=200, blank=True)
     # Counts, files with their sha256, rule and versions, as `exporters.exports.manifest` defines
     # them.
     manifest: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
-    # Whether the folder is read with the field's tools as soon as it is written, and what came of
-    # it, as `exporters.exports.proof.proving.Proof`.
+    # Whether the folder is read with the field's tools as soon as it is written, and the result, as
+    # `exporters.exports.proof.proving.Proof`.
     prove = models.BooleanField(default=False)
     proof: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
@@ -56,13 +56,13 @@ class Export(Job):
     class Meta:
         constraints: ClassVar = [
             *Job.Meta.constraints,
-            # No half an export is offered: a folder is named together with its manifest.
+            # A partial export is never offered: a folder is set together with its manifest.
             models.CheckConstraint(
                 name="export_folder_with_manifest",
                 condition=Q(folder="", manifest__isnull=True)
                 | (~Q(folder="") & Q(manifest__isnull=False)),
             ),
-            # A proof is of files that are there, and was asked for.
+            # A proof needs existing files, and must have been requested.
             models.CheckConstraint(
                 name="export_proof_of_its_files",
                 condition=Q(proof__isnull=True) | Q(manifest__isnull=False, prove=True),
@@ -73,14 +73,14 @@ class Export(Job):
         return f"{self.format} export {self.pk}"
 
     def get_absolute_url(self) -> str:
-        """Where its manifest is shown."""
+        """Return the URL of the export's page."""
         return reverse("exporters:export", args=[self.project.slug, self.pk])
 
 
 class Publication(models.Model):
-    """How a project is published: what may leave, under which licence, by whom.
+    """The publication settings of a project: what may be published, under which licence, by whom.
 
-    A project without a row publishes ids alone.
+    A project without a row publishes ids only.
     """
 
     project = models.OneToOneField(Project, on_delete=models.PROTECT, related_name="publication")
@@ -97,22 +97,22 @@ class Publication(models.Model):
     licence = models.CharField(_("Licence"), max_length=100, blank=True)
     # As MTEB names them: eng-Latn, deu-Latn.
     languages = models.CharField(_("Languages"), max_length=200, blank=True)
-    # One a line: Family name, Given name.
+    # One per line: Family name, Given name.
     creators = models.TextField(_("Creators"), blank=True)
     publisher = models.CharField(_("Publisher"), max_length=200, blank=True)
     year = models.PositiveSmallIntegerField(_("Year"), null=True, blank=True)
     description = models.TextField(_("Description"), blank=True)
     citation = models.TextField(_("Citation"), blank=True)
-    # BEIR has no field for instructions: they stand behind the query, or are left out.
+    # BEIR has no field for instructions: they are appended to the query, or left out.
     instructions_in_queries = models.BooleanField(
         _("In BEIR, append the instruction to the query"), default=True
     )
-    # The layouts that a release holds beside trec and jsonl.
+    # The layouts that a release holds besides trec and jsonl.
     layouts: models.JSONField[list[str], list[str]] = models.JSONField(default=list, blank=True)
 
     class Meta:
         constraints: ClassVar = [
-            # Nobody gives texts away without saying under which licence.
+            # Texts are not published without a licence.
             models.CheckConstraint(
                 name="publication_of_texts_names_a_licence",
                 condition=Q(texts=False) | ~Q(licence=""),

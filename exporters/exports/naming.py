@@ -1,4 +1,4 @@
-"""How people are called in what is published: by number, or by name where they agreed to it."""
+"""Names of people in published files: numbers, or real names of those who agreed to be named."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 
 from annotate.projects.models import Membership, Project
 
-# The fields of records that name somebody.
+# The fields of records that hold a person's name.
 FIELDS = frozenset({"annotator", "author", "auditor", "by", "withdrawn_by"})
 
 Record = TypeVar("Record")
 
 
-def numbers(project: Project) -> dict[int, int]:
-    """Return the number of each person by their key, in the order in which they joined.
+def number_people(project: Project) -> dict[int, int]:
+    """Return the number of each person, by key, in the order in which they joined.
 
-    No number makes a name that is published: somebody may be called "annotator 2".
+    A number whose pseudonym is a published name is skipped: a member may be called "annotator 2".
     """
     people = list(
         Membership.objects.people()
@@ -28,43 +28,43 @@ def numbers(project: Project) -> dict[int, int]:
     machines = Membership.objects.filter(project=project, is_machine=True)
     taken = {name for _, name, named_at in people if named_at}
     taken |= set(machines.values_list("name", flat=True))
-    free = (number for number in count(1) if called(number) not in taken)
+    free = (number for number in count(1) if pseudonym_of(number) not in taken)
     return {pk: next(free) for pk, _, _ in people}
 
 
-def called(number: int) -> str:
-    """Return what a person is called who did not agree to be named.
+def pseudonym_of(number: int) -> str:
+    """Return the pseudonym of a person who did not agree to be named.
 
-    >>> called(3)
+    >>> pseudonym_of(3)
     'annotator 3'
     """
     return f"annotator {number}"
 
 
 def published_names(project: Project) -> dict[str, str]:
-    """Return what to write instead of the name of each person who did not agree to be named."""
-    number_of = numbers(project)
+    """Return the pseudonym of each person who did not agree to be named, by name."""
+    number_of = number_people(project)
     rows = Membership.objects.people().filter(project=project, named_at=None)
-    return {name: called(number_of[pk]) for pk, name in rows.values_list("pk", "name")}
+    return {name: pseudonym_of(number_of[pk]) for pk, name in rows.values_list("pk", "name")}
 
 
-def as_published(records: Iterable[Record], names: Mapping[str, str]) -> Iterator[Record]:
-    """Yield the records with these names replaced in every field that names somebody."""
+def with_published_names(records: Iterable[Record], names: Mapping[str, str]) -> Iterator[Record]:
+    """Yield the records with these names replaced in every field that holds a person's name."""
     for record in records:
-        yield _renamed(record, names)
+        yield _rename(record, names)
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+def _rename(value: Any, names: Mapping[str, str]) -> Any:
     if not isinstance(value, tuple):
         return value
     fields = getattr(value, "_fields", None)
     if fields is None:
-        return tuple(_renamed(one, names) for one in value)
+        return tuple(_rename(one, names) for one in value)
     return value._replace(  # type: ignore[attr-defined]
         **{
             field: names.get(one, one)
             if field in FIELDS and isinstance(one, str)
-            else _renamed(one, names)
+            else _rename(one, names)
             for field, one in zip(fields, value, strict=True)
         }
     )

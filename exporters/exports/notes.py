@@ -1,4 +1,4 @@
-"""What an export says in words: the rules it follows, and what its users should know."""
+"""Sentences of manifests: the rules of an export, warnings, and notes for its users."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from exporters.exports.selection import CLAIMED
 
 
 def trec_rules(project: Project, raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:
-    """Return the rules by which judgments became relevance; `raters`: who claims, by side."""
+    """Return the rules that turn judgments into relevance; `raters`: claiming machines, by side."""
     if project.judge_scope == Project.Scope.RELEVANT:
         scope = (
             f"Judges see the documents with an earlier relevance of at least "
@@ -107,36 +107,36 @@ def about_trec(
     left_out: Sequence[LeftOut],
     texts: int,
 ) -> list[str]:
-    """Return what users of the TREC files should know, a sentence or two each.
+    """Return the notes for users of the TREC files, a sentence or two each.
 
     `asked`: how many people judge each document. `elsewhere`: documents by state under the
     narratives of other sides than the altered one. `differing`: queries whose pairs have several
-    original narratives. `left_out`: topics that the paired qrels do not have. `texts`: how many
-    documents are written with what is known of them.
+    original narratives. `left_out`: topics missing from the paired qrels. `texts`: how many
+    records of documents are written.
     """
     written = [facts for facts in pairs if not facts["left_out"]]
-    said = [
+    sentences = [
         *_about_pairs(pairs),
         *_about_pairing(left_out),
         *_about_claims(counts, pairs),
         *_about_judgments(counts, asked),
     ]
-    if any(map(_spoken_of, written)) and not counts["grew"]:
-        said.append("The relevant set only shrinks: no document became relevant.")
+    if any(map(_has_answers, written)) and not counts["grew"]:
+        sentences.append("The relevant set only shrinks: no document became relevant.")
     for side, states in elsewhere.items():
         each = ", ".join(f"{n:,} {state}" for state, n in states.items() if n)
-        said.append(f"Documents under the {side} narratives: {each}.")
+        sentences.append(f"Documents under the {side} narratives: {each}.")
     if differing:
-        said.append(
+        sentences.append(
             "Pairs of one query do not have the same original narrative; topics.original.all.txt "
-            f"has that of the first pair. This is so for: {_listed(differing)}."
+            f"has that of the first pair. This is so for: {_list_first(differing)}."
         )
     if texts:
-        said.append(
+        sentences.append(
             "documents.changed.jsonl holds texts of documents where they are known. Leave it out "
             "where their licence does not let you pass them on."
         )
-    return said
+    return sentences
 
 
 def trec_warnings(
@@ -145,42 +145,42 @@ def trec_warnings(
     without_prior: list[str],
     measured: Sequence[str] = (),
 ) -> list[str]:
-    """Return what does not look right: where the relevant set grew, and where nothing changed.
+    """Return warnings, such as pairs whose relevant set grew or whose documents did not change.
 
     `without_prior`: topics of the changed qrels that the original qrels cannot have. `measured`:
-    what measures cannot tell (`exporters.exports.oracles`).
+    warnings of `exporters.exports.oracles`.
     """
-    spoken_of = [facts for facts in pairs if not facts["left_out"] and _spoken_of(facts)]
-    said = []
-    if grown := [facts["pair_id"] for facts in spoken_of if facts["counts"]["grew"]]:
+    answered = [facts for facts in pairs if not facts["left_out"] and _has_answers(facts)]
+    sentences = []
+    if grown := [facts["pair_id"] for facts in answered if facts["counts"]["grew"]]:
         grew = _amount(counts["grew"], "document")
-        said.append(
+        sentences.append(
             f"The relevant set should only shrink, but {grew} became relevant "
-            f"(“grew” in documents.changed.tsv), in: {_listed(grown)}."
+            f"(“grew” in documents.changed.tsv), in: {_list_first(grown)}."
         )
-    if same := [facts["pair_id"] for facts in spoken_of if not facts["counts"]["changed"]]:
-        said.append(
+    if same := [facts["pair_id"] for facts in answered if not facts["counts"]["changed"]]:
+        sentences.append(
             "At least one document should change in every pair, but none has changed in: "
-            f"{_listed(same)}."
+            f"{_list_first(same)}."
         )
-    said += measured
-    if open_ones := [facts["pair_id"] for facts in spoken_of if _unfinished(facts)]:
-        said.append(
+    sentences += measured
+    if open_ones := [facts["pair_id"] for facts in answered if _is_unfinished(facts)]:
+        sentences.append(
             "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
             "take them for not relevant. Scores count only once these are done: "
-            f"{_listed(open_ones)}."
+            f"{_list_first(open_ones)}."
         )
     if without_prior:
-        said.append(
+        sentences.append(
             "Topics of qrels.changed.txt that have no line in qrels.original.txt, because none of "
             "their documents came with a relevance; leave them out of a comparison of means: "
-            f"{_listed(without_prior)}."
+            f"{_list_first(without_prior)}."
         )
-    return said
+    return sentences
 
 
 def jsonl_rules(*, published: bool) -> list[Rule]:
-    """Return what stands in the JSON lines, and how to tell what counts."""
+    """Return the rules of the JSON lines: what the files hold, and which records count."""
     people = (
         "Those who agreed to be named have their names; the others are numbered, as in about.json."
         if published
@@ -230,13 +230,13 @@ def jsonl_rules(*, published: bool) -> list[Rule]:
 
 
 def about_jsonl(counts: Mapping[str, int]) -> list[str]:
-    """Return what users of the JSON lines should know."""
+    """Return the notes for users of the JSON lines."""
     if n := counts["drafts"]:
         return [f"{_amount(n, 'review is', 'reviews are')} not submitted yet and left out."]
     return []
 
 
-def _unfinished(facts: PairFacts) -> bool:
+def _is_unfinished(facts: PairFacts) -> bool:
     return bool(facts["counts"]["unjudged"] or facts["counts"]["disputed"])
 
 
@@ -245,14 +245,14 @@ def _about_pairs(pairs: list[PairFacts]) -> list[str]:
     if not pairs:
         return [f"The project has no instruction pairs, {empty}"]
     why = Counter(facts["left_out"] for facts in pairs if facts["left_out"])
-    said = []
+    sentences = []
     if why["not written"] == len(pairs):
-        said.append(f"No altered narrative has been written, {empty}")
+        sentences.append(f"No altered narrative has been written, {empty}")
     elif why:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
         left_out = _amount(why.total(), "pair is", "pairs are")
-        said.append(f"{left_out} left out of the changed files: {reasons}.")
-    return said
+        sentences.append(f"{left_out} left out of the changed files: {reasons}.")
+    return sentences
 
 
 def _about_pairing(left_out: Sequence[LeftOut]) -> list[str]:
@@ -262,26 +262,26 @@ def _about_pairing(left_out: Sequence[LeftOut]) -> list[str]:
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
     names = [topic["pair_id"] or topic["query_id"] for topic in left_out]
     amount = _amount(len(left_out), "topic is", "topics are")
-    said = (
+    sentence = (
         f"{amount} in neither qrels.original.txt nor qrels.changed.txt ({reasons}): "
-        f"{_listed(names)}. left_out in the manifest says why of each, and "
+        f"{_list_first(names)}. left_out in the manifest says why of each, and "
         "qrels.original.all.txt has every query."
     )
-    return [said]
+    return [sentence]
 
 
 def _about_claims(counts: Mapping[str, int], pairs: list[PairFacts]) -> list[str]:
-    said = []
+    sentences = []
     for side in claimed.SIDES:
         if count_key("claims", side) in counts:
-            said.append(_claims_on(side, counts))
+            sentences.append(_claims_on(side, counts))
             if side == Narrative.Side.ALTERED:
-                said += _without_claims(pairs)
+                sentences += _without_claims(pairs)
             if n := counts[count_key("claims_set_aside", side)]:
                 aside = _amount(n, "claimed label belongs", "claimed labels belong")
                 files = "claimed files" if side == Narrative.Side.ALTERED else f"{side} ones"
-                said.append(f"{aside} to pairs that are left out of the {files}.")
-    return said
+                sentences.append(f"{aside} to pairs that are left out of the {files}.")
+    return sentences
 
 
 def _claims_on(side: str, counts: Mapping[str, int]) -> str:
@@ -313,37 +313,37 @@ def _without_claims(pairs: list[PairFacts]) -> list[str]:
 
 
 def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
-    said = []
+    sentences = []
     if n := counts["disputed"]:
         disputed = _amount(n, "document is", "documents are")
-        said.append(f"{disputed} disputed and left out; see disputed.tsv.")
+        sentences.append(f"{disputed} disputed and left out; see disputed.tsv.")
     if n := counts["unjudged"]:
         unjudged = _amount(n, "document is", "documents are")
-        said.append(f"{unjudged} not judged and left out; see unjudged.tsv.")
+        sentences.append(f"{unjudged} not judged and left out; see unjudged.tsv.")
     if n := counts["fewer_than_asked"]:
         fewer = _amount(n, "document was", "documents were")
-        said.append(
+        sentences.append(
             f"{fewer} judged by fewer people than the {asked} asked for; "
             "the relevance they gave stands."
         )
     if n := counts["judgments_stale"]:
         stale = _amount(n, "judgment was", "judgments were")
-        said.append(
+        sentences.append(
             f"{stale} made under an older version of a narrative or of a text and not counted."
         )
     if n := counts["judgments_set_aside"]:
         aside = _amount(n, "judgment belongs", "judgments belong")
-        said.append(f"{aside} to pairs that are left out.")
+        sentences.append(f"{aside} to pairs that are left out.")
     if n := counts["judgments_by_machines"]:
         machines = _amount(n, "judgment was", "judgments were")
         claims = any(count_key("claims", side) in counts for side in claimed.SIDES)
         where = " in the changed qrels" if claims else ""
-        said.append(f"{machines} made by machines and not counted{where}.")
-    return said
+        sentences.append(f"{machines} made by machines and not counted{where}.")
+    return sentences
 
 
-def _spoken_of(facts: PairFacts) -> bool:
-    """Whether anybody has said anything about a document of the pair."""
+def _has_answers(facts: PairFacts) -> bool:
+    """Return whether any document of the pair has a judgment or a decision."""
     counts = facts["counts"]
     return any(counts[state] for state in ("judged", "settled", "disputed"))
 
@@ -352,6 +352,6 @@ def _amount(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def _listed(names: list[str], most: int = 20) -> str:
+def _list_first(names: list[str], most: int = 20) -> str:
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

@@ -1,5 +1,4 @@
-"""What the three systems of `exporters.exports.oracles` get, as the manifest says it, and its
-warnings."""
+"""Facts and warnings of the manifest about the three systems of `exporters.exports.oracles`."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
 SEED = 17
-# Below this a difference is 0 up to rounding.
+# A smaller difference counts as 0.
 _ZERO = 1e-9
 SYSTEMS = ("oracle", "ignorant", "shuffled")
 IR = ("nDCG@10", "AP", "RR")
@@ -16,10 +15,10 @@ ByTopic = dict[str, dict[str, float | None]]
 
 
 class Facts(TypedDict):
-    """One measure of the three systems. `topics`: how many have a value.
+    """The values of the three systems by one measure. `topics`: how many have a value.
 
     `short_of_best` names the topics in which the oracle misses the best value,
-    `ignorant_not_zero` those in which the ignorant system gets another value than 0.
+    `ignorant_not_zero` those in which the ignorant system's value is not 0.
     """
 
     measure: str
@@ -33,19 +32,19 @@ class Facts(TypedDict):
 
 
 class Oracles(TypedDict):
-    """The block of the manifest."""
+    """The block `oracles` of the manifest."""
 
     rule: str
     seed: int
     measures: list[Facts]
 
 
-class Check(NamedTuple):
-    """How one measure is judged.
+class Expectation(NamedTuple):
+    """The values that the oracle and the ignorant system should get by one measure.
 
     Attributes:
-        best: The best value, of all topics or by topic; None where only more than 0 is asked.
-        zero: Whether a run that ignores the change gets 0.
+        best: The best value, for all topics or by topic; None if any value above 0 will do.
+        zero: Whether a run that ignores the change should get 0.
         short: Warning about topics in which the oracle misses the best value; "" for none.
         ignored: Warning about topics in which the ignorant system does not get 0; "" for none.
     """
@@ -57,7 +56,7 @@ class Check(NamedTuple):
 
 
 class Values:
-    """Values by measure, system and topic, gathered batch by batch."""
+    """Values by measure, system and topic, collected batch by batch."""
 
     def __init__(self) -> None:
         self.found: dict[str, ByTopic] = {}
@@ -68,8 +67,8 @@ class Values:
         systems = self.found.setdefault(measure, {name: {} for name in SYSTEMS})
         systems[system].update(by_topic)
 
-    def facts(self, measure: str, qrels: str, check: Check) -> Facts:
-        """Average over topics, and find those in which the set does not measure."""
+    def facts(self, measure: str, qrels: str, check: Expectation) -> Facts:
+        """Average over topics, and find the topics that do not tell the systems apart."""
         values = self.found[measure]
         means: dict[str, float | None] = {}
         for system in SYSTEMS:
@@ -97,7 +96,7 @@ class Values:
 
 
 def _is_short(value: float, topic: str, best: Mapping[str, float] | float | None) -> bool:
-    """Whether a value misses the best one; where none is known, whether it is not above 0."""
+    """Return whether a value misses the best one, or is not above 0 if no best one is known."""
     if best is None:
         return value <= _ZERO
     wanted = best[topic] if isinstance(best, Mapping) else best
@@ -105,71 +104,75 @@ def _is_short(value: float, topic: str, best: Mapping[str, float] | float | None
 
 
 class Result(NamedTuple):
-    """What the three systems get, and sentences about queries in which a set does not measure."""
+    """The values of the three systems, and warnings about topics that do not tell them apart."""
 
     measures: list[Facts]
     warnings: list[str]
 
 
-def checks(values: Values) -> dict[str, Check]:
-    """How each measure is judged."""
+def expectations(values: Values) -> dict[str, Expectation]:
+    """Return the expected values of each measure, with the warnings if they are missed."""
     follows = "A run that ranks by the changed qrels does not reach the best"
     ignores = "A run that ignores the change gets another value than 0 of"
     none = "No document is relevant {} the change, so nDCG@10 {} it is 0 for every run, in: "
     return {
-        "p-MRR": Check(
+        "p-MRR": Expectation(
             best=values.best.get("p-MRR", {}),
             zero=True,
             short=f"{follows} p-MRR, or gets 0, because documents that are no longer relevant have "
             "a higher grade than others, or because no other document could rank above them, in: ",
             ignored=f"{ignores} p-MRR in: ",
         ),
-        "nDCG@10 before": Check(1.0, zero=False, short=none.format("before", "before")),
-        "nDCG@10 after": Check(1.0, zero=False, short=none.format("after", "after")),
-        **{f"{name} {when}": Check(1.0, False) for name in IR[1:] for when in ("before", "after")},
-        "WISE": Check(
+        "nDCG@10 before": Expectation(1.0, zero=False, short=none.format("before", "before")),
+        "nDCG@10 after": Expectation(1.0, zero=False, short=none.format("after", "after")),
+        **{
+            f"{name} {when}": Expectation(1.0, False)
+            for name in IR[1:]
+            for when in ("before", "after")
+        },
+        "WISE": Expectation(
             None,
             zero=True,
             short="A run that follows every narrative gets no reward by WISE in: ",
             ignored=f"{ignores} WISE in: ",
         ),
-        "SICR": Check(
+        "SICR": Expectation(
             1.0,
             zero=True,
             short="A run that follows every narrative does not get the best SICR, because a "
             "document ranks first already or does not rise, in: ",
             ignored=f"{ignores} SICR in: ",
         ),
-        "IRS": Check(
+        "IRS": Expectation(
             1.0,
             zero=True,
             short=f"{follows} IRS in: ",
             ignored=f"{ignores} IRS, because the order of the original qrels is ideal already, "
             "in: ",
         ),
-        "NFR": Check(0.0, zero=False, short=f"{follows} NFR in: "),
+        "NFR": Expectation(0.0, zero=False, short=f"{follows} NFR in: "),
     }
 
 
-def judged(values: Values, qrels: str) -> Result:
-    """Turn values into the facts of the manifest and its warnings."""
-    judging = checks(values)
+def judge_values(values: Values, qrels: str) -> Result:
+    """Return the facts and warnings of the manifest for these values."""
+    expected = expectations(values)
     result = Result([], [])
     for measure in values.found:
-        check = judging[measure]
+        check = expected[measure]
         facts = values.facts(measure, qrels, check)
         if not facts["topics"]:
             continue
         result.measures.append(facts)
         if check.short and facts["short_of_best"]:
-            result.warnings.append(check.short + listed(facts["short_of_best"]))
+            result.warnings.append(check.short + list_first(facts["short_of_best"]))
         if check.ignored and facts["ignorant_not_zero"]:
-            result.warnings.append(check.ignored + listed(facts["ignorant_not_zero"]))
+            result.warnings.append(check.ignored + list_first(facts["ignorant_not_zero"]))
     return result
 
 
-def block(measured: Iterable[Facts]) -> Oracles | None:
-    """The block of the manifest; None where there is nothing to measure."""
+def oracles_block(measured: Iterable[Facts]) -> Oracles | None:
+    """Return the block `oracles` of the manifest; None if there is nothing to measure."""
     facts = list(measured)
     if not facts:
         return None
@@ -184,7 +187,7 @@ def block(measured: Iterable[Facts]) -> Oracles | None:
     )
 
 
-def listed(topics: Sequence[str], most: int = 20) -> str:
-    """Name the first topics, and how many more there are."""
+def list_first(topics: Sequence[str], most: int = 20) -> str:
+    """Return the names of the first topics, and how many more there are."""
     shown = ", ".join(topics[:most])
     return f"{shown} and {len(topics) - most:,} more." if len(topics) > most else f"{shown}."

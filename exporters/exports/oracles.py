@@ -1,9 +1,9 @@
-"""What a set of qrels can measure, before anybody hands in a run.
+"""Check what a set of qrels can measure, without any runs.
 
 Three systems are made from the qrels alone: the oracle ranks by the changed qrels, the ignorant
-system ranks by the original qrels whatever the narrative says, and the shuffled one draws its
-order. A set on which the oracle misses the best value, or the ignorant system gets anything but 0,
-says little about real systems; the warnings name its queries.
+system ranks by the original qrels whatever the narrative says, and the shuffled one ranks at
+random. If the oracle misses the best value, or the ignorant system does not get 0, the set says
+little about real systems; the warnings name the topics concerned.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from exporters.exports import claimed, selection
 from exporters.exports.labels import Grades, compliance, gold_documents, ir_evaluator
-from exporters.exports.oracle_facts import IR, SEED, SYSTEMS, Result, Values, judged, listed
+from exporters.exports.oracle_facts import (
+    IR,
+    SEED,
+    SYSTEMS,
+    Result,
+    Values,
+    judge_values,
+    list_first,
+)
 from exporters.exports.selection import Pair
 from formats.records import Qrel
 from formats.source import open_source
@@ -28,7 +36,7 @@ from formats.trec_qrels import read_qrels
 if TYPE_CHECKING:
     from measures import Measurement
 
-# Topics whose documents are held in memory at a time.
+# How many topics are held in memory with their documents at a time.
 BATCH = 200
 SIDES = ("original", "changed", "reversed")
 
@@ -42,19 +50,19 @@ class Topics(NamedTuple):
 
     @property
     def ids(self) -> list[str]:
-        """The topics that are in the changed qrels."""
+        """Return the topics that are in the changed qrels."""
         return list(self.grades["changed"])
 
     def of(self, side: str, topic: str) -> Grades:
-        """The grades of a topic on one side; empty where it has none."""
+        """Return the grades of a topic on one side; empty if it has none."""
         return self.grades.get(side, {}).get(topic, {})
 
 
-def in_batches(qrels: Mapping[str, Iterable[Qrel]]) -> Iterator[Topics]:
-    """Yield the topics of the changed qrels, a few at a time, with their grades on every side.
+def read_batches(qrels: Mapping[str, Iterable[Qrel]]) -> Iterator[Topics]:
+    """Yield the topics of the changed qrels in batches, with their grades on every side.
 
-    Every side comes in ascending order of topics; topics that are not among the changed ones are
-    passed over.
+    Lines of every side must be in ascending order of topics; topics that are not in the changed
+    qrels are skipped.
     """
     topics = {side: groupby(lines, attrgetter("query_id")) for side, lines in qrels.items()}
     heads = {side: next(its, None) for side, its in topics.items()}
@@ -77,8 +85,9 @@ def in_batches(qrels: Mapping[str, Iterable[Qrel]]) -> Iterator[Topics]:
 def rankings(topics: Topics) -> dict[str, Rankings]:
     """Rank the judged documents of each topic as the three systems do, by system and side.
 
-    Documents of one original grade come in an order that leaves the change most to do: those that
-    it takes away first. Documents of one changed grade keep that order, those taken away last.
+    Documents of equal original grade are ordered to leave the change most to do: those whose grade
+    drops come first. Documents of equal changed grade keep that order, with those that dropped
+    last.
     """
     made: dict[str, Rankings] = {
         system: {side: {} for side in SIDES if side in topics.grades} for system in SYSTEMS
@@ -97,36 +106,36 @@ def rankings(topics: Topics) -> dict[str, Rankings]:
             pool, key=lambda d: (-reverse.get(d, 0), after.get(d, 0), place[d])
         )
         for side in made["oracle"]:
-            made["oracle"][side][topic] = _scored(orders[side])
-            made["ignorant"][side][topic] = _scored(original)
-            made["shuffled"][side][topic] = _scored(
-                sorted(pool, key=lambda d: _drawn(side, topic, d))
+            made["oracle"][side][topic] = _scores_by_rank(orders[side])
+            made["ignorant"][side][topic] = _scores_by_rank(original)
+            made["shuffled"][side][topic] = _scores_by_rank(
+                sorted(pool, key=lambda d: _shuffle_key(side, topic, d))
             )
     return made
 
 
-def _scored(order: Sequence[str]) -> dict[str, float]:
+def _scores_by_rank(order: Sequence[str]) -> dict[str, float]:
     return {document: float(len(order) - place) for place, document in enumerate(order)}
 
 
-def _drawn(*parts: str) -> bytes:
-    """A digest to sort by: a shuffle that is the same on every machine."""
+def _shuffle_key(*parts: str) -> bytes:
+    """Return a digest to sort by, which makes a shuffle that is the same on every machine."""
     return hashlib.sha256("\0".join((str(SEED), *parts)).encode()).digest()
 
 
-def of_export(
+def measure_export(
     folder: Path,
     pairs: Sequence[Pair],
     raters: Mapping[str, Sequence[Membership]],
     project: Project,
 ) -> Result:
-    """Measure what an export has written into a folder.
+    """Measure the three systems on the qrels that an export has written into a folder.
 
     Args:
         folder: The folder, with the qrels of all sides.
         pairs: The pairs of the project.
-        raters: Who claims labels, by side.
-        project: Whose lowest relevant grade counts.
+        raters: Machines that claim labels, by side.
+        project: The project, which has the lowest relevant grade.
     """
     files = {side: folder / f"qrels.{side}.txt" for side in SIDES}
     there = {side: _read(path) for side, path in files.items() if path.exists()}
@@ -161,12 +170,12 @@ def measure(
     Args:
         qrels: Lines by side, in ascending order of topics: original, changed, perhaps reversed.
         relevant: Lowest grade that is relevant.
-        name: The file that has the changed qrels.
-        claims: Whether a machine claims them, as in FollowTable: then IRS and NFR apply.
+        name: The name of the file with the changed qrels.
+        claims: Whether a machine claims them, as in FollowTable; if so, IRS and NFR apply.
     """
     values = Values()
     undefined: list[str] = []
-    for topics in in_batches(qrels):
+    for topics in read_batches(qrels):
         runs = rankings(topics)
         undefined += _add_p_mrr(values, topics, runs, relevant)
         _add_ir_measures(values, topics, runs, relevant)
@@ -174,10 +183,10 @@ def measure(
             _add_modes(values, topics, runs, relevant)
         if claims:
             _add_responsiveness(values, topics, runs, relevant)
-    result = judged(values, name)
+    result = judge_values(values, name)
     if undefined:
         sentence = "p-MRR is undefined, because no document is relevant before and not after, in: "
-        result.warnings.insert(0, sentence + listed(undefined))
+        result.warnings.insert(0, sentence + list_first(undefined))
     return result
 
 
@@ -186,8 +195,8 @@ def _add_responsiveness(
 ) -> None:
     """Add IRS and NFR.
 
-    Documents that comply are relevant by the changed qrels; those that violate were relevant and
-    are not by the changed qrels.
+    Documents that comply are relevant in the changed qrels; those that violate are relevant in the
+    original qrels but not in the changed ones.
     """
     from measures import irs, nfr
 
@@ -251,7 +260,7 @@ def _add_ir_measures(
 
 
 def _add_modes(values: Values, topics: Topics, runs: Mapping[str, Rankings], relevant: int) -> None:
-    """Add WISE and SICR of the documents that the reversed narrative makes not relevant."""
+    """Add WISE and SICR, for the documents that the reversed narrative makes not relevant."""
     from measures import sicr, wise
 
     gold = gold_documents(topics.grades["changed"], topics.grades["reversed"], relevant)

@@ -1,4 +1,4 @@
-"""What a layout holds of a document's text: all of it, passages, or passages around evidence."""
+"""Select the text of a document to publish: all of it, passages, or passages around evidence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from annotate.collection.models import PassageRule
 from annotate.collection.passages import (
     evidence_passages_of_document,
-    manifest_words,
+    manifest_sentence,
     passage_rule_of,
     passages_of_document,
 )
@@ -17,25 +17,25 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
 from exporters.exports.models import Publication
-from exporters.exports.ordered_rows import walk
+from exporters.exports.ordered_rows import stream_rows
 from formats.records import Doc
 
 if TYPE_CHECKING:
     from exporters.exports.layouts.published import Text
 
-# Layouts whose corpus may hold passages. Readers of the others look the documents of the qrels up
-# in the corpus, and evaluate these.
+# Layouts whose corpus may hold passages. Readers of the other layouts look up the documents of the
+# qrels in the corpus.
 WITH_PASSAGES = ("beir", "ir-datasets")
-# Formats for the record: they hold whole documents, or passages around the evidence.
+# Formats with records of documents: whole, or passages around the evidence.
 RECORDS = ("trec", "jsonl")
-# Between two passages of one document.
+# The separator of two passages of one document.
 BETWEEN = "\n\n"
 
 
 def texts_to_publish(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
-    """Yield documents with the text that may leave: where the lead chose so, around evidence only.
+    """Yield documents with the text to publish: only around evidence, if the lead chose so.
 
-    Ids stay those of documents.
+    The ids remain document ids.
     """
     rule = passage_rule_of(project)
     if rule.published != PassageRule.Published.EVIDENCE:
@@ -50,7 +50,7 @@ def texts_to_publish(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
 
 
 def documents_to_publish(project: Project, documents: Iterable[Doc]) -> Iterator[Doc]:
-    """The same of records of documents: of each the newest text, around evidence only."""
+    """Like `texts_to_publish`, for records: only the newest text, if only evidence is published."""
     rule = passage_rule_of(project)
     if rule.published != PassageRule.Published.EVIDENCE:
         yield from documents
@@ -66,8 +66,9 @@ def documents_to_publish(project: Project, documents: Iterable[Doc]) -> Iterator
 
 
 def corpus_rows(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
-    """Yield the rows of a corpus that may hold passages: where the lead chose so, all passages of
-    each document under their own ids.
+    """Yield the rows of a corpus that may hold passages.
+
+    If the lead chose so, these are all passages of each document under passage ids.
     """
     rule = passage_rule_of(project)
     if rule.published != PassageRule.Published.PASSAGES:
@@ -79,12 +80,12 @@ def corpus_rows(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
 
 
 def note_on_texts(project: Project, layout: str) -> str:
-    """Say in a layout's manifest what it holds of the texts; "" where that is all of them."""
+    """Return the manifest's note on which texts a layout holds; "" if it holds them whole."""
     rule = passage_rule_of(project)
     if layout == "citation":
         return ""
     if rule.published == PassageRule.Published.EVIDENCE:
-        return manifest_words(rule)
+        return manifest_sentence(rule)
     texts = Publication.objects.filter(project=project, texts=True).exists()
     if rule.published == PassageRule.Published.DOCUMENTS or layout in RECORDS or not texts:
         return ""
@@ -93,14 +94,14 @@ def note_on_texts(project: Project, layout: str) -> str:
             "Texts are those of whole documents: readers of this layout look the documents of the "
             f"qrels up in the corpus. Passages are in {' and '.join(WITH_PASSAGES)}."
         )
-    return manifest_words(rule) + (
+    return manifest_sentence(rule) + (
         " Qrels and top_ranked name documents: turn a run over passages into one over documents "
         "with `manage.py maxp` before it is measured."
     )
 
 
 def _evidence(project: Project) -> dict[str, list[tuple[int, int]]]:
-    """Return the spans that people marked in the newest text of each document, by doc_id."""
+    """Return the evidence that people marked in the newest text of each document, by doc_id."""
     rows = (
         Judgment.objects.current()
         .of_people()
@@ -109,6 +110,6 @@ def _evidence(project: Project) -> dict[str, list[tuple[int, int]]]:
         .order_by()
     )
     found: dict[str, list[tuple[int, int]]] = {}
-    for doc_id, spans in walk(rows, "candidate__document__doc_id", "evidence"):
+    for doc_id, spans in stream_rows(rows, "candidate__document__doc_id", "evidence"):
         found.setdefault(doc_id, []).extend((span["start"], span["end"]) for span in spans)
     return found

@@ -1,4 +1,4 @@
-"""Pools in exports: what each is drawn from, what was taken out, and hard negatives."""
+"""Pools in exports: their runs and rules, candidates taken out, and hard negatives."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, TypedDict
 from annotate.collection.models import RunLine
 from annotate.pools.choosing import strata_words
 from annotate.pools.negatives import hard_negative_systems
-from annotate.pools.provenance import HEAD, entries, made_pools, runs_of
+from annotate.pools.provenance import HEAD, entries, finished_pools, runs_of
 from annotate.pools.removal import removed_candidates
 from annotate.projects.models import Project
 from exporters.exports import selection
 from exporters.exports.files import Writer
-from exporters.exports.ordered_rows import BATCH, batches, bytewise, walk
+from exporters.exports.ordered_rows import BATCH, batches, bytewise, stream_rows
 from exporters.exports.selection import Pair
 
 NEGATIVES = "hard_negatives.tsv"
@@ -21,7 +21,7 @@ POOL_DOCUMENTS = "pool_documents.tsv"
 
 
 class RunFacts(TypedDict):
-    """A run by which documents were chosen."""
+    """A run from which documents were chosen."""
 
     run: str
     system: str
@@ -29,7 +29,7 @@ class RunFacts(TypedDict):
 
 
 class PoolFacts(TypedDict):
-    """A pool: its rule, and how many documents it held and added when it was made."""
+    """A pool: its rule, and how many documents it had and added when it was made."""
 
     name: str
     method: str
@@ -42,7 +42,7 @@ class PoolFacts(TypedDict):
 
 
 class RemovedFacts(TypedDict):
-    """A candidate that was taken out of its pool, and why."""
+    """A candidate that was taken out of its pool, with the reason."""
 
     query_id: str
     doc_id: str
@@ -50,7 +50,7 @@ class RemovedFacts(TypedDict):
 
 
 class NegativeFacts(TypedDict):
-    """Whose non-relevant documents are in hard_negatives.tsv, and to which rank."""
+    """The systems whose non-relevant documents are in hard_negatives.tsv, and the last rank."""
 
     depth: int
     systems: list[RunFacts]
@@ -58,7 +58,7 @@ class NegativeFacts(TypedDict):
 
 def pool_facts(project: Project) -> list[PoolFacts]:
     """Return the pools of a project in the order in which they were made."""
-    pools = made_pools(project)
+    pools = finished_pools(project)
     of = runs_of(pools)
     return [
         PoolFacts(
@@ -76,20 +76,20 @@ def pool_facts(project: Project) -> list[PoolFacts]:
 
 
 def removed_facts(project: Project) -> list[RemovedFacts]:
-    """Return what was taken out of the pools, in byte order of the ids."""
+    """Return the candidates taken out of the pools, in byte order of the ids."""
     rows = removed_candidates(project).order_by(
         bytewise("query__query_id"), bytewise("document__doc_id")
     )
     return [
         RemovedFacts(query_id=query_id, doc_id=doc_id, reason=reason)
-        for query_id, doc_id, reason in walk(
+        for query_id, doc_id, reason in stream_rows(
             rows, "query__query_id", "document__doc_id", "removed_reason"
         )
     ]
 
 
 def negative_facts(project: Project) -> NegativeFacts | None:
-    """Return the systems of the hard negatives; None where there is no such file."""
+    """Return the systems of the hard negatives; None if there is no such file."""
     systems = hard_negative_systems(project)
     if not systems.runs:
         return None
@@ -100,10 +100,11 @@ def negative_facts(project: Project) -> NegativeFacts | None:
 
 
 def write_pool_documents(project: Project, into: Writer) -> int:
-    """Write the documents of every pool with the runs and ranks that brought them; return how many
-    lines there are. Without a pool there is no file.
+    """Write the documents of every pool with the runs and ranks that contributed them.
+
+    Return the number of lines. Without a pool no file is written.
     """
-    pools = made_pools(project)
+    pools = finished_pools(project)
     if not pools:
         return 0
     lines = 0
@@ -128,9 +129,9 @@ class Negative(NamedTuple):
 
 
 def write_negatives(project: Project, into: Writer, pairs: list[Pair]) -> int:
-    """Write the hard negatives that the project chose systems for; return how many there are.
+    """Write the hard negatives of the project's chosen systems; return how many there are.
 
-    A document that nobody has judged is none.
+    A document that nobody has judged is not a hard negative.
     """
     systems = hard_negative_systems(project)
     if not systems.runs:
@@ -145,7 +146,7 @@ def write_negatives(project: Project, into: Writer, pairs: list[Pair]) -> int:
 
 
 def _negatives(project: Project, pairs: list[Pair]) -> Iterator[Negative]:
-    """Yield them by side, by the topic's and the document's id, then by the run's name."""
+    """Yield hard negatives by side, topic id and document id, then by the run's name."""
     relevant_from = project.relevant_from
     for queries in batches(selection.queries(project), BATCH):
         ranks = _ranks(project, "query", [query.pk for query in queries])
@@ -158,13 +159,13 @@ def _negatives(project: Project, pairs: list[Pair]) -> Iterator[Negative]:
                         "original", line.query_id, line.doc_id, line.relevance, run, rank
                     )
     for side in ("altered", "reversed"):
-        for batch in batches(selection.written(pairs, side), BATCH):
+        for batch in batches(selection.written_pairs(pairs, side), BATCH):
             ranks = _ranks(project, "pair", [pair.pk for pair in batch], side)
-            for pair, pool in selection.standings(project, batch, side):
+            for pair, pool in selection.pooled_documents(project, batch, side):
                 for one in pool:
                     relevance = one.outcome.relevance
                     if side == "altered" and relevance is None and not one.in_scope:
-                        # Nobody is asked about it: the earlier relevance stands.
+                        # It is not put before judges: the earlier relevance counts.
                         relevance = one.prior
                     if relevance is not None and relevance < relevant_from:
                         for run, rank in ranks.get((pair.pk, one.doc_id), ()):
@@ -174,7 +175,7 @@ def _negatives(project: Project, pairs: list[Pair]) -> Iterator[Negative]:
 def _ranks(
     project: Project, by: str, keys: list[int], side: str = "original"
 ) -> dict[tuple[int, str], list[tuple[str, int]]]:
-    """Return where the chosen systems rank documents for these topics, by topic and doc_id."""
+    """Return the ranks of documents in the chosen systems' runs, by topic and doc_id."""
     systems = hard_negative_systems(project)
     runs = [run for run in systems.runs if run.side == side]
     if not runs:
@@ -183,12 +184,12 @@ def _ranks(
         run__in=runs, rank__lte=systems.depth, **{f"{by}__in": keys}
     ).order_by(bytewise("run__name"))
     found: dict[tuple[int, str], list[tuple[str, int]]] = {}
-    for topic, doc_id, run, rank in walk(rows, by, "document__doc_id", "run__name", "rank"):
+    for topic, doc_id, run, rank in stream_rows(rows, by, "document__doc_id", "run__name", "rank"):
         found.setdefault((topic, doc_id), []).append((run, rank))
     return found
 
 
 def _line(*fields: Any) -> bytes:
-    """Return a line of a tab-separated table; ids hold no TAB and no line end."""
+    """Return a line of a tab-separated table; ids contain no TAB or line end."""
     words: Iterable[str] = ("" if field is None else str(field) for field in fields)
     return ("\t".join(words) + "\n").encode()

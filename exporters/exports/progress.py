@@ -1,4 +1,4 @@
-"""Telling how far an export is, at next to no cost a row."""
+"""Report the progress of an export at almost no cost per row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
-# Told how many more rows are under way.
+# Called with the number of further rows.
 Report = Callable[[int], None]
 
 STEP = 1_000
@@ -14,8 +14,8 @@ STEP = 1_000
 T = TypeVar("T")
 
 
-def reported(rows: Iterable[T], report: Report) -> Iterator[T]:
-    """Yield the rows as they are, and report them STEP at a time."""
+def report_rows(rows: Iterable[T], report: Report) -> Iterator[T]:
+    """Yield the rows unchanged, and report them STEP at a time."""
     waiting = iter(rows)
     while some := list(islice(waiting, STEP)):
         report(len(some))

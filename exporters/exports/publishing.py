@@ -1,4 +1,4 @@
-"""Changing how a project is published: texts, licence, creators, layouts of releases."""
+"""Change the publication settings of a project, and preview what would be published."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ FIELDS = (
     "instructions_in_queries",
     "layouts",
 )
-# As MTEB names a language: three letters, a hyphen, the script.
+# MTEB's names of languages: three letters, a hyphen, the script.
 LANGUAGE = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")
-# How many proven exports are looked at for the newest of each layout.
+# How many proven exports are searched for the newest one of each layout.
 MOST_PROOFS = 50
 FIRST_YEAR, LAST_YEAR = 1900, 2200
 
 
 def publication_of(project: Project) -> Publication:
-    """Return the publication settings of a project; those of a new one are not saved yet."""
+    """Return the publication settings of a project; an unsaved default if it has none."""
     found = Publication.objects.filter(project=project).first()
     return found or Publication(project=project)
 
@@ -59,22 +59,22 @@ def set_publication(
 ) -> Publication:
     """Change fields of a project's publication settings and return them.
 
-    Refused: who does not lead, an archived project, texts without a licence, an unknown layout, a
-    language that is not written as eng-Latn, a year that is none.
+    Refused: a member who is not a lead, an archived project, texts without a licence, an unknown
+    layout, a language not written as in eng-Latn, an invalid year.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused(_("Only leads of this project can change how it is published."))
     unknown = sorted(set(changes) - set(FIELDS))
     if unknown:
-        raise ValueError(f"no field of a publication: {', '.join(unknown)}")
+        raise ValueError(f"not publication settings: {', '.join(unknown)}")
     with transaction.atomic():
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         refuse_if_archived(locked)
         publication = publication_of(locked)
         before = {name: getattr(publication, name) for name in FIELDS}
         for name, value in changes.items():
-            setattr(publication, name, _trimmed(value))
-        _check(publication)
+            setattr(publication, name, _trim(value))
+        _validate(publication)
         after = {name: getattr(publication, name) for name in FIELDS}
         if before == after:
             return publication
@@ -91,7 +91,7 @@ def set_publication(
 
 
 class Preview(NamedTuple):
-    """What would be published now: counts with their words; and what keeps something back."""
+    """What would be published now: labelled counts, what is kept back, and what is missing."""
 
     counts: list[tuple[str, int]]
     kept_back: list[str]
@@ -99,10 +99,10 @@ class Preview(NamedTuple):
 
 
 def preview(project: Project) -> Preview:
-    """Return what a layout would hold now: counted, not walked."""
+    """Return what a layout would hold now, by counting in the database."""
     publication = publication_of(project)
     pairs = selection.pairs(project)
-    judged = selection.written(pairs, Narrative.Side.ALTERED)
+    judged = selection.written_pairs(pairs, Narrative.Side.ALTERED)
     known = {pair.pk for pair in judged}
     claimed = [pair for pair in selection.claimed(pairs) if pair.pk not in known]
     chosen = judged + claimed if publication.claims else judged
@@ -118,12 +118,16 @@ def preview(project: Project) -> Preview:
     )
     counts = [
         (_("instruction pairs that people judged"), len(judged)),
-        (_("instruction pairs with claimed labels alone"), len(chosen) - len(judged)),
+        (_("instruction pairs with claimed labels only"), len(chosen) - len(judged)),
         (_("instruction pairs that are left out"), len(pairs) - len(chosen)),
         (_("queries"), len(queries)),
         (_("documents"), found["all"]),
     ]
-    return Preview(counts, _kept_back(publication), _checks(publication, chosen, claimed, found))
+    return Preview(
+        counts,
+        _kept_back_sentences(publication),
+        _check_sentences(publication, chosen, claimed, found),
+    )
 
 
 class LayoutProof(NamedTuple):
@@ -133,7 +137,7 @@ class LayoutProof(NamedTuple):
     results: list[dict[str, Any]]
 
 
-def proofs(project: Project) -> list[LayoutProof]:
+def newest_proofs(project: Project) -> list[LayoutProof]:
     """Return the newest proof of each layout, in the order of the layouts."""
     newest: dict[str, Export] = {}
     rows = Export.objects.filter(project=project, proof__isnull=False).order_by("-pk")
@@ -146,41 +150,44 @@ def proofs(project: Project) -> list[LayoutProof]:
     ]
 
 
-def _kept_back(publication: Publication) -> list[str]:
-    """Say what may not leave the project."""
+def _kept_back_sentences(publication: Publication) -> list[str]:
+    """Return sentences about what is not published."""
     people = Membership.objects.people().active().filter(project=publication.project_id)
     agreed, everybody = people.exclude(named_at=None).count(), people.count()
     sentences = [
         _(
-            "Layouts and releases show people by numbers. %(agreed)s of %(all)s members agreed to "
-            "be named, under their own settings."
+            "Layouts and releases show people as numbers. %(agreed)s of %(all)s members agreed to "
+            "be named, in their own settings."
         )
         % {"agreed": f"{agreed:,}", "all": f"{everybody:,}"},
         _(
-            "An export in the format jsonl has the names of all: it carries the project to another "
-            "installation. In a release it has numbers."
+            "An export in the format jsonl has everybody's name, because it carries the project to "
+            "another installation. In a release it has numbers."
         ),
     ]
     if not publication.texts:
-        sentences.insert(0, _("Titles and texts of documents stay here: ids alone are published."))
+        sentences.insert(0, _("Titles and texts of documents are not published, only their ids."))
     return sentences
 
 
-def _checks(
+def _check_sentences(
     publication: Publication, chosen: list[Pair], claimed: list[Pair], found: dict[str, int]
 ) -> list[str]:
-    """Say what keeps a layout from being written, or makes it less than it could be."""
+    """Return sentences about what prevents a layout from being written, or makes it incomplete."""
     sentences = []
     if claimed and not publication.claims:
         sentences.append(
-            _("%(n)s instruction pairs have claimed labels alone. Publish claimed labels below.")
+            _("%(n)s instruction pairs have claimed labels only. Publish claimed labels below.")
             % {"n": f"{len(claimed):,}"}
         )
     elif not chosen:
         sentences.append(_("No instruction pair is judged yet, so no layout can be written."))
     if publication.texts and found["without"]:
         sentences.append(
-            _("%(n)s documents have no text here and would be written with an empty one.")
+            _(
+                "%(n)s documents have no text in this project and would be written with an empty "
+                "one."
+            )
             % {"n": f"{found['without']:,}"}
         )
     if publication.texts and found["long"]:
@@ -195,30 +202,30 @@ def _checks(
     return sentences
 
 
-def _trimmed(value: Any) -> Any:
+def _trim(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
-def _check(publication: Publication) -> None:
+def _validate(publication: Publication) -> None:
     if publication.texts and not publication.licence:
         raise Refused(_("Texts are published under a licence. Name it, as in CC-BY-4.0."))
     for language in publication.languages.split():
         if not LANGUAGE.fullmatch(language):
             raise Refused(
                 _(
-                    "“%(language)s” is no language. Write its three letters and its script, as in "
-                    "eng-Latn, with blanks between several."
+                    "“%(language)s” is not a language. Write its three letters and its script, as "
+                    "in eng-Latn, several separated by spaces."
                 )
                 % {"language": language}
             )
     if publication.year is not None and not FIRST_YEAR <= publication.year <= LAST_YEAR:
         raise Refused(
-            _("A year lies between %(first)d and %(last)d.")
+            _("The year must be between %(first)d and %(last)d.")
             % {"first": FIRST_YEAR, "last": LAST_YEAR}
         )
     for layout in publication.layouts:
         if layout not in LAYOUTS:
             raise Refused(
-                _("“%(layout)s” is no layout. Known are: %(known)s.")
+                _("“%(layout)s” is not a layout. Choose from: %(known)s.")
                 % {"layout": layout, "known": ", ".join(LAYOUTS)}
             )

@@ -1,4 +1,4 @@
-"""Documents that came to a person again, unmarked: what they said then, and what the first time."""
+"""Records of repeats: a person's answer to a document shown again, and the first answer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from formats.fields import to_json
 from formats.reading import write_lines
 
 
-class Twice(NamedTuple):
-    """One answer to a document that had come before: `relevance`, or `flag` instead; `first` is
-    what was said the first time as it stood then, None where nothing did.
+class RepeatRecord(NamedTuple):
+    """One answer to a repeat: `relevance`, or `flag` instead.
+
+    `first` is the grade of the first judgment at that time, or None if there was none.
     """
 
     query_id: str
@@ -33,10 +34,10 @@ class Twice(NamedTuple):
     active_ms: int | None
 
 
-def repeats(project: Project) -> Iterator[Twice]:
-    """Yield every answer to a repeat that stands, in the order of judgments."""
+def repeats(project: Project) -> Iterator[RepeatRecord]:
+    """Yield every current answer to a repeat, in the order of judgments."""
     rows = Repeat.objects.current().filter(annotator__project=project)
-    for row in ordered_rows.walk(
+    for row in ordered_rows.stream_rows(
         rows.order_by(
             ordered_rows.bytewise("candidate__query__query_id"),
             ordered_rows.bytewise("candidate__document__doc_id"),
@@ -59,9 +60,9 @@ def repeats(project: Project) -> Iterator[Twice]:
         "note",
         "active_ms",
     ):
-        yield Twice._make(row)
+        yield RepeatRecord._make(row)
 
 
-def write(records: Iterable[Twice], stream: IO[bytes]) -> int:
-    """One answer a line; return how many there were."""
+def write(records: Iterable[RepeatRecord], stream: IO[bytes]) -> int:
+    """Write one answer per line; return the number of lines."""
     return write_lines(map(to_json, records), stream)

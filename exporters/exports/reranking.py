@@ -1,7 +1,7 @@
-"""What rerankers take beside qrels: the candidates of each topic as a run, and Pyserini's topics.
+"""Write the input of rerankers: the candidates of each topic as a run, and topics for Pyserini.
 
-Pyserini chooses a reader by the ending of a file: `.tsv` holds an id and a text, `.json` an object
-of fields by id, of which a searcher takes the one that it is told to (`--topic-field`).
+Pyserini chooses a reader by the extension of a file: `.tsv` holds an id and a text, `.json` an
+object of fields by id, from which a searcher takes the one named by `--topic-field`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Project
 from exporters.exports import collection
 from exporters.exports.files import Writer
-from exporters.exports.ordered_rows import BATCH, batches, bytewise, walk
+from exporters.exports.ordered_rows import BATCH, batches, bytewise, stream_rows
 from exporters.exports.selection import Pair
 from formats.fields import to_json
 from formats.records import RunLine, Topic
@@ -28,8 +28,9 @@ FOLDER = "pyserini"
 
 
 def write(project: Project, sides: Mapping[str, tuple[str, Sequence[Pair]]], into: Writer) -> None:
-    """Write the candidates of these pairs, and the topics of each side: its narratives' side and
-    pairs by the name that it has in files.
+    """Write the candidates of these pairs, and the topics of each side.
+
+    `sides`: the side of the narratives and the pairs, by the side's name in files.
     """
     chosen = {pair.pk: pair for _, pairs in sides.values() for pair in pairs}
     with into.file(CANDIDATES, "Every candidate of each topic, to rerank; in order of ids.") as run:
@@ -49,12 +50,12 @@ def write(project: Project, sides: Mapping[str, tuple[str, Sequence[Pair]]], int
 
 
 def _candidates(of: Iterable[Pair]) -> Iterator[RunLine]:
-    """Yield every candidate of each pair by pair_id and doc_id, with a score for its place."""
+    """Yield every candidate of each pair by pair_id and doc_id, with a score by its rank."""
     for batch in batches(of, BATCH):
         rows = Candidate.objects.filter(
             in_pool_of(F("query__pairs")), query__pairs__in=[pair.pk for pair in batch]
         ).order_by(bytewise("query__pairs__pair_id"), bytewise("document__doc_id"))
-        walked = walk(rows, "query__pairs__pair_id", "document__doc_id")
+        walked = stream_rows(rows, "query__pairs__pair_id", "document__doc_id")
         for pair_id, pool in groupby(walked, itemgetter(0)):
             names = [doc_id for _, doc_id in pool]
             for rank, doc_id in enumerate(names, 1):
@@ -62,7 +63,7 @@ def _candidates(of: Iterable[Pair]) -> Iterator[RunLine]:
 
 
 def _one_line(topic: Topic) -> str:
-    """Return query and narrative on one line, without the blanks that a table is parted by."""
+    """Return query and narrative on one line, without tabs or line ends."""
     words = (topic.title or topic.description, topic.narrative or "")
     return " ".join(" ".join(words).split())
 

@@ -1,4 +1,4 @@
-"""What manifests say of the rules of the project's kind, of checked labels, and of what is out."""
+"""Facts in manifests about the kind of a project: rules, label checks, removals, draws, filters."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TypedDict
 from django.utils import translation
 
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import Promises, promises_in
+from annotate.judgments.tally import RuleReport, rule_report_in
 from annotate.projects.models import Project
 from annotate.topics.filters import filter_counts
 from annotate.topics.removal import removed_pairs, removed_queries
 from audit.reports.rule_standings import outside_share, rule_standings
-from audit.reviews.draws import standing_draw
+from audit.reviews.draws import current_draw
 from exporters.exports.check_facts import CheckFacts, check_facts
 from exporters.exports.ordered_rows import bytewise
 
 
 class RuleFacts(TypedDict):
-    """A rule: in how many pairs it holds or is not known, and the ids of those that break it."""
+    """A rule: in how many pairs it holds or is not known, and the ids of pairs that break it."""
 
     rule: str
     says: str
@@ -29,7 +29,7 @@ class RuleFacts(TypedDict):
 
 
 class ShareFacts(TypedDict):
-    """Of a pair, how many documents that were relevant drop out, of those judged."""
+    """How many of a pair's judged, formerly relevant documents dropped out."""
 
     pair_id: str
     dropped: int
@@ -39,7 +39,7 @@ class ShareFacts(TypedDict):
 
 
 class TakenOut(TypedDict):
-    """A query, or an instruction of one, that is taken out. `pair_id` is "" for a whole query."""
+    """A query or instruction pair that is taken out. `pair_id` is "" for a whole query."""
 
     query_id: str
     pair_id: str
@@ -47,7 +47,7 @@ class TakenOut(TypedDict):
 
 
 class ReviewDrawFacts(TypedDict):
-    """Which instructions are reviewed: so many `of` those there are, of each stratum `size`."""
+    """The draw of instructions to review: `drawn` out of `of`, with `size` for each stratum."""
 
     stratify: str
     size: int
@@ -57,7 +57,7 @@ class ReviewDrawFacts(TypedDict):
 
 
 class FilterFacts(TypedDict):
-    """What a machine's filter decided on things of one kind."""
+    """Counts of a machine filter's decisions about objects of one kind."""
 
     machine: str
     about: str
@@ -67,9 +67,10 @@ class FilterFacts(TypedDict):
 
 
 class KindFacts(TypedDict, total=False):
-    """The kind of project and how its rules stand. Absent where there is nothing: the share that
-    drops out of each pair, what checks of labels came to, what was taken out, what machines'
-    filters decided, and which instructions are reviewed (absent where all are).
+    """The kind of a project and the state of its rules.
+
+    Absent if empty: the share that drops out of each pair, label checks, what was taken out,
+    decisions of machine filters, and the review draw (absent if all instructions are reviewed).
     """
 
     kind: str
@@ -82,11 +83,11 @@ class KindFacts(TypedDict, total=False):
 
 
 def kind_facts(project: Project) -> KindFacts:
-    """Return the kind of a project with its rules as they stand, and what was taken out."""
-    # The same rows make the same bytes, whatever language the reader has.
+    """Return the kind of a project with the state of its rules, and what was taken out."""
+    # Translations must not change the bytes: always write English.
     with translation.override("en"):
-        promises = promises_in(project, None)
-        standings = rule_standings(promises)
+        report = rule_report_in(project, None)
+        standings = rule_standings(report)
         found = KindFacts(
             kind=project.kind,
             must_hold=[
@@ -101,7 +102,7 @@ def kind_facts(project: Project) -> KindFacts:
                 for one in standings
             ],
         )
-    if shares := _shares(promises):
+    if shares := _share_facts(report):
         found["dropped_shares"] = shares
     if checks := check_facts(project):
         found["label_checks"] = checks
@@ -109,7 +110,7 @@ def kind_facts(project: Project) -> KindFacts:
         found["taken_out"] = out
     if filters := filter_counts(project):
         found["filters"] = [FilterFacts(**one._asdict()) for one in filters]  # type: ignore[typeddict-item]
-    if (standing := standing_draw(project)) is not None:
+    if (standing := current_draw(project)) is not None:
         found["review_draw"] = ReviewDrawFacts(
             stratify=standing.draw.stratify,
             size=standing.draw.size,
@@ -120,11 +121,11 @@ def kind_facts(project: Project) -> KindFacts:
     return found
 
 
-def _shares(promises: Promises) -> list[ShareFacts]:
-    """Return the share that drops out of each judged pair, in byte order of their ids."""
-    if Rule.SHARE not in promises.rules:
+def _share_facts(report: RuleReport) -> list[ShareFacts]:
+    """Return the share that drops out of each judged pair, in byte order of pair ids."""
+    if Rule.SHARE not in report.rules:
         return []
-    outside = {one.pair.pk for one in outside_share(promises)}
+    outside = {one.pair.pk for one in outside_share(report)}
     return [
         ShareFacts(
             pair_id=one.pair.pair_id,
@@ -133,13 +134,13 @@ def _shares(promises: Promises) -> list[ShareFacts]:
             percent=round(percent, 2),
             outside=one.pair.pk in outside,
         )
-        for one in sorted(promises.pairs, key=lambda one: one.pair.pair_id.encode())
+        for one in sorted(report.pairs, key=lambda one: one.pair.pair_id.encode())
         if (percent := one.counts.dropped_percent) is not None
     ]
 
 
 def _taken_out(project: Project) -> list[TakenOut]:
-    """Return the queries that are taken out, then the instructions, in byte order of their ids."""
+    """Return the queries that are taken out, then the pairs, each in byte order of their ids."""
     queries = removed_queries(project).order_by(bytewise("query_id"))
     pairs = removed_pairs(project).order_by(bytewise("pair_id"))
     return [

@@ -1,4 +1,4 @@
-"""The runs of a project as files of an export."""
+"""Write the runs of a project as files of an export."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from exporters.exports.files import BUFFER, Writer
 
 
 def write_runs(project: Project, into: Writer) -> None:
-    """Copy every run of the project below `runs/`, byte for byte."""
+    """Copy every run of the project to `runs/`, byte for byte."""
     for name, run in _file_names(collection.runs(project)):
         with (
             run.file.open("rb") as source,
@@ -23,7 +23,7 @@ def write_runs(project: Project, into: Writer) -> None:
 
 
 def _file_names(runs: list[Run]) -> Iterator[tuple[str, Run]]:
-    """Name each run's file as it was handed in; a name that leads elsewhere loses its folders."""
+    """Name each run's file as it was uploaded, without folders and with a number if taken."""
     taken: set[str] = set()
     for run in runs:
         plain = PurePosixPath(run.name.replace("\\", "/")).name or "run"

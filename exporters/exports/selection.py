@@ -1,7 +1,7 @@
-"""Rows -> records: which judgments count, and in which order everything is written.
+"""Select the rows of an export: which pairs and judgments count, and their order.
 
-Everything comes in byte order of its ids, which is the same on every database, and streams: a
-batch of queries or pairs at a time through a cursor, so that memory does not grow with the pools.
+All rows are in byte order of their ids, which is the same on every database. They are streamed: a
+batch of queries or pairs at a time through a cursor, so memory does not grow with the pools.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.models import Count, F, QuerySet
 
 from annotate.collection.models import Candidate, Query
-from annotate.collection.unseen_rows import Unseen, seen
+from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
@@ -25,12 +25,20 @@ from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
 from annotate.pairs.pool import WHOLE_POOL, in_pool_of
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
-from exporters.exports.ordered_rows import BATCH, CHUNK, batches, byte_order, bytewise, marks, walk
+from exporters.exports.ordered_rows import (
+    BATCH,
+    CHUNK,
+    batches,
+    byte_order,
+    bytewise,
+    placeholders,
+    stream_rows,
+)
 from formats.records import Qrel
 
-# What a pair says whose claimed labels have a place in the claimed qrels.
+# The value of `Pair.claimed` for a pair whose claimed labels are in the claimed qrels.
 CLAIMED = "yes"
-# What a pair without an altered narrative is left out for.
+# Why a pair without an altered narrative is left out.
 NOT_WRITTEN = "not written"
 
 
@@ -44,23 +52,23 @@ class QueryRow(NamedTuple):
 
 
 class Version(NamedTuple):
-    """The version of a narrative that is in force on its side."""
+    """The current version of a narrative on its side."""
 
     pk: int
     version: int
 
 
 class Pair(NamedTuple):
-    """An instruction pair with the versions in force, by side.
+    """An instruction pair with its current narrative versions, by side.
 
-    `left_out` says in a word why it has no place in the changed qrels ("removed", "sent back",
-    "not written", "claimed only", "not judged"); it is empty for a pair that has one. Without a
-    judgment a pair would stand there with the zeros it came with alone, and pull every score down.
+    `left_out` is the reason why it is not in the changed qrels ("removed", "sent back", "not
+    written", "claimed only", "not judged"), and empty for a pair that is. A pair without any
+    judgment would have only the zeros that it was loaded with, and would lower every score.
 
-    `claims_on`: how many labels machines claim under its narratives in force, by side; sides
-    without any are not there. `claimed_on` says of every side whether they have a place in the
-    claimed qrels (CLAIMED), or why not ("removed", "sent back", "not accepted", "not claimed"). An
-    instruction that is left out takes the claims on its other sides with it.
+    `claims_on`: how many labels machines claim under its current narratives, by side; sides without
+    claims are omitted. `claimed_on`: for every side, CLAIMED if the claims are in the claimed
+    qrels, else the reason ("removed", "sent back", "not accepted", "not claimed"). If a pair is
+    left out, the claims on all its sides are.
     """
 
     pk: int
@@ -75,20 +83,20 @@ class Pair(NamedTuple):
 
     @property
     def claims(self) -> int:
-        """How many labels machines claim under the altered narrative in force."""
+        """Return how many labels machines claim under the current altered narrative."""
         return self.claims_on.get(Narrative.Side.ALTERED, 0)
 
     @property
     def claimed(self) -> str:
-        """Whether the claims under the altered narrative have a place, or why not."""
+        """Return CLAIMED if the claims under the altered narrative are written, else the reason."""
         return self.claimed_on[Narrative.Side.ALTERED]
 
 
 class PooledDocument(NamedTuple):
-    """Where one candidate stands under one narrative.
+    """The state of one candidate under one narrative.
 
-    `grades` are those of people under the version in force, sorted. `in_scope` says whether the
-    project puts the candidate before its judges.
+    `grades` are people's grades under the current version, sorted. `in_scope`: whether the project
+    puts the candidate before its judges.
     """
 
     doc_id: str
@@ -100,17 +108,17 @@ class PooledDocument(NamedTuple):
 
 
 def queries(project: Project) -> list[QueryRow]:
-    """Return the project's queries in byte order of query_id, but those that were taken out."""
+    """Return the project's queries in byte order of query_id, except those taken out."""
     return _rows(Query.objects.filter(project=project, removed_at__isnull=True))
 
 
 def _rows(found: QuerySet[Query]) -> list[QueryRow]:
     rows = found.order_by(bytewise("query_id"))
-    return [QueryRow(*row) for row in walk(rows, "pk", "query_id", "title", "description")]
+    return [QueryRow(*row) for row in stream_rows(rows, "pk", "query_id", "title", "description")]
 
 
 def pairs_of(queries: Iterable[QueryRow], pairs: Iterable[Pair]) -> list[Pair]:
-    """Return the pairs of these queries: those of a query that was taken out are not counted."""
+    """Return the pairs of these queries, which omits pairs of a query that was taken out."""
     present = {query.pk for query in queries}
     return [pair for pair in pairs if pair.query.pk in present]
 
@@ -121,26 +129,27 @@ def pairs(project: Project) -> list[Pair]:
     in_force: dict[int, dict[str, Version]] = {}
     written_at: dict[int, datetime] = {}
     narratives = Narrative.objects.filter(pair__project=project).current()
-    for pair, side, pk, version, at in walk(
+    for pair, side, pk, version, at in stream_rows(
         narratives, "pair", "side", "pk", "version", "created_at"
     ):
         in_force.setdefault(pair, {})[side] = Version(pk, version)
         if side == Narrative.Side.ALTERED:
             written_at[pair] = at
-    judged = _judged(project)
-    claims = _claims(project)
+    judged = _judged_pairs(project)
+    claims = _count_claims(project)
     acceptance = _acceptance(project)
     rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
     found = []
-    for pk, pair_id, query, category, origin, removed_at, sent_back_at in walk(
+    for pk, pair_id, query, category, origin, removed_at, sent_back_at in stream_rows(
         rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
     ):
         left_out = _left_out(removed_at, sent_back_at, written_at.get(pk))
         claims_on = claims.get(pk, {})
-        # Where there is no altered narrative, no instruction waits to be accepted.
-        stands = CLAIMED if left_out == NOT_WRITTEN else left_out or acceptance(pk) or CLAIMED
+        # A pair without an altered narrative has no instruction to accept.
+        claim_state = CLAIMED if left_out == NOT_WRITTEN else left_out or acceptance(pk) or CLAIMED
         claimed_on = {
-            side: stands if side in claims_on else "not claimed" for side in Narrative.Side.values
+            side: claim_state if side in claims_on else "not claimed"
+            for side in Narrative.Side.values
         }
         if not left_out and pk not in judged:
             claimed = claimed_on[Narrative.Side.ALTERED] == CLAIMED
@@ -156,28 +165,28 @@ def pairs(project: Project) -> list[Pair]:
     return found
 
 
-def _judged(project: Project) -> set[int]:
-    """The pairs on which people have said something under the altered narrative in force."""
+def _judged_pairs(project: Project) -> set[int]:
+    """Return the pairs that people have judged or settled under the current altered narrative."""
     altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
     under = {"narrative__in": altered.current()}
-    said = Judgment.objects.current().of_people().filter(in_pools(), **under)
+    judgments = Judgment.objects.current().of_people().filter(in_pools(), **under)
     settled = Adjudication.objects.current().filter(in_pools(), **under)
     return {
         pair
-        for rows in (said, settled)
-        for (pair,) in walk(rows.order_by().distinct(), "narrative__pair")
+        for rows in (judgments, settled)
+        for (pair,) in stream_rows(rows.order_by().distinct(), "narrative__pair")
     }
 
 
-def _claims(project: Project) -> dict[int, dict[str, int]]:
-    """Count the labels that machines claim under each pair's narratives in force, by side."""
+def _count_claims(project: Project) -> dict[int, dict[str, int]]:
+    """Count the labels that machines claim under each pair's current narratives, by side."""
     in_force = Narrative.objects.filter(pair__project=project).current()
     rows = Judgment.objects.current().filter(
         in_pools(), annotator__is_machine=True, narrative__in=in_force
     )
     of_narrative = rows.order_by().values("narrative__pair", "narrative__side")
     found: dict[int, dict[str, int]] = {}
-    for pair, side, n in walk(
+    for pair, side, n in stream_rows(
         of_narrative.annotate(n=Count("pk")), "narrative__pair", "narrative__side", "n"
     ):
         found.setdefault(pair, {})[side] = n
@@ -185,10 +194,10 @@ def _claims(project: Project) -> dict[int, dict[str, int]]:
 
 
 def _acceptance(project: Project) -> Callable[[int], str]:
-    """Return what says of a pair why its altered narrative in force is not accepted, or "".
+    """Return a function from a pair to the reason why its altered narrative is not accepted, or "".
 
-    Where nobody has reviewed or decided anything yet, none needs to be; while a draw is in force,
-    only what it took.
+    If nothing has been reviewed or decided yet, no narrative needs to be accepted; while a review
+    draw is current, only drawn pairs and pairs with a decision do.
     """
     of_project = {"narrative__pair__project": project}
     if not (
@@ -198,10 +207,10 @@ def _acceptance(project: Project) -> Callable[[int], str]:
         return lambda pair: ""
     altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
     standing = Decision.objects.current().filter(narrative__in=altered.current())
-    outcomes = dict(walk(standing, "narrative__pair", "outcome"))
-    if project.review_draws.in_force().exists():
+    outcomes = dict(stream_rows(standing, "narrative__pair", "outcome"))
+    if project.review_draws.current().exists():
         taken = DrawnPair.objects.filter(draw__project=project, draw__ended_at__isnull=True)
-        drawn = {pair for (pair,) in walk(taken, "pair")}
+        drawn = {pair for (pair,) in stream_rows(taken, "pair")}
         return lambda pair: _DECIDED[outcomes.get(pair)] if pair in outcomes.keys() | drawn else ""
     return lambda pair: _DECIDED[outcomes.get(pair)]
 
@@ -217,7 +226,7 @@ _DECIDED = {
 def _left_out(
     removed_at: datetime | None, sent_back_at: datetime | None, written_at: datetime | None
 ) -> str:
-    """Why a pair has no place in any qrels under its altered narrative, or ""."""
+    """Return why a pair is in no qrels under its altered narrative, or ""."""
     if removed_at is not None:
         return "removed"
     if written_at is None:
@@ -228,20 +237,20 @@ def _left_out(
 
 
 def prior_qrels(of: Sequence[QueryRow]) -> Iterator[Qrel]:
-    """Yield the relevance every candidate came with, as it stood, by query_id and doc_id."""
+    """Yield the relevance with which every candidate was loaded, by query_id and doc_id."""
     for batch in batches(of, BATCH):
         rows = Candidate.objects.filter(
             query__in=[query.pk for query in batch], prior_relevance__isnull=False
         ).order_by(bytewise("query__query_id"), bytewise("document__doc_id"))
         yield from starmap(
-            Qrel, walk(rows, "query__query_id", "document__doc_id", "prior_relevance")
+            Qrel, stream_rows(rows, "query__query_id", "document__doc_id", "prior_relevance")
         )
 
 
 def prior_qrels_of_pairs(of: Sequence[Pair]) -> Iterator[Qrel]:
     """Yield the same relevance under the id of each pair, by pair_id and doc_id.
 
-    The query of several pairs is written once for each of them, as in the changed qrels.
+    A query with several pairs is written once for each of them, as in the changed qrels.
     """
     for batch in batches(of, BATCH):
         rows = Candidate.objects.filter(
@@ -250,7 +259,7 @@ def prior_qrels_of_pairs(of: Sequence[Pair]) -> Iterator[Qrel]:
             prior_relevance__isnull=False,
         ).order_by(bytewise("query__pairs__pair_id"), bytewise("document__doc_id"))
         yield from starmap(
-            Qrel, walk(rows, "query__pairs__pair_id", "document__doc_id", "prior_relevance")
+            Qrel, stream_rows(rows, "query__pairs__pair_id", "document__doc_id", "prior_relevance")
         )
 
 
@@ -261,13 +270,13 @@ def with_prior(of: Sequence[Pair]) -> set[int]:
         rows = Candidate.objects.filter(
             query__in={pair.query.pk for pair in batch}, prior_relevance__isnull=False
         )
-        known = {query for (query,) in walk(rows.order_by().distinct(), "query")}
+        known = {query for (query,) in stream_rows(rows.order_by().distinct(), "query")}
         found |= {pair.pk for pair in batch if pair.query.pk in known}
     return found
 
 
 def prior_relevant(project: Project) -> int:
-    """Return how many candidates came as relevant."""
+    """Return how many candidates were loaded as relevant."""
     return Candidate.objects.filter(
         query__project=project,
         query__removed_at__isnull=True,
@@ -275,27 +284,27 @@ def prior_relevant(project: Project) -> int:
     ).count()
 
 
-def standings(
+def pooled_documents(
     project: Project, of: Sequence[Pair], side: str
 ) -> Iterator[tuple[Pair, Iterator[PooledDocument]]]:
-    """Yield each pair with its pool, in (pair_id, doc_id) order; a pool is walked before the next.
+    """Yield each pair with its pool, in (pair_id, doc_id) order; read each pool before the next.
 
-    Every pair must have a narrative on `side`. Only current judgments of people under the version
-    in force count; a settling decision under it wins over them. A pair without a pool is left out.
+    Every pair must have a narrative on `side`. Only current judgments of people under the current
+    version count; a settling decision under it wins over them. A pair without a pool is left out.
     """
     machines = list(
         Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
     )
     for batch in batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
-        for narrative, pool in groupby(_said_of_pools(list(under), machines), key=itemgetter(0)):
+        for narrative, pool in groupby(_pool_rows(list(under), machines), key=itemgetter(0)):
             yield under[narrative], _pooled_documents(project, pool)
 
 
 def _pooled_documents(
     project: Project, pool: Iterable[tuple[Any, ...]]
 ) -> Iterator[PooledDocument]:
-    """Put together what people said of each candidate: rows of one candidate come in a row."""
+    """Merge the rows of each candidate, which are consecutive, into one document."""
     rule = project.consensus
     every = project.judge_scope in WHOLE_POOL
     existing = project.judge_scope == Project.Scope.EXISTING
@@ -313,28 +322,28 @@ def _pooled_documents(
                 row = next(rows, None)
             grades = tuple(sorted(more))
         if made_for is not None:
-            # Written for this instruction: what it was before does not stand under it.
+            # Written for this instruction: it has no earlier relevance.
             prior = None
         in_scope = every or (prior is not None and prior >= relevant_from)
         in_scope = in_scope and not (existing and made_for is not None)
         yield PooledDocument(
-            doc_id, document, prior, in_scope, grades, _agreed(grades, rule, settled)
+            doc_id, document, prior, in_scope, grades, _cached_consensus(grades, rule, settled)
         )
 
 
-# The same few grades come again and again.
-_agreed = lru_cache(maxsize=10_000)(consensus)
+# Cached: the same few combinations of grades recur.
+_cached_consensus = lru_cache(maxsize=10_000)(consensus)
 
 
-def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+def _pool_rows(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[tuple[Any, ...]]:
     """Yield (narrative, candidate, doc_id, document, prior, grade, settled, the only pair or None),
-    one row a judgment.
+    one row per judgment.
 
-    A candidate nobody has judged has one row without a grade. In SQL, because a join of a
-    narrative's judgments with its own query's candidates cannot be said through the models, and
-    to ask for each pool by itself would take longer than to walk it.
+    A candidate that nobody has judged has one row without a grade. Written in SQL, because the ORM
+    cannot join a narrative's judgments with the candidates of its query, and one query per pool
+    would take longer than reading it.
     """
-    of_people = f"j.annotator_id NOT IN ({marks(machines)})" if machines else "1 = 1"
+    of_people = f"j.annotator_id NOT IN ({placeholders(machines)})" if machines else "1 = 1"
     statement = f"""
         SELECT n.id, c.id, d.doc_id, d.id, c.prior_relevance, j.relevance, a.relevance,
             c.made_for_id
@@ -347,20 +356,20 @@ def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterat
             AND j.superseded_at IS NULL AND j.text_replaced_at IS NULL AND {of_people}
         LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
             AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL
-        WHERE n.id IN ({marks(narratives)}) AND c.removed_at IS NULL
-            AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
+        WHERE n.id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
+            AND {seen_condition(Unseen.Kind.CANDIDATE, "c.id")}
         ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
-    """  # noqa: S608 (nothing but marks and a constant is put in)
+    """  # noqa: S608 (only placeholders and a constant are inserted)
     with connection.chunked_cursor() as cursor:
         cursor.execute(statement, [*machines, *narratives])
         while rows := cursor.fetchmany(CHUNK):
             yield from rows
 
 
-def written(of: Iterable[Pair], side: str) -> list[Pair]:
+def written_pairs(of: Iterable[Pair], side: str) -> list[Pair]:
     """Return the pairs whose qrels under the narrative on `side` are written.
 
-    Removed pairs never are. A pair that was sent back waits for its next altered narrative.
+    Removed pairs are never written. On the altered side, neither are the other pairs left out.
     """
     if side == Narrative.Side.ALTERED:
         return [pair for pair in of if not pair.left_out]
@@ -373,9 +382,10 @@ def claimed(of: Iterable[Pair], side: str = Narrative.Side.ALTERED) -> list[Pair
 
 
 def pool_sizes(project: Project) -> dict[int, int]:
-    """Return how many candidates each query has, by its key; queries without any, and those that
-    were taken out, are left out.
+    """Return how many candidates each query has, by its key.
+
+    Queries without candidates, and those taken out, are omitted.
     """
     of_project = Candidate.objects.filter(query__project=project, query__removed_at__isnull=True)
     rows = of_project.order_by().values("query")
-    return dict(walk(rows.annotate(size=Count("pk")), "query", "size"))
+    return dict(stream_rows(rows.annotate(size=Count("pk")), "query", "size"))

@@ -1,4 +1,4 @@
-"""What people said, as records: judgments, flags, adjudications, reviews, decisions."""
+"""Records of judgments, flags, adjudications, reviews, rubrics and decisions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotate.judgments.models import Adjudication, Flag, Judgment, Verdict
 from annotate.projects.models import Project
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
-from exporters.exports.ordered_rows import BATCH, TEXT_READ, batches, bytewise, walk
+from exporters.exports.ordered_rows import BATCH, TEXT_READ, batches, bytewise, stream_rows
 from exporters.exports.selection import Pair, QueryRow
 from formats.records import (
     AdjudicationRecord,
@@ -28,33 +28,33 @@ from formats.records import (
     VerdictRecord,
 )
 
-# Judgments whose verdicts are fetched at once.
+# How many judgments' verdicts are fetched at once.
 VERDICTS = 500
 
-# Which narrative version something was said under, and of which document.
-_UNDER = ("narrative__side", "narrative__pair__pair_id", "narrative__version")
-_OF = ("candidate__query__query_id", "candidate__document__doc_id")
+# Fields of the narrative version, and of the candidate.
+_NARRATIVE_FIELDS = ("narrative__side", "narrative__pair__pair_id", "narrative__version")
+_CANDIDATE_FIELDS = ("candidate__query__query_id", "candidate__document__doc_id")
 
 
 def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
-    """Yield every judgment ever made, of people and machines, also those that no longer stand."""
+    """Yield every judgment of people and machines, including superseded ones."""
     for batch in batches(of, BATCH):
         among = [query.pk for query in batch]
         rows = Judgment.objects.filter(candidate__query__in=among)
-        # As text: an empty list of evidence need not be parsed, nor a UUID made and unmade.
+        # As text: this avoids parsing empty lists of evidence, and converting UUIDs twice.
         with_text = rows.annotate(
             spans=Cast("evidence", TextField()),
             said_of=Cast("clauses", TextField()),
             hexadecimal=Cast("uuid", TextField()),
             text=TEXT_READ,
         )
-        walked = walk(
-            with_text.order_by(*_said_order("annotator__name"), "uuid"),
+        walked = stream_rows(
+            with_text.order_by(*_candidate_order("annotator__name"), "uuid"),
             "pk",
-            *_OF,
+            *_CANDIDATE_FIELDS,
             "annotator__name",
             "relevance",
-            *_UNDER,
+            *_NARRATIVE_FIELDS,
             "at",
             "note",
             "hexadecimal",
@@ -69,11 +69,11 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
             "text",
         )
         for row, verdicts in _with_verdicts(walked, among):
-            _, *said, uuid, machine, spans, active, over, back, clauses, pressed, made, text = row
+            _, *fields, uuid, machine, spans, active, over, back, clauses, pressed, made, text = row
             yield JudgmentRecord._make(
                 (
-                    *said,
-                    _dashed(uuid),
+                    *fields,
+                    _with_hyphens(uuid),
                     machine,
                     _evidence(spans),
                     active,
@@ -91,22 +91,22 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
 def _with_verdicts(
     rows: Iterable[tuple[Any, ...]], of: Sequence[int]
 ) -> Iterator[tuple[tuple[Any, ...], tuple[VerdictRecord, ...]]]:
-    """Yield each judgment, its key first, with its verdicts. Most collections have none at all."""
+    """Yield each judgment, its key first, with its verdicts; most collections have no verdicts."""
     if not Verdict.objects.filter(judgment__candidate__query__in=of).exists():
         yield from ((row, ()) for row in rows)
         return
     for chunk in batches(rows, VERDICTS):
         verdicts: dict[int, list[VerdictRecord]] = {}
         given = Verdict.objects.filter(judgment__in=[row[0] for row in chunk])
-        for judgment, number, answer in walk(
+        for judgment, number, answer in stream_rows(
             given.order_by("condition__number"), "judgment", "condition__number", "answer"
         ):
             verdicts.setdefault(judgment, []).append(VerdictRecord(number, answer))
         yield from ((row, tuple(verdicts.get(row[0], ()))) for row in chunk)
 
 
-def _dashed(uuid: str) -> str:
-    """A UUID as it is written; SQLite keeps its digits only."""
+def _with_hyphens(uuid: str) -> str:
+    """Return a UUID with hyphens; SQLite stores only its digits."""
     if len(uuid) == 32:
         return f"{uuid[:8]}-{uuid[8:12]}-{uuid[12:16]}-{uuid[16:20]}-{uuid[20:]}"
     return uuid
@@ -119,17 +119,17 @@ def _evidence(spans: str) -> tuple[Evidence, ...]:
 
 
 def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
-    """Yield every flag ever put, also those cleared since."""
+    """Yield every flag, including cleared ones."""
     for batch in batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
-        for *said, uuid, made_at, machine, text in walk(
+        for *fields, uuid, made_at, machine, text in stream_rows(
             rows.annotate(text=TEXT_READ).order_by(
-                *_said_order("annotator__name"), bytewise("kind"), "uuid"
+                *_candidate_order("annotator__name"), bytewise("kind"), "uuid"
             ),
-            *_OF,
+            *_CANDIDATE_FIELDS,
             "annotator__name",
             "kind",
-            *_UNDER,
+            *_NARRATIVE_FIELDS,
             "at",
             "words",
             "cleared_at",
@@ -138,19 +138,19 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
             "annotator__is_machine",
             "text",
         ):
-            yield FlagRecord._make((*said, str(uuid), made_at, machine, text))
+            yield FlagRecord._make((*fields, str(uuid), made_at, machine, text))
 
 
 def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
-    """Yield every settling decision ever taken, also those withdrawn since."""
+    """Yield every settling decision, including withdrawn ones."""
     for batch in batches(of, BATCH):
         rows = Adjudication.objects.filter(candidate__query__in=[query.pk for query in batch])
-        for row in walk(
-            rows.annotate(text=TEXT_READ).order_by(*_said_order("by__name"), "relevance"),
-            *_OF,
+        for row in stream_rows(
+            rows.annotate(text=TEXT_READ).order_by(*_candidate_order("by__name"), "relevance"),
+            *_CANDIDATE_FIELDS,
             "by__name",
             "relevance",
-            *_UNDER,
+            *_NARRATIVE_FIELDS,
             "at",
             "reason",
             "cause",
@@ -162,12 +162,12 @@ def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
 
 
 def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
-    """Yield every submitted review with its ratings in the order of the criteria."""
+    """Yield every submitted review, with its ratings in the order of the criteria."""
     keys: dict[tuple[int, str], list[str]] = {}
     for batch in batches(of, BATCH):
         rows = Review.objects.submitted().filter(narrative__pair__in=[pair.pk for pair in batch])
-        submitted = walk(
-            rows.order_by(*_reviewed_order("auditor__name")),
+        submitted = stream_rows(
+            rows.order_by(*_instruction_order("auditor__name")),
             "pk",
             "narrative__pair__project",
             "narrative__pair__pair_id",
@@ -183,19 +183,19 @@ def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
         for chunk in batches(submitted, BATCH):
             ratings: dict[int, list[RatingRecord]] = {}
             answers = Rating.objects.filter(review__in=[row[0] for row in chunk])
-            for review, *answer in walk(answers, "review", "criterion", "level", "words"):
+            for review, *answer in stream_rows(answers, "review", "criterion", "level", "words"):
                 ratings.setdefault(review, []).append(RatingRecord._make(answer))
             documents: dict[int, list[TextRead]] = {}
             at_hand = ReviewedText.objects.filter(review__in=[row[0] for row in chunk])
             ordered = at_hand.order_by(bytewise("document__doc_id"))
-            for review, *read in walk(ordered, "review", "document__doc_id", "text_version"):
+            for review, *read in stream_rows(ordered, "review", "document__doc_id", "text_version"):
                 documents.setdefault(review, []).append(TextRead._make(read))
             for pk, project, *fields, machine in chunk:
                 said = tuple(ratings.get(pk, [])), machine, tuple(documents.get(pk, []))
                 record = ReviewRecord._make([*fields, *said])
                 under = project, record.rubric
                 if under not in keys:
-                    keys[under] = list(rubrics.named(*under).keys)
+                    keys[under] = list(rubrics.get_rubric(*under).keys)
                 yield record._replace(ratings=_in_order(record.ratings, keys[under]))
 
 
@@ -204,7 +204,7 @@ def _in_order(ratings: Iterable[RatingRecord], keys: list[str]) -> tuple[RatingR
 
 
 def rubrics_of(project: Project) -> Iterator[RubricRecord]:
-    """Yield the project's own rubrics and those it chose, by name; the one in force last."""
+    """Yield the project's own rubrics and those it chose, by name, with the current one last."""
     kept = list(Rubric.objects.filter(project=project))
     chosen = [one for one in kept if one.chosen_at is not None]
     in_force = max(chosen, key=lambda one: (one.chosen_at, one.pk), default=None)
@@ -213,11 +213,11 @@ def rubrics_of(project: Project) -> Iterator[RubricRecord]:
 
 
 def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
-    """Yield every decision on an instruction, also those withdrawn since."""
+    """Yield every decision on an instruction, including withdrawn ones."""
     for batch in batches(of, BATCH):
         rows = Decision.objects.filter(narrative__pair__in=[pair.pk for pair in batch])
-        for row in walk(
-            rows.order_by(*_reviewed_order("by__name"), "at", bytewise("outcome")),
+        for row in stream_rows(
+            rows.order_by(*_instruction_order("by__name"), "at", bytewise("outcome")),
             "narrative__pair__pair_id",
             "narrative__pair__query__query_id",
             "by__name",
@@ -232,8 +232,8 @@ def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
             yield DecisionRecord._make(row)
 
 
-def _said_order(who: str) -> list[Any]:
-    """The order of what was said of candidates: by document, then the words it was read under."""
+def _candidate_order(who: str) -> list[Any]:
+    """Return the order of records about candidates: document, narrative version, person, time."""
     return [
         bytewise("candidate__query__query_id"),
         bytewise("candidate__document__doc_id"),
@@ -245,8 +245,8 @@ def _said_order(who: str) -> list[Any]:
     ]
 
 
-def _reviewed_order(who: str) -> list[Any]:
-    """The order of what was said of instructions."""
+def _instruction_order(who: str) -> list[Any]:
+    """Return the order of records about instructions."""
     return [
         bytewise("narrative__pair__pair_id"),
         bytewise("narrative__side"),

@@ -1,4 +1,4 @@
-"""How many judgments stand, by what becomes of them in the qrels."""
+"""Count current judgments, by how the qrels treat them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports.ordered_rows import walk
-from exporters.exports.selection import Pair, written
+from exporters.exports.ordered_rows import stream_rows
+from exporters.exports.selection import Pair, written_pairs
 
 
 class Tally(NamedTuple):
-    """Judgments that stand, by what becomes of them in the qrels.
+    """Counts of current judgments, by how the qrels treat them.
 
-    `people`: of people under the version in force, by side, in pairs whose qrels are written.
-    `set_aside`: the same in the other pairs. `stale`: of people under an older version of the
-    narrative or of the document's text. `machines`: of machines, by side, never counted among
-    people. `settled`: settling decisions that stand.
+    `people`: of people under the current version, by side, in pairs whose qrels are written.
+    `set_aside`: the same in pairs that are left out, or of documents taken out of their pool.
+    `stale`: of people under an older version of the narrative or of the document's text.
+    `machines`: of machines, by side, never counted among people. `settled`: current settling
+    decisions.
     """
 
     people: dict[str, int]
@@ -31,7 +32,7 @@ class Tally(NamedTuple):
     settled: int
 
     def counts(self) -> dict[str, int]:
-        """Return the same by the names that every manifest has for it."""
+        """Return the counts under the keys of manifests."""
         counted = sum(self.people.values())
         by_machines = sum(self.machines.values())
         return {
@@ -46,17 +47,19 @@ class Tally(NamedTuple):
 
 
 def tally(project: Project, of: Sequence[Pair]) -> Tally:
-    """Count the project's standing judgments by what becomes of them."""
+    """Count the project's current judgments, by how the qrels treat them."""
     in_force = {version.pk for pair in of for version in pair.versions.values()}
     counting = {
-        pair.versions[side].pk: side for side in Narrative.Side.values for pair in written(of, side)
+        pair.versions[side].pk: side
+        for side in Narrative.Side.values
+        for pair in written_pairs(of, side)
     }
     people = dict.fromkeys(Narrative.Side.values, 0)
     machines = dict.fromkeys(Narrative.Side.values, 0)
     set_aside = stale = 0
     of_newest_text = Q(annotator__is_machine=False, text_replaced_at=None)
     rows = (
-        Judgment.objects.standing()
+        Judgment.objects.not_superseded()
         .filter(narrative__pair__project=project)
         .order_by()
         .values("narrative", "narrative__side")
@@ -69,7 +72,7 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
             ),
         )
     )
-    for narrative, side, by_people, of_removed, by_machines, of_older_texts in walk(
+    for narrative, side, by_people, of_removed, by_machines, of_older_texts in stream_rows(
         rows,
         *("narrative", "narrative__side", "by_people", "of_removed", "by_machines"),
         "of_older_texts",

@@ -1,4 +1,4 @@
-"""The export for evaluators: qrels before and after, topics, documents that changed, runs."""
+"""The export for evaluators: qrels before and after, topics, changed documents, runs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from exporters.exports.manifest import (
     Manifest,
     compose,
     count_key,
-    facts_of,
+    pair_facts,
 )
 from exporters.exports.measure_facts import write_core_queries, write_verdicts
 from exporters.exports.pools import write_negatives
-from exporters.exports.progress import Report, reported
+from exporters.exports.progress import Report, report_rows
 from exporters.exports.rule_facts import kind_facts
 from exporters.exports.runs import write_runs
 from exporters.exports.selection import Pair, PooledDocument, QueryRow
@@ -50,10 +50,10 @@ ORIGINAL_QRELS, WHOLE_QRELS = "qrels.original.txt", "qrels.original.all.txt"
 
 
 def size(project: Project) -> int:
-    """Return how many documents `write` walks, for a progress bar."""
+    """Return how many documents `write` reads, for a progress bar."""
     sizes = selection.pool_sizes(project)
     pairs = selection.pairs(project)
-    pools = selection.written(pairs, ALTERED)
+    pools = selection.written_pairs(pairs, ALTERED)
     claims = sum(
         pair.claims_on[side] for side in claimed.SIDES for pair in selection.claimed(pairs, side)
     )
@@ -62,15 +62,15 @@ def size(project: Project) -> int:
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write every file of this export and return its manifest; `report` is told of progress.
+    """Write every file of this export and return its manifest; `report` receives progress.
 
-    Raises ValueError with a sentence where a text or an id cannot stand in a TREC file.
+    Raises ValueError with a sentence if a TREC file cannot hold a text or an id.
     """
     return _Export(project, into, report).write()
 
 
 class _Export:
-    """One export under way."""
+    """An export in progress."""
 
     def __init__(self, project: Project, into: Writer, report: Report) -> None:
         self.project = project
@@ -80,16 +80,16 @@ class _Export:
         self.pairs: list[Pair] = selection.pairs(project)
         self.tally: Tally = tally(project, self.pairs)
         self.facts = {
-            pair.pk: facts_of(pair, {} if pair.left_out else dict.fromkeys(_OF_A_PAIR, 0))
+            pair.pk: pair_facts(pair, {} if pair.left_out else dict.fromkeys(_PAIR_COUNTS, 0))
             for pair in self.pairs
         }
-        # Candidates of other sides than the altered one, by side and state.
+        # Candidates under narratives of the other sides, by side and state.
         self.elsewhere: dict[str, dict[str, int]] = {}
         # Ids of pairs that have a line in the changed qrels.
         self.paired: set[str] = set()
         self.changed_documents: set[int] = set()
         self.newer_texts = collection.documents_with_newer_texts(project)
-        # Machines that claim something, by side, and claimed labels by what they are counted as.
+        # Machines with claims, by side; and counts of claimed labels, by side and key.
         self.raters: dict[str, list[Membership]] = {
             side: raters for side in claimed.SIDES if (raters := claimed.raters(project, side))
         }
@@ -106,7 +106,8 @@ class _Export:
             whole = stack.enter_context(
                 into.file(WHOLE_QRELS, "The relevance every document came with, of all queries.")
             )
-            prior = write_qrels(reported(selection.prior_qrels(self.queries), self.report), whole)
+            earlier = report_rows(selection.prior_qrels(self.queries), self.report)
+            prior = write_qrels(earlier, whole)
             changed = stack.enter_context(
                 into.file("qrels.changed.txt", "The relevance under the altered narratives.")
             )
@@ -122,8 +123,8 @@ class _Export:
             write_row(self.changes, "query_id", "pair_id", "doc_id", "before", "after", "change")
             write_row(self.disputed, "query_id", "pair_id", "narrative", "doc_id", "grades")
             write_row(self.unjudged, "query_id", "pair_id", "narrative", "doc_id", "before")
-            write_qrels(self._altered(), changed)
-            write_qrels(self._original(), original)
+            write_qrels(self._altered_qrels(), changed)
+            write_qrels(self._original_qrels(), original)
             for side, name, holds in (
                 (REVERSED, "qrels.reversed.txt", "The relevance under the reversed narratives."),
                 (
@@ -134,7 +135,7 @@ class _Export:
             ):
                 if self.tally.people[side]:
                     with into.file(name, holds) as stream:
-                        write_qrels(self._other(side), stream)
+                        write_qrels(self._qrels_of_side(side), stream)
         self._write_topics()
         for claimed_on in self.raters:
             self._write_claimed(claimed_on)
@@ -148,20 +149,20 @@ class _Export:
         write_negatives(self.project, into, self.pairs)
         return self._manifest(prior=prior, texts=texts)
 
-    def _altered(self) -> Iterator[Qrel]:
-        """Walk the pools under the altered narratives, keep the books, yield what has a relevance.
+    def _altered_qrels(self) -> Iterator[Qrel]:
+        """Yield the documents with a relevance under the altered narratives, and count all of them.
 
-        Those who judge see only what may have changed, so the documents they do not see keep what
-        they had: these are the explicit zeros.
+        Judges see only documents that may have changed, so the others keep their earlier relevance:
+        these are the explicit zeros.
         """
         relevant_from = self.project.relevant_from
         asked = self.project.overlap_judge
         judged, disputed = State.JUDGED, State.DISPUTED
-        of = selection.written(self.pairs, ALTERED)
-        for pair, pool in selection.standings(self.project, of, ALTERED):
+        of = selection.written_pairs(self.pairs, ALTERED)
+        for pair, pool in selection.pooled_documents(self.project, of, ALTERED):
             counts = self.facts[pair.pk]["counts"]
             before = after = 0
-            for pooled in reported(pool, self.report):
+            for pooled in report_rows(pool, self.report):
                 doc_id, _, prior, in_scope, grades, (relevance, state) = pooled
                 was_relevant = prior is not None and prior >= relevant_from
                 before += was_relevant
@@ -171,11 +172,11 @@ class _Export:
                         counts["fewer_than_asked"] += 1
                 elif state is disputed:
                     counts["disputed"] += 1
-                    self._dispute(pair, ALTERED, pooled)
+                    self._write_disputed(pair, ALTERED, pooled)
                     continue
                 elif in_scope:
                     counts["unjudged"] += 1
-                    self._miss(pair, ALTERED, pooled)
+                    self._write_unjudged(pair, ALTERED, pooled)
                     continue
                 elif prior is None:
                     counts["without_relevance"] += 1
@@ -190,45 +191,45 @@ class _Export:
                     if is_relevant != was_relevant:
                         change = "grew" if is_relevant else "dropped"
                         counts[change] += 1
-                    self._change(pair, pooled, relevance, change)
+                    self._add_change(pair, pooled, relevance, change)
                     counts["changed"] += 1
                 self.paired.add(pair.pair_id)
                 yield Qrel(pair.pair_id, doc_id, relevance)
             counts["relevant_before"], counts["relevant_after"] = before, after
 
-    def _original(self) -> Iterator[Qrel]:
-        """Yield the earlier relevance under the topics of the changed qrels, once there are any.
+    def _original_qrels(self) -> Iterator[Qrel]:
+        """Yield the earlier relevance under the topics of the changed qrels.
 
-        Until then every query has its place, under its own id. So a mean over these qrels and one
-        over the changed qrels are of the same topics.
+        So means over these qrels and over the changed qrels are of the same topics. While the
+        changed qrels are empty, every query is written under its own id.
         """
         if self.paired:
-            yield from selection.prior_qrels_of_pairs(self._changed())
+            yield from selection.prior_qrels_of_pairs(self._changed_pairs())
         else:
             yield from selection.prior_qrels(self.queries)
 
-    def _changed(self) -> list[Pair]:
+    def _changed_pairs(self) -> list[Pair]:
         """Return the pairs that have a line in the changed qrels."""
         return [pair for pair in self.pairs if pair.pair_id in self.paired]
 
-    def _other(self, side: str) -> Iterator[Qrel]:
-        """As `_altered` for the other sides: what people said there, and nothing else."""
+    def _qrels_of_side(self, side: str) -> Iterator[Qrel]:
+        """Like `_altered_qrels` for the other sides, but only with people's judgments."""
         counts = self.elsewhere[side] = dict.fromkeys(map(str, State), 0)
-        of = selection.written(self.pairs, side)
-        for pair, pool in selection.standings(self.project, of, side):
+        of = selection.written_pairs(self.pairs, side)
+        for pair, pool in selection.pooled_documents(self.project, of, side):
             for pooled in pool:
                 relevance, state = pooled.outcome
                 if state is State.UNJUDGED and not pooled.in_scope:
                     continue
                 counts[state] += 1
                 if state is State.DISPUTED:
-                    self._dispute(pair, side, pooled)
+                    self._write_disputed(pair, side, pooled)
                 elif state is State.UNJUDGED:
-                    self._miss(pair, side, pooled)
+                    self._write_unjudged(pair, side, pooled)
                 if relevance is not None:
                     yield Qrel(pair.pair_id, pooled.doc_id, relevance)
 
-    def _change(self, pair: Pair, pooled: PooledDocument, relevance: int, change: str) -> None:
+    def _add_change(self, pair: Pair, pooled: PooledDocument, relevance: int, change: str) -> None:
         self.changed_documents.add(pooled.document)
         write_row(
             self.changes,
@@ -240,17 +241,17 @@ class _Export:
             change,
         )
 
-    def _dispute(self, pair: Pair, side: str, pooled: PooledDocument) -> None:
+    def _write_disputed(self, pair: Pair, side: str, pooled: PooledDocument) -> None:
         grades = ",".join(map(str, pooled.grades))
         write_row(self.disputed, pair.query.query_id, pair.pair_id, side, pooled.doc_id, grades)
 
-    def _miss(self, pair: Pair, side: str, pooled: PooledDocument) -> None:
+    def _write_unjudged(self, pair: Pair, side: str, pooled: PooledDocument) -> None:
         before = "" if pooled.prior is None else str(pooled.prior)
         write_row(self.unjudged, pair.query.query_id, pair.pair_id, side, pooled.doc_id, before)
 
     def _write_topics(self) -> None:
         into = self.into
-        changed = self._changed()
+        changed = self._changed_pairs()
         with into.file("topics.original.txt", "The topics of qrels.original.txt.") as stream:
             if changed:
                 write_topics(collection.pair_topics(changed, ORIGINAL), stream)
@@ -262,7 +263,7 @@ class _Export:
         with into.file("topics.changed.txt", "The altered narratives, one a pair.") as stream:
             write_topics(collection.pair_topics(changed, ALTERED), stream)
         sides = {"original": (ORIGINAL, changed), "changed": (ALTERED, changed)}
-        if of := selection.written(self.pairs, REVERSED):
+        if of := selection.written_pairs(self.pairs, REVERSED):
             with into.file("topics.reversed.txt", "The reversed narratives, one a pair.") as stream:
                 write_topics(collection.pair_topics(of, REVERSED), stream)
             sides["reversed"] = (REVERSED, of)
@@ -276,15 +277,15 @@ class _Export:
         for name, rater in claimed.file_names(self.raters[side], side):
             holds = f"What {rater.name} claims under {under}, with what people found."
             with self.into.file(name, holds) as stream:
-                write_qrels(self._labels(of, rater, side), stream)
+                write_qrels(self._claimed_qrels(of, rater, side), stream)
         holds = f"The {side} narratives of claimed labels, one a pair."
         name = f"topics.claimed.{claimed.SIDES[Narrative.Side(side)]}txt"
         with self.into.file(name, holds) as stream:
             write_topics(collection.pair_topics(of, side), stream)
 
-    def _labels(self, of: list[Pair], rater: Membership, side: str) -> Iterator[Qrel]:
+    def _claimed_qrels(self, of: list[Pair], rater: Membership, side: str) -> Iterator[Qrel]:
         counts = self.claims[side]
-        for label in reported(claimed.labels(self.project, of, rater, side), self.report):
+        for label in report_rows(claimed.labels(self.project, of, rater, side), self.report):
             counts[label.counts_as] += 1
             counts[claimed.CORRECTED] += label.corrected
             yield Qrel(label.pair.pair_id, label.doc_id, label.relevance)
@@ -304,22 +305,22 @@ class _Export:
 
     def _manifest(self, *, prior: int, texts: int) -> Manifest:
         pairs = list(self.facts.values())
-        left_out = self._left_out()
+        left_out = self._topics_left_out()
         counts = {
             "queries": len(self.queries),
             "candidates": sum(selection.pool_sizes(self.project).values()),
             "prior": prior,
             "prior_relevant": selection.prior_relevant(self.project),
             "pairs": len(selection.pairs_of(self.queries, self.pairs)),
-            "pairs_written": len(selection.written(self.pairs, ALTERED)),
-            **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _OF_A_PAIR},
+            "pairs_written": len(selection.written_pairs(self.pairs, ALTERED)),
+            **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _PAIR_COUNTS},
             **self.tally.counts(),
         }
         if self.newer_texts:
             counts["documents_with_newer_texts"] = len(self.newer_texts)
         for side in self.raters:
-            counts |= self._of_claims(side)
-        measured = oracles.of_export(self.into.folder, self.pairs, self.raters, self.project)
+            counts |= self._claim_counts(side)
+        measured = oracles.measure_export(self.into.folder, self.pairs, self.raters, self.project)
         return compose(
             project=self.project,
             format_name=FORMAT,
@@ -338,18 +339,18 @@ class _Export:
             pairs=pairs,
             left_out=left_out,
             texts=self.newer_texts,
-            measured=oracle_facts.block(measured.measures),
+            measured=oracle_facts.oracles_block(measured.measures),
             of_kind=kind_facts(self.project),
             files=self.into.files,
         )
 
-    def _left_out(self) -> list[LeftOut]:
-        """Return the topics that are in neither of the paired qrels, once these are paired."""
+    def _topics_left_out(self) -> list[LeftOut]:
+        """Return the topics missing from the paired qrels; none while these are not paired."""
         if not self.paired:
             return []
         of_query: dict[str, list[Pair]] = {query.query_id: [] for query in self.queries}
         for pair in self.pairs:
-            # Those of a query that is taken out are named in `taken_out`.
+            # Pairs of a query that is taken out are listed in `taken_out`.
             if pair.query.query_id in of_query:
                 of_query[pair.query.query_id].append(pair)
         found = []
@@ -364,13 +365,13 @@ class _Export:
         return found
 
     def _without_prior(self) -> list[str]:
-        """Return the topics of the changed qrels whose documents came without a relevance."""
-        changed = self._changed()
+        """Return the topics of the changed qrels whose documents have no earlier relevance."""
+        changed = self._changed_pairs()
         known = selection.with_prior(changed)
         return [pair.pair_id for pair in changed if pair.pk not in known]
 
-    def _of_claims(self, side: str) -> dict[str, int]:
-        """Count the claims on a side, by the manifest's names."""
+    def _claim_counts(self, side: str) -> dict[str, int]:
+        """Return the counts of claims on a side, under the manifest's keys."""
         written = selection.claimed(self.pairs, side)
         of_all = sum(pair.claims_on.get(side, 0) for pair in self.pairs)
         counts = {
@@ -382,7 +383,7 @@ class _Export:
         return {count_key(key, side): n for key, n in counts.items()}
 
 
-_OF_A_PAIR = (
+_PAIR_COUNTS = (
     "relevant_before",
     "relevant_after",
     "judged",

@@ -1,4 +1,4 @@
-"""Where the pages of this subject are found."""
+"""Page routes of exports and publication settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exports of a project: asking for one, watching it, and taking its files away."""
+"""Pages of exports and publication settings: request exports, follow them, download files."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from exporters.exports import access, actions, manifest, publishing
-from exporters.exports.download_log import taken
+from exporters.exports.download_log import record_download
 from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.models import Export
 from exporters.exports.proof.content import PROOF
@@ -31,7 +31,7 @@ SHOWN = 50
 
 @require_http_methods(["GET", "POST"])
 def exports(request: PageRequest, slug: str) -> HttpResponse:
-    """List the project's exports, newest first; a post asks for another."""
+    """List the project's exports, newest first; a POST requests another."""
     member = lead(request.user, slug)
     form = ExportForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -47,7 +47,7 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
     rows = Export.objects.filter(project=member.project_id).order_by("-pk")
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     if before is not None:
         rows = rows.filter(pk__lt=before)
     found = list(rows.select_related("by", "project").defer("manifest", "proof")[: SHOWN + 1])
@@ -68,7 +68,7 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def publication(request: PageRequest, slug: str) -> HttpResponse:
-    """Show what would be published and what keeps it back; a post changes the settings."""
+    """Show what would be published and what is kept back; a POST changes the settings."""
     member = lead(request.user, slug)
     blind = must_answer_first(member)
     form = PublicationForm(request.POST or None, instance=publishing.publication_of(member.project))
@@ -91,7 +91,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
             "layouts": [
                 (layout.value, layout.label, layout in PLAIN) for layout in actions.LAYOUTS
             ],
-            "proofs": [] if blind else publishing.proofs(member.project),
+            "proofs": [] if blind else publishing.newest_proofs(member.project),
         },
         status=422 if form.errors else 200,
     )
@@ -99,18 +99,18 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def export(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Show how an export is coming on and, once it is done, its manifest and then its files."""
+    """Show the progress of an export and, once it is done, its manifest and files."""
     member, found = access.export(request.user, slug, pk)
     if request.htmx and found.is_over:
         # The poll of a job that has ended: the whole page has changed.
         return HttpResponseClientRefresh()
     template = "exports/export.html#job" if request.htmx else "exports/export.html"
-    return render(request, template, _page(member, found))
+    return render(request, template, _export_context(member, found))
 
 
 @require_POST
 def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Call an export off."""
+    """Cancel an export."""
     member, found = access.export(request.user, slug, pk)
     actions.cancel_export(export=found, by=member)
     return redirect(found)
@@ -118,10 +118,10 @@ def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_GET
 def file(request: PageRequest, slug: str, pk: int, name: str) -> FileResponse:
-    """Hand out one file of an export, never to be shown in the page."""
+    """Send one file of an export as a download, never displayed by the browser."""
     member, found = access.export(request.user, slug, pk)
     stream = access.file(request.user, slug, pk, name)
-    taken(what="export.taken", of=found, name=name, by=member)
+    record_download(what="export.taken", of=found, name=name, by=member)
     return FileResponse(
         stream,
         as_attachment=True,
@@ -132,10 +132,10 @@ def file(request: PageRequest, slug: str, pk: int, name: str) -> FileResponse:
 
 @require_GET
 def archive(request: PageRequest, slug: str, pk: int) -> FileResponse:
-    """Hand out all files of an export as one zip archive."""
+    """Send all files of an export as one zip archive."""
     member, found = access.export(request.user, slug, pk)
     stream = access.file(request.user, slug, pk, access.ARCHIVE)
-    taken(what="export.taken", of=found, name=access.ARCHIVE, by=member)
+    record_download(what="export.taken", of=found, name=access.ARCHIVE, by=member)
     return FileResponse(
         stream,
         as_attachment=True,
@@ -144,8 +144,11 @@ def archive(request: PageRequest, slug: str, pk: int) -> FileResponse:
     )
 
 
-def _page(member: Membership, found: Export) -> dict[str, Any]:
-    """What the export's page draws: no manifest before it is done, nor to who is still blind."""
+def _export_context(member: Membership, found: Export) -> dict[str, Any]:
+    """Return the context of an export's page.
+
+    It has no manifest before the export is done, or for a lead who is still blind.
+    """
     page: dict[str, Any] = {
         "project": found.project,
         "member": member,
@@ -160,19 +163,19 @@ def _page(member: Membership, found: Export) -> dict[str, Any]:
     if must_answer_first(member):
         return {**page, "blind": access.BLIND}
     here = [found.project.slug, found.pk]
-    said = found.manifest
+    content = found.manifest
     return {
         **page,
-        "manifest": said,
-        "figures": _counted(said, manifest.FIGURES),
+        "manifest": content,
+        "figures": _described_counts(content, manifest.FIGURES),
         "groups": [
             (heading, rows)
             for heading, words in manifest.GROUPS.items()
-            if (rows := _counted(said, words))
+            if (rows := _described_counts(content, words))
         ],
         "files": [
             {**entry, "url": reverse("exporters:file", args=[*here, entry["name"]])}
-            for entry in said["files"]
+            for entry in content["files"]
         ],
         "proof_url": reverse("exporters:file", args=[*here, PROOF]) if found.proof else "",
         "manifest_url": reverse("exporters:file", args=[*here, manifest.NAME]),
@@ -180,7 +183,9 @@ def _page(member: Membership, found: Export) -> dict[str, Any]:
     }
 
 
-def _counted(said: Mapping[str, Any], words: Mapping[str, str]) -> list[tuple[str, int]]:
-    """The counts of a manifest with their words, as far as it has them."""
-    counts = manifest.with_derived(said["counts"])
+def _described_counts(
+    content: Mapping[str, Any], words: Mapping[str, str]
+) -> list[tuple[str, int]]:
+    """Return the counts of a manifest with their descriptions, as far as it has them."""
+    counts = manifest.add_derived_counts(content["counts"])
     return [(shown, counts[key]) for key, shown in words.items() if key in counts]

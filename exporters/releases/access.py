@@ -1,4 +1,4 @@
-"""Releases that a request may have, else 404 or 403."""
+"""Fetch the releases that a person may see, or raise 404 or 403."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from exporters.releases.models import Release
 def release(user: Person, slug: str, name: str) -> tuple[Membership, Release]:
     """Return a release of a project the person leads, or raise Http404 or PermissionDenied.
 
-    Of several attempts at one name the newest: nothing comes after one that was made.
+    If there were several attempts under the name, return the newest: a finished one is the last.
     """
     member = access.lead(user, slug)
     found = (
@@ -31,8 +31,9 @@ def release(user: Person, slug: str, name: str) -> tuple[Membership, Release]:
 
 
 def made_releases(user: Person, slug: str, *names: str) -> tuple[Membership, list[Release]]:
-    """Return releases that were made, in the order of their names, for a lead who is not blind any
-    more; raise Http404 where one is not there or not made, or PermissionDenied.
+    """Return finished releases, in the order of `names`, for a lead who is no longer blind.
+
+    Raises Http404 if one is missing or not finished, or PermissionDenied.
     """
     member = access.lead(user, slug)
     rows = Release.objects.made().select_related("project", "by", "guideline")

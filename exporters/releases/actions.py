@@ -1,6 +1,4 @@
-"""Releasing a project under a name, and giving out what was released. Pages, commands and the job
-meet here.
-"""
+"""Make, verify and copy releases of a project; used by pages, API, commands and the job."""
 
 from __future__ import annotations
 
@@ -41,12 +39,12 @@ from jobs.runner import JobError, LeaseLost, Progress
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 MAX_NOTE = 2_000
-# Names that stand in addresses for something else.
+# Names that have another meaning in URLs.
 TAKEN_BY_PAGES = {"new", "files", "cancellation"}
 
 
 def check_name(project: Project, name: str) -> None:
-    """Refuse a name that is none, or that a release of the project has."""
+    """Refuse an invalid name, or one that a release of the project already has."""
     if not NAME.fullmatch(name):
         raise Refused(
             _(
@@ -62,8 +60,8 @@ def check_name(project: Project, name: str) -> None:
     if (other := taken.first()) is not None:
         raise Refused(
             _(
-                "There is a release called %(name)s already, and it never changes. Take another "
-                "name."
+                "A release called %(name)s already exists, and releases never change. Choose "
+                "another name."
             )
             % {"name": other.name}
         )
@@ -77,10 +75,11 @@ def request_release(
     by: Membership | None,
     now: datetime | None = None,
 ) -> Release:
-    """Ask for a release and return the row that will be it; the files are made by a worker.
+    """Request a release and return its row; a worker makes the files.
 
-    Refused: who does not lead, who has yet to judge or review themselves, an archived project, one
-    without queries, a name that is none or taken, while another is being made.
+    Refused: a member who is not a lead, a lead who has judging or reviewing left, an archived
+    project, a project without queries, an invalid or taken name, a second release while one is
+    being made.
     """
     if by is not None:
         if not by.leads or by.project_id != project.pk:
@@ -88,7 +87,7 @@ def request_release(
         if must_answer_first(by):
             raise Refused(BLIND)
     with transaction.atomic():
-        # Two requests at once: the second waits here and then finds the first.
+        # Of two concurrent requests, the second waits here and then finds the first.
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         refuse_if_archived(locked)
         check_name(locked, name)
@@ -101,7 +100,7 @@ def request_release(
         ).first()
         if under_way is not None:
             raise Refused(
-                _("%(name)s is being made. Wait until it is done, or call it off.")
+                _("%(name)s is being made. Wait until it is done, or cancel it.")
                 % {"name": under_way.name}
             )
         release = Release.objects.create(
@@ -119,9 +118,9 @@ def request_release(
 
 
 def cancel_release(*, release: Release, by: Membership, now: datetime | None = None) -> Release:
-    """Call off a release that is being made and return it anew; one that is made stays."""
+    """Cancel a release that is being made and return it; a finished one is left unchanged."""
     if not by.leads or by.project_id != release.project_id:
-        raise Refused(_("Only leads of this project can call its releases off."))
+        raise Refused(_("Only leads of this project can cancel its releases."))
     with transaction.atomic():
         over = release.is_over or release.cancel_requested_at is not None
         queue.cancel(release, now=now)
@@ -131,16 +130,15 @@ def cancel_release(*, release: Release, by: Membership, now: datetime | None = N
 
 
 def build(job: Release, progress: Progress) -> None:
-    """Do the work of a release: write every export of one moment, keep the files, name them.
+    """Make a release: write every export from one snapshot, store the files, fill the row.
 
-    What is named once is never named again, so that a worker who takes over a release that holds
-    something already has nothing to do.
+    The row is filled only once, so a worker that takes over a release with a manifest does nothing.
     """
     if job.manifest is not None:
         return
     with TemporaryDirectory(prefix="release-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
-        sizes = (WRITERS[Export.Format(name)].size(job.project) for name in _formats(job))
+        sizes = (WRITERS[Export.Format(name)].size(job.project) for name in _format_names(job))
         progress.start(sum(sizes), "Writing the files")
         try:
             held, at, guideline = _write(job, folder, progress)
@@ -148,11 +146,11 @@ def build(job: Release, progress: Progress) -> None:
             raise JobError(f"This cannot be written: {error}.") from error
         own = folder / contents.NAME
         own.write_bytes(contents.to_bytes(held))
-        facts = file_store.facts_of(own, contents.NAME, "")
-        progress.start(len(held["files"]) + 1, "Putting the files away")
+        facts = file_store.file_facts(own, contents.NAME, "")
+        progress.start(len(held["files"]) + 1, "Storing the files")
         for entry in [*held["files"], facts]:
             try:
-                file_store.put(job.project_id, folder / entry["name"], entry["sha256"])
+                file_store.store(job.project_id, folder / entry["name"], entry["sha256"])
             except file_store.Damaged as damaged:
                 raise JobError(str(damaged)) from damaged
             progress.advance()
@@ -167,8 +165,8 @@ def build(job: Release, progress: Progress) -> None:
         raise LeaseLost
 
 
-def _formats(job: Release) -> list[str]:
-    """Return what a release holds: the formats, and the layouts of the publication settings."""
+def _format_names(job: Release) -> list[str]:
+    """Return the names of all formats, and of the layouts in the publication settings."""
     layouts = set(publication_of(job.project).layouts)
     return [str(name) for name in WRITERS if name in FORMATS or name in layouts]
 
@@ -176,12 +174,12 @@ def _formats(job: Release) -> list[str]:
 def _write(
     job: Release, folder: Path, progress: Progress
 ) -> tuple[contents.Contents, datetime, Guideline | None]:
-    """Write all files but release.json, of one moment, into an empty folder."""
+    """Write all files except release.json from one snapshot into an empty folder."""
     written: dict[str, Manifest] = {}
     files: list[FileFacts] = []
     with snapshot():
         at = timezone.now()
-        for name in _formats(job):
+        for name in _format_names(job):
             (folder / name).mkdir()
             written[name] = write(
                 job.project, name, folder / name, progress.advance, published=True
@@ -200,48 +198,50 @@ def _write(
             with into.file(contents.GUIDELINES, "The guidelines in force.") as stream:
                 stream.write(guideline.text.encode())
         about.write(job.project, into)
-    for name, said in written.items():
-        files += [{**entry, "name": f"{name}/{entry['name']}"} for entry in said["files"]]
-        whole = [entry["name"] for entry in said["files"]] + [manifest.NAME]
+    for name, export in written.items():
+        files += [{**entry, "name": f"{name}/{entry['name']}"} for entry in export["files"]]
+        whole = [entry["name"] for entry in export["files"]] + [manifest.NAME]
         with (folder / f"{name}.zip").open("xb") as stream:
             pack(folder / name, whole, stream)
         for path, holds in (
             (f"{name}/{manifest.NAME}", "How these files came about, with counts for each pair."),
             (f"{name}.zip", "All of them in one archive."),
         ):
-            files.append(file_store.facts_of(folder / path, path, holds))
+            files.append(file_store.file_facts(folder / path, path, holds))
     files += into.files
     held = contents.compose(job, at=at, guideline=guideline, written=written, files=files)
     return held, at, guideline
 
 
-class Checked(NamedTuple):
-    """What a look at a release's kept files found: how many were read, and what differs."""
+class Verification(NamedTuple):
+    """The result of verifying a release: the number of files read, and the faults found."""
 
     files: int
     faults: list[str]
 
 
-def verify(release: Release) -> Checked:
-    """Read every kept file of a release and compare it with its checksum."""
+def verify(release: Release) -> Verification:
+    """Read every stored file of a release and compare it with its checksum."""
     every = contents.files(release)
     faults = [
-        wrong for entry in every.values() if (wrong := file_store.fault(release.project_id, entry))
+        wrong
+        for entry in every.values()
+        if (wrong := file_store.find_fault(release.project_id, entry))
     ]
     if contents.own_facts(release)["sha256"] != _sha256_of_row(release):
-        faults.append(_("The row in the database is not what release.json was written from."))
-    return Checked(len(every), faults)
+        faults.append(_("The row in the database does not match release.json."))
+    return Verification(len(every), faults)
 
 
 def _sha256_of_row(release: Release) -> str:
     return hashlib.sha256(contents.to_bytes(contents.of(release))).hexdigest()
 
 
-def copy(release: Release, format_name: str, folder: Path) -> Manifest:
-    """Copy a release's kept export in one format into an empty folder, and return its manifest.
+def copy_format(release: Release, format_name: str, folder: Path) -> Manifest:
+    """Copy a release's stored export in one format into an empty folder, and return its manifest.
 
-    Every file is checked on its way. Refused: an unknown format, one that the release does not
-    have, a file that is not what was kept.
+    Every file is checked before it is copied. Refused: an unknown format, one that the release does
+    not have, a missing or damaged file.
     """
     check_format(format_name)
     prefix = f"{format_name}/"
@@ -260,7 +260,7 @@ def copy(release: Release, format_name: str, folder: Path) -> Manifest:
             target = folder / name.removeprefix(prefix)
             target.parent.mkdir(parents=True, exist_ok=True)
             with (
-                file_store.checked(release.project_id, entry) as source,
+                file_store.open_checked(release.project_id, entry) as source,
                 target.open("xb") as stream,
             ):
                 shutil.copyfileobj(source, stream, BUFFER)

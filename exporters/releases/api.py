@@ -1,4 +1,4 @@
-"""Releases: making one, taking its files, and comparing two."""
+"""API of releases: make one, download its files, and compare two."""
 
 from __future__ import annotations
 
@@ -17,84 +17,82 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
-from base.api.paging import cursor_of, nowhere, paged, size_of
-from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
+from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_lines
 from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS, FileFactsSerializer
-from exporters.exports.download_log import taken
+from exporters.exports.download_log import record_download
 from exporters.releases import access, comparison, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases.comparison import Comparison
 from exporters.releases.models import Release
 from exporters.releases.preview import preview
 
-# Between the parts of a place in a list: no id holds it.
+# Separates the parts of a list cursor: no id contains it.
 _TAB = "\t"
 
 
-class SentRelease(Sent):
-    """Under which name a project is frozen, and what for."""
+class SentRelease(RequestBody):
+    """The name and note of a new release."""
 
     name = serializers.CharField(max_length=60)
     note = serializers.CharField(max_length=releasing.MAX_NOTE, required=False, allow_blank=True)
 
 
 class ReleaseSerializer(JobSerializer):
-    """A release. Nothing of what it holds is told before it is made, nor to a lead who is still
-    blind.
-    """
+    """A release. Its content is hidden until it is made, and from a lead who is still blind."""
 
     name = serializers.CharField()
     note = serializers.CharField(allow_blank=True)
     by = serializers.CharField(source="by.name", allow_null=True, default=None)
-    at = serializers.DateTimeField(allow_null=True, help_text="The moment whose rows it holds.")
+    at = serializers.DateTimeField(allow_null=True, help_text="The time of the snapshot.")
     guideline = serializers.IntegerField(source="guideline.version", allow_null=True, default=None)
     code_version = serializers.CharField(allow_blank=True)
     sha256 = serializers.SerializerMethodField()
     counts = serializers.SerializerMethodField()
 
     def get_sha256(self, release: Release) -> str:
-        """The sum of release.json, which stands for all of it."""
+        """Return the checksum of release.json, which covers the whole release."""
         return "" if self.context["blind"] else release.sha256
 
     @extend_schema_field(COUNTS)
     def get_counts(self, release: Release) -> dict[str, int] | None:
-        """The counts of all formats together."""
+        """Return the counts of all formats together."""
         if self.context["blind"] or release.state != Release.State.DONE:
             return None
         return contents.all_counts(contents.of(release))
 
 
 class FullReleaseSerializer(ReleaseSerializer):
-    """A release with its files and the sentence by which it is cited."""
+    """A release with its files and citation."""
 
     files = serializers.SerializerMethodField()
     citation = serializers.SerializerMethodField()
 
     @extend_schema_field(FileFactsSerializer(many=True))
     def get_files(self, release: Release) -> list[dict[str, Any]]:
-        """Every file, release.json first."""
+        """Return every file, release.json first."""
         if self.context["blind"] or release.state != Release.State.DONE:
             return []
         return [dict(entry) for entry in contents.files(release).values()]
 
     def get_citation(self, release: Release) -> str:
-        """How a paper names exactly this release."""
+        """Return a sentence that cites exactly this release."""
         if self.context["blind"] or release.state != Release.State.DONE:
             return ""
         return contents.citation(release)
 
 
 class CountedSerializer(serializers.Serializer[Any]):
-    """A count with its words."""
+    """A count with its description."""
 
     words = serializers.CharField()
     count = serializers.IntegerField()
 
 
 class OutsideSerializer(serializers.Serializer[Any]):
-    """A pair of whose relevant documents too few or too many drop out."""
+    """A pair with too few or too many relevant documents that drop out."""
 
     pair = serializers.IntegerField(source="pair.pk")
     pair_id = serializers.CharField(source="pair.pair_id")
@@ -113,7 +111,7 @@ class ReleasePreviewSerializer(serializers.Serializer[Any]):
     share_range = serializers.ListField(
         child=serializers.IntegerField(),
         allow_null=True,
-        help_text="Least and most percent that may drop out; null without such a rule.",
+        help_text="Lowest and highest percentage that may drop out; null without such a rule.",
     )
     outside_share = OutsideSerializer(many=True)
 
@@ -145,22 +143,22 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    """Something that differs: of a grade what stands in the qrels, of a narrative or the text of a
-    document its version, of a query or pair whether it is there; empty where it is not, and of a
-    document that had one text at most.
+    """A difference. `before` and `after` are the value in the qrels of a grade, the version of a
+    narrative or document text, or the state of a query or pair. They are empty if it is missing,
+    and for a document that had at most one text.
     """
 
     change = serializers.ChoiceField(choices=["query", "pair", "text", "narrative", "grade"])
     narrative = serializers.CharField(allow_blank=True)
-    query_id = serializers.CharField(allow_blank=True, help_text="Empty of a text.")
+    query_id = serializers.CharField(allow_blank=True, help_text="Empty for a text.")
     pair_id = serializers.CharField(allow_blank=True)
     doc_id = serializers.CharField(allow_blank=True)
     before = serializers.CharField(allow_blank=True)
     after = serializers.CharField(allow_blank=True)
 
 
-class AskedChanges(Asked):
-    """What kind of difference."""
+class AskedChanges(QueryParameters):
+    """The kind of differences to list."""
 
     show = serializers.ChoiceField(
         choices=["listed", "texts", "narratives", "grades"], default="grades"
@@ -184,11 +182,11 @@ class Releases(Resource):
             newest_first=True,
         )
 
-    @writes(FullReleaseSerializer, sent=SentRelease, scope=Scope.LEAD, status=201)
+    @writes(FullReleaseSerializer, body=SentRelease, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Freeze the project under a name. A release is never changed or deleted."""
         member = lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         made = releasing.request_release(
             project=member.project, name=given["name"], note=given.get("note", ""), by=member
         )
@@ -196,25 +194,28 @@ class Releases(Resource):
 
 
 class ReleasePreview(Resource):
-    """What a release would hold."""
+    """What a release would hold now."""
 
     tag = "Releases"
 
     @reads(ReleasePreviewSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Count what would be in it now, and what is still open. 403 for who is still blind."""
+        """Count what a release would hold now, and list what is still open.
+
+        403 for a lead who is still blind.
+        """
         member = lead(self.person, slug)
         if must_answer_first(member):
             raise PermissionDenied(exports_access.BLIND)
         found = preview(member)
-        told = {
+        data = {
             "counts": [{"words": words, "count": count} for words, count in found.counts],
             "guidelines": found.guidelines,
             "warnings": found.warnings,
             "share_range": found.share_range,
             "outside_share": found.outside_share,
         }
-        return Response(ReleasePreviewSerializer(told).data)
+        return Response(ReleasePreviewSerializer(data).data)
 
 
 class OneRelease(Resource):
@@ -224,18 +225,18 @@ class OneRelease(Resource):
 
     @reads(FullReleaseSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str) -> Response:
-        """Read how it is coming on, and what it holds."""
+        """Read the progress of a release, and what it holds."""
         return Response(_as_json(*access.release(self.person, slug, release)))
 
 
 class ReleaseCancellation(Resource):
-    """Calling a release off."""
+    """The cancellation of a release."""
 
     tag = "Releases"
 
     @writes(FullReleaseSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, release: str) -> Response:
-        """Call it off while it is being made; one that is made stays."""
+        """Cancel a release while it is being made. A finished one is left unchanged."""
         member, found = access.release(self.person, slug, release)
         releasing.cancel_release(release=found, by=member)
         found.refresh_from_db()
@@ -249,16 +250,16 @@ class ReleaseFile(Resource):
 
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str, name: str) -> FileResponse:
-        """Take it, once it was found to be what was kept."""
+        """Download a file, after verifying its checksum."""
         member, (found,) = access.made_releases(self.person, slug, release)
         entry = contents.files(found).get(name)
         if entry is None:
             raise Http404("There is no such file in this release.")
         try:
-            stream = file_store.checked(found.project_id, entry)
+            stream = file_store.open_checked(found.project_id, entry)
         except file_store.Damaged as damaged:
             raise Http404(str(damaged)) from damaged
-        taken(what="release.taken", of=found, name=name, by=member)
+        record_download(what="release.taken", of=found, name=name, by=member)
         return FileResponse(
             stream,
             as_attachment=True,
@@ -274,63 +275,63 @@ class ReleasesCompared(Resource):
 
     @reads(ComparisonSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> Response:
-        """Tell how their counts and rules differ."""
-        compared = _compared(self, slug, before, after)
+        """Read how their counts and rules differ."""
+        compared = _compare(self, slug, before, after)
         rules = [
             {"about": about, "before": was, "after": now} for about, was, now in compared.rules()
         ]
-        told = {
+        data = {
             "before": before,
             "after": after,
             "counts": compared.counts(),
             "rules": rules,
         }
-        return Response(ComparisonSerializer(told).data)
+        return Response(ComparisonSerializer(data).data)
 
 
 class ReleaseChanges(Resource):
-    """What differs between two releases."""
+    """The differences between two releases."""
 
     tag = "Releases"
 
-    @reads(ChangeSerializer, asked=AskedChanges, paged=True, scope=Scope.LEAD)
+    @reads(ChangeSerializer, parameters=AskedChanges, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> Response:
         """List grades, narratives, texts of documents, or queries and pairs that differ."""
-        compared = _compared(self, slug, before, after)
-        show, given = self.asked()["show"], cursor_of(request)
+        compared = _compare(self, slug, before, after)
+        show, given = self.parameters()["show"], requested_cursor(request)
         behind = tuple(given.split(_TAB)) if given else ()
-        if given and len(behind) != _PARTS[show]:
-            raise nowhere()
+        if given and len(behind) != _CURSOR_PARTS[show]:
+            raise invalid_cursor()
         rows: Iterator[Any] = {
-            "listed": compared.listed,
+            "listed": compared.presence_changes,
             "texts": compared.texts,
             "narratives": compared.narratives,
             "grades": compared.grades,
         }[show]()
-        found = comparison.part(rows, behind, size_of(request))
-        told = [
+        found = comparison.read_page(rows, behind, page_size(request))
+        data = [
             dict(zip(comparison.TABLE, comparison.line(one), strict=True)) for one in found.rows
         ]
         following = _TAB.join(found.following) if found.following else None
-        return paged(request, ChangeSerializer(told, many=True).data, following)
+        return page_response(request, ChangeSerializer(data, many=True).data, following)
 
 
 class ReleaseChangesTable(Resource):
-    """What differs between two releases, as a table."""
+    """The differences between two releases, as a table."""
 
     tag = "Releases"
 
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> StreamingHttpResponse:
-        """Take all of it."""
-        compared = _compared(self, slug, before, after)
+        """Download all differences."""
+        compared = _compare(self, slug, before, after)
         return StreamingHttpResponse(
             csv_lines(comparison.table(compared)), content_type="text/csv; charset=utf-8"
         )
 
 
-# Of how many parts the place in each list is made.
-_PARTS = {"listed": 2, "texts": 1, "narratives": 2, "grades": 3}
+# The number of parts of each list's cursor.
+_CURSOR_PARTS = {"listed": 2, "texts": 1, "narratives": 2, "grades": 3}
 
 
 def _as_json(member: Membership, release: Release) -> dict[str, Any]:
@@ -338,11 +339,11 @@ def _as_json(member: Membership, release: Release) -> dict[str, Any]:
     return dict(FullReleaseSerializer(release, context=context).data)
 
 
-def _compared(resource: Resource, slug: str, before: str, after: str) -> Comparison:
-    """The two releases side by side; 404 where a file of one is not what was kept."""
+def _compare(resource: Resource, slug: str, before: str, after: str) -> Comparison:
+    """Return the comparison of two releases; 404 if a file of one is missing or damaged."""
     _member, (one, other) = access.made_releases(resource.person, slug, before, after)
     if one == other:
-        raise Http404("These are one release: choose two different ones.")
+        raise Http404("Both are the same release. Choose two different ones.")
     try:
         return Comparison(one, other)
     except file_store.Damaged as damaged:

@@ -1,4 +1,4 @@
-"""What can differ between two releases: a grade, a narrative, a text, a query, a count."""
+"""The kinds of differences between two releases: grades, narratives, texts, queries, counts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from annotate.pairs.models import Narrative
 from exporters.exports import manifest
 from exporters.releases import contents
 
-# What stands in place of a grade where there is none in the qrels.
+# Values in place of a grade if the qrels have none.
 DISPUTED, UNJUDGED, ABSENT = "disputed", "unjudged", ""
 
 
-# Under which narratives a grade stands, in the order in which changes come, with the file it is in.
-# "before": the relevance that documents came with.
+# The file of grades under the narratives of each side, in the order in which changes are listed.
+# "before": the relevance with which documents were loaded.
 BEFORE = "before"
 
 
@@ -27,7 +27,7 @@ QRELS = {
 }
 
 
-# What releases made before a file got its name have instead of it.
+# Names of files in older releases.
 EARLIER_NAMES = {QRELS[BEFORE]: "trec/qrels.original.txt"}
 
 
@@ -43,7 +43,7 @@ MANIFEST = f"trec/{manifest.NAME}"
 READ = (*QRELS.values(), *OPEN.values(), PAIRS, MANIFEST, contents.QUERIES)
 
 
-# The counts of the two that stand beside each other.
+# The counts that are compared.
 COMPARED = {
     "queries": gettext_lazy("queries"),
     "pairs": gettext_lazy("instruction pairs"),
@@ -72,7 +72,7 @@ COMPARED = {
 }
 
 
-# A release counts these only where there are any.
+# A release has this count only if it is not 0.
 ONLY_IF_ANY = "documents_with_newer_texts"
 
 
@@ -86,10 +86,10 @@ Key = tuple[str, ...]
 
 
 class GradeChange(NamedTuple):
-    """A document whose grade differs: as it stands in the qrels, "disputed", "unjudged", or ""
-    where the document has no place.
+    """A document whose grade differs.
 
-    `under`: one of QRELS. `pair_id` is "" of the relevance that documents came with.
+    `before` and `after` are the grade in the qrels, "disputed", "unjudged", or "" if the document
+    is in none of the files. `under`: a key of QRELS. `pair_id` is "" for the earlier relevance.
     """
 
     under: str
@@ -101,15 +101,15 @@ class GradeChange(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Its place among all changes."""
+        """Return the sort key among all changes."""
         return str(_PLACES[self.under]), self.pair_id or self.query_id, self.doc_id
 
 
 _PLACES = {under: place for place, under in enumerate(QRELS)}
 
 
-class Words(NamedTuple):
-    """A narrative in force."""
+class NarrativeText(NamedTuple):
+    """A current narrative."""
 
     version: int
     text: str
@@ -117,25 +117,25 @@ class Words(NamedTuple):
 
 
 class NarrativeChange(NamedTuple):
-    """A narrative in force that reads otherwise, or has other conditions, or is only in one."""
+    """A current narrative whose text or conditions differ, or that only one release has."""
 
     pair_id: str
     query_id: str
     side: str
-    before: Words | None
-    after: Words | None
+    before: NarrativeText | None
+    after: NarrativeText | None
 
     @property
     def key(self) -> Key:
-        """Its place among all of them."""
+        """Return the sort key."""
         return self.pair_id, str(Narrative.Side.values.index(self.side))
 
 
-class Listed(NamedTuple):
-    """A query or a pair that is not the same in both.
+class PresenceChange(NamedTuple):
+    """A query or a pair that differs between the releases.
 
-    `before` and `after` are "" where it is not there, "there", and of a query with other words
-    "reworded"; of a pair why it is left out of the changed files, if it is.
+    `before` and `after` are "" if it is missing and "there" if it is present; "reworded" for a
+    query with another text; for a pair that is left out of the changed files, the reason.
     """
 
     kind: str
@@ -146,20 +146,20 @@ class Listed(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Its place among all of them: queries, then pairs."""
+        """Return the sort key: queries first, then pairs."""
         return ("0", self.query_id) if self.kind == QUERY else ("1", self.pair_id)
 
 
 QUERY, PAIR = "query", "pair"
 
 
-THERE, REWORDED = "there", "reworded"
+PRESENT, REWORDED = "there", "reworded"
 
 
 class TextChange(NamedTuple):
     """A document whose newest text version differs.
 
-    `before` and `after` are its numbers; "" while the document had one text at most.
+    `before` and `after` are its numbers; "" while the document had at most one text.
     """
 
     doc_id: str
@@ -168,12 +168,12 @@ class TextChange(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Its place among all of them."""
+        """Return the sort key."""
         return (self.doc_id,)
 
 
-class Contrast(NamedTuple):
-    """A count in both: its key, its words, and how many there are."""
+class CountChange(NamedTuple):
+    """A count in both releases, with its key and description."""
 
     key: str
     words: str
@@ -182,5 +182,5 @@ class Contrast(NamedTuple):
 
     @property
     def more(self) -> int:
-        """How many more there are after."""
+        """Return the increase of the count."""
         return self.after - self.before

@@ -1,7 +1,7 @@
-"""Two releases compared, from their kept files alone: the same answer for ever.
+"""Compare two releases using only their stored files, so that the result never changes.
 
-The files are sorted alike, so two of them are walked side by side, a line of each at a time; what
-is the same in both is not even parsed. No document's text is read.
+The files have the same order, so two of them are read side by side, one line of each at a time;
+equal lines are not even parsed. Document texts are not read.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from exporters.releases.changes import (
     OPEN,
     PAIR,
     PAIRS,
+    PRESENT,
     QRELS,
     QUERY,
     READ,
     REWORDED,
     STATES,
-    THERE,
-    Contrast,
+    CountChange,
     GradeChange,
     Key,
-    Listed,
     NarrativeChange,
+    NarrativeText,
+    PresenceChange,
     T,
     TextChange,
-    Words,
 )
 from exporters.releases.models import Release
 
 
 class Comparison:
-    """What differs between two releases of one project, `before` and `after`.
+    """The differences between two releases of one project, `before` and `after`.
 
-    Everything is an iterator over the kept files, in the byte order of ids. Raises `kept.Damaged`
-    where a file that is read here is not what was kept.
+    They are iterators over the stored files, in byte order of ids. Raises `file_store.Damaged` if
+    one of these files is missing or damaged.
     """
 
     def __init__(self, before: Release, after: Release) -> None:
@@ -57,7 +57,7 @@ class Comparison:
         self._files = {release.pk: contents.files(release) for release in (before, after)}
         for release, name in self._both(READ):
             entry = self._entry(release, name)
-            if entry is not None and (wrong := file_store.fault(release.project_id, entry)):
+            if entry is not None and (wrong := file_store.find_fault(release.project_id, entry)):
                 raise file_store.Damaged(wrong)
         manifests = [self._manifest(release) for release in (before, after)]
         self._pairs = tuple(
@@ -65,42 +65,44 @@ class Comparison:
         )
         self._texts = tuple(one.get("text_versions", {}) for one in manifests)
 
-    def counts(self) -> list[Contrast]:
-        """The counts of both that say how far they are."""
-        said = [contents.all_counts(contents.of(r)) for r in (self.before, self.after)]
-        if any(ONLY_IF_ANY in one for one in said):
-            said = [{ONLY_IF_ANY: 0, **one} for one in said]
+    def counts(self) -> list[CountChange]:
+        """Return the counts of COMPARED that both releases have."""
+        counts = [contents.all_counts(contents.of(r)) for r in (self.before, self.after)]
+        if any(ONLY_IF_ANY in one for one in counts):
+            counts = [{ONLY_IF_ANY: 0, **one} for one in counts]
         return [
-            Contrast(key, str(words), said[0][key], said[1][key])
+            CountChange(key, str(words), counts[0][key], counts[1][key])
             for key, words in COMPARED.items()
-            if key in said[0] and key in said[1]
+            if key in counts[0] and key in counts[1]
         ]
 
     def rules(self) -> list[tuple[str, str, str]]:
-        """Rules that differ: what they are about, and what each release says."""
-        said: list[dict[str, str]] = []
+        """Return the rules that differ: the subject, and the text of each release."""
+        by_release: list[dict[str, str]] = []
         for release in (self.before, self.after):
             rules: list[Rule] = contents.of(release)["rules"]
-            said.append({rule["about"]: rule["says"] for rule in rules})
-        before, after = said
+            by_release.append({rule["about"]: rule["says"] for rule in rules})
+        before, after = by_release
         return [
             (about, before.get(about, ""), after.get(about, ""))
             for about in before | after
             if before.get(about) != after.get(about)
         ]
 
-    def listed(self) -> Iterator[Listed]:
-        """Yield queries, then pairs, that are not the same in both."""
+    def presence_changes(self) -> Iterator[PresenceChange]:
+        """Yield queries, then pairs, that differ between the releases."""
         for (query_id,), before, after in self._differing(contents.QUERIES, _query):
-            there = REWORDED if before and after else THERE
-            yield Listed(QUERY, query_id, "", THERE if before else "", there if after else "")
+            there = REWORDED if before and after else PRESENT
+            yield PresenceChange(
+                QUERY, query_id, "", PRESENT if before else "", there if after else ""
+            )
         before_of, after_of = self._pairs
         for pair_id in sorted(before_of.keys() | after_of.keys()):
             old, new = before_of.get(pair_id), after_of.get(pair_id)
-            states = [facts["left_out"] or THERE if facts else "" for facts in (old, new)]
+            states = [facts["left_out"] or PRESENT if facts else "" for facts in (old, new)]
             if states[0] != states[1]:
                 either: Any = new or old
-                yield Listed(PAIR, either["query_id"], pair_id, states[0], states[1])
+                yield PresenceChange(PAIR, either["query_id"], pair_id, states[0], states[1])
 
     def texts(self) -> Iterator[TextChange]:
         """Yield documents whose newest text version differs."""
@@ -111,7 +113,7 @@ class Comparison:
                 yield TextChange(doc_id, old, new)
 
     def narratives(self) -> Iterator[NarrativeChange]:
-        """Yield narratives in force that differ, of pairs that are in both, by pair and side."""
+        """Yield current narratives that differ, of pairs in both releases, by pair and side."""
         for (pair_id,), before, after in self._differing(PAIRS, _narratives):
             if before is None or after is None:
                 continue
@@ -123,27 +125,27 @@ class Comparison:
     def grades(self) -> Iterator[GradeChange]:
         """Yield documents whose grade differs, of pairs that both releases have in their files.
 
-        Pairs that came in or went out are in `listed`: all their grades did.
+        Pairs that only one release has are in `listed`.
         """
         for under in QRELS:
             if under == BEFORE:
                 for (query_id, doc_id), old, new in self._differing(QRELS[under], _qrel):
                     yield GradeChange(under, query_id, "", doc_id, old or ABSENT, new or ABSENT)
                 continue
-            queries = self._in_both(under)
-            for (pair_id, doc_id), old, new in self._standings(under):
+            queries = self._compared_pairs(under)
+            for (pair_id, doc_id), old, new in self._grade_differences(under):
                 if pair_id in queries:
                     yield GradeChange(under, queries[pair_id], pair_id, doc_id, old, new)
 
-    def _standings(self, under: str) -> Iterator[tuple[Key, str, str]]:
-        """Yield (pair, document), before and after, wherever they differ."""
+    def _grade_differences(self, under: str) -> Iterator[tuple[Key, str, str]]:
+        """Yield (pair, document), before and after, for each difference."""
         graded = self._differing(QRELS[under], _qrel)
-        sides = [self._open(release, under) for release in (self.before, self.after)]
+        sides = [self._ungraded(release, under) for release in (self.before, self.after)]
         rest = _differences(*sides, parse=lambda item: item)
         found: tuple[Key, str, str] | None = None
         for key, old, new in merge(graded, rest, key=itemgetter(0)):
             if found is not None and found[0] == key:
-                # In the qrels of one, disputed or unjudged in the other.
+                # In the qrels of one release, disputed or unjudged in the other.
                 found = (key, found[1] or old or ABSENT, found[2] or new or ABSENT)
                 continue
             if found is not None:
@@ -152,18 +154,20 @@ class Comparison:
         if found is not None:
             yield found
 
-    def _open(self, release: Release, under: str) -> Iterator[tuple[Key, str]]:
-        """Yield what has no line in a release's qrels, with the reason."""
-        return merge(*(self._listed_as(state, release, under) for state in OPEN))
+    def _ungraded(self, release: Release, under: str) -> Iterator[tuple[Key, str]]:
+        """Yield the documents without a line in a release's qrels, with the reason."""
+        return merge(*(self._listed_in_state(state, release, under) for state in OPEN))
 
-    def _listed_as(self, state: str, release: Release, under: str) -> Iterator[tuple[Key, str]]:
+    def _listed_in_state(
+        self, state: str, release: Release, under: str
+    ) -> Iterator[tuple[Key, str]]:
         for line in self._lines(release, OPEN[state]):
             _, pair_id, narrative, doc_id, _ = line.decode().split("\t")
             if narrative == under:
                 yield (pair_id, doc_id), state
 
-    def _in_both(self, under: str) -> dict[str, str]:
-        """The pairs whose grades are compared, each with its query."""
+    def _compared_pairs(self, under: str) -> dict[str, str]:
+        """Return the pairs whose grades are compared, each with its query."""
         before, after = self._pairs
         altered = under == Narrative.Side.ALTERED
         return {
@@ -174,7 +178,7 @@ class Comparison:
         }
 
     def states(self, release: Release) -> defaultdict[str, Counter[str]]:
-        """How many documents of each query are judged, disputed and unjudged in one of the two."""
+        """Return how many documents of each query a release has judged, disputed and unjudged."""
         found: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for facts in self._pairs[release.pk == self.after.pk].values():
             counts = facts["counts"]
@@ -187,14 +191,14 @@ class Comparison:
 
     def _manifest(self, release: Release) -> Manifest:
         entry = self._files[release.pk][MANIFEST]
-        with file_store.opened(release.project_id, entry) as stream:
-            said: Manifest = json.load(stream)
-        return said
+        with file_store.open_stored(release.project_id, entry) as stream:
+            manifest: Manifest = json.load(stream)
+        return manifest
 
     def _differing(
         self, name: str, parse: Callable[[bytes], tuple[Key, T]]
     ) -> Iterator[tuple[Key, T | None, T | None]]:
-        """Yield what differs between the two files of one name; none if they are the same file."""
+        """Yield the differences between the two files of one name; none if the files are equal."""
         sums = {
             entry["sha256"] if (entry := self._entry(release, name)) else ""
             for release in (self.before, self.after)
@@ -204,16 +208,16 @@ class Comparison:
             yield from _differences(*lines, parse=parse)
 
     def _lines(self, release: Release, name: str) -> Iterator[bytes]:
-        """Yield the lines of a kept file; of one that the release has no need of, none."""
+        """Yield the lines of a stored file; none if the release does not have the file."""
         entry = self._entry(release, name)
         if entry is None:
             return
-        with file_store.opened(release.project_id, entry) as stream:
+        with file_store.open_stored(release.project_id, entry) as stream:
             for line in stream:
                 yield line.rstrip(b"\n")
 
     def _entry(self, release: Release, name: str) -> FileFacts | None:
-        """Return the facts of a release's file, under the name that it had when it was made."""
+        """Return the facts of a release's file; an older release may have it under another name."""
         every = self._files[release.pk]
         return every.get(name) or every.get(EARLIER_NAMES.get(name, ""))
 
@@ -224,7 +228,7 @@ class Comparison:
 def _differences(
     left: Iterator[Any], right: Iterator[Any], *, parse: Callable[[Any], tuple[Key, T]]
 ) -> Iterator[tuple[Key, T | None, T | None]]:
-    """Walk two sorted iterators side by side; yield key, left and right wherever they differ."""
+    """Read two sorted iterators side by side; yield key, left and right for each difference."""
     one, other = next(left, None), next(right, None)
     while one is not None or other is not None:
         if one == other:
@@ -254,23 +258,23 @@ def _query(line: bytes) -> tuple[Key, tuple[str, str]]:
     return (fields["query_id"],), (fields["title"], fields["description"])
 
 
-def _narratives(line: bytes) -> tuple[Key, tuple[str, dict[str, Words]]]:
-    """The narratives in force of a pair: of each side the highest version."""
+def _narratives(line: bytes) -> tuple[Key, tuple[str, dict[str, NarrativeText]]]:
+    """Return the current narratives of a pair: the highest version of each side."""
     fields = json.loads(line)
-    in_force: dict[str, Words] = {}
+    in_force: dict[str, NarrativeText] = {}
     for one in fields["narratives"]:
         if one["side"] not in in_force or in_force[one["side"]].version < one["version"]:
             conditions = tuple(
                 (condition.get("name", ""), condition["text"])
                 for condition in one.get("conditions", ())
             )
-            in_force[one["side"]] = Words(one["version"], one["text"], conditions)
+            in_force[one["side"]] = NarrativeText(one["version"], one["text"], conditions)
     return (fields["pair_id"],), (fields["query_id"], in_force)
 
 
-class QueryContrast(NamedTuple):
-    """A query of which something differs: documents with another grade, narratives that read
-    otherwise, and how far its pairs were before and after.
+class QueryChange(NamedTuple):
+    """A query with differences: numbers of changed grades and narratives, and the states of its
+    documents before and after.
     """
 
     query_id: str
@@ -282,14 +286,14 @@ class QueryContrast(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Its place among all queries."""
+        """Return the sort key."""
         return (self.query_id,)
 
 
 def queries(
     comparison: Comparison, grades: Counter[str], narratives: Counter[str]
-) -> list[QueryContrast]:
-    """Return what differs by query, in byte order; `grades` and `narratives` are by query_id."""
+) -> list[QueryChange]:
+    """Return the queries with differences, in byte order; `grades` and `narratives` by query_id."""
     states = [comparison.states(release) for release in (comparison.before, comparison.after)]
     rows = []
     for query_id in sorted(states[0].keys() | states[1].keys() | grades.keys() | narratives.keys()):
@@ -297,31 +301,31 @@ def queries(
         if before != after or grades[query_id] or narratives[query_id]:
             pairs_of_counts = [(before[state], after[state]) for state in STATES]
             rows.append(
-                QueryContrast(query_id, grades[query_id], narratives[query_id], *pairs_of_counts)
+                QueryChange(query_id, grades[query_id], narratives[query_id], *pairs_of_counts)
             )
     return rows
 
 
-class Part(NamedTuple, Generic[T]):
-    """A stretch of a list, the length of the whole, and the key behind which it goes on, if so."""
+class Page(NamedTuple, Generic[T]):
+    """One page of a list, the length of the list, and the key after which the list continues."""
 
     rows: list[T]
     total: int
     following: Key | None
 
 
-class Placed(Protocol):
-    """Something with a place in a list."""
+class Sortable(Protocol):
+    """An object with a sort key."""
 
     @property
     def key(self) -> Key: ...
 
 
-P = TypeVar("P", bound=Placed)
+P = TypeVar("P", bound=Sortable)
 
 
-def part(rows: Iterable[P], after: Key, size: int) -> Part[P]:
-    """Walk all of a list, and keep the `size` rows that come behind the key `after`."""
+def read_page(rows: Iterable[P], after: Key, size: int) -> Page[P]:
+    """Read the whole list, and return the `size` rows that follow the key `after`."""
     shown: list[P] = []
     total, more = 0, False
     for row in rows:
@@ -331,17 +335,17 @@ def part(rows: Iterable[P], after: Key, size: int) -> Part[P]:
                 shown.append(row)
             else:
                 more = True
-    return Part(shown, total, shown[-1].key if more else None)
+    return Page(shown, total, shown[-1].key if more else None)
 
 
 TABLE = ("change", "narrative", "query_id", "pair_id", "doc_id", "before", "after")
 
 
 def table(comparison: Comparison) -> Iterator[tuple[str, ...]]:
-    """Yield everything that differs as rows of TABLE: queries, pairs, texts, narratives, grades."""
+    """Yield all differences as rows of TABLE: queries, pairs, texts, narratives, grades."""
     yield TABLE
     for of in (
-        comparison.listed(),
+        comparison.presence_changes(),
         comparison.texts(),
         comparison.narratives(),
         comparison.grades(),
@@ -349,13 +353,12 @@ def table(comparison: Comparison) -> Iterator[tuple[str, ...]]:
         yield from map(line, of)
 
 
-def line(change: Listed | TextChange | NarrativeChange | GradeChange) -> tuple[str, ...]:
-    """Return something that differs as a row of TABLE.
+def line(change: PresenceChange | TextChange | NarrativeChange | GradeChange) -> tuple[str, ...]:
+    """Return a difference as a row of TABLE.
 
-    Of a narrative or a text `before` and `after` are its versions; of what is not there they are
-    empty.
+    For narratives and texts, `before` and `after` are the versions, and empty if missing.
     """
-    if isinstance(change, Listed):
+    if isinstance(change, PresenceChange):
         return change.kind, "", change.query_id, change.pair_id, "", change.before, change.after
     if isinstance(change, TextChange):
         return "text", "", "", "", *change

@@ -1,4 +1,4 @@
-"""What a release says of itself: release.json, the one file whose sha256 stands for all others."""
+"""release.json: the content of a release. Its sha256 covers all other files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from exporters.exports.manifest import (
     Manifest,
     Pooled,
     Rule,
-    with_derived,
+    add_derived_counts,
 )
 from exporters.exports.naming import published_names
 from exporters.exports.oracle_facts import Oracles
@@ -27,25 +27,27 @@ from exporters.releases.models import Release
 
 NAME = "release.json"
 VERSION = 1
-# Files that belong to no format: what judges were told, and which queries there were.
+# Files that belong to no format: the guidelines and the queries.
 GUIDELINES = "guidelines.txt"
 QUERIES = "queries.jsonl"
 
 
-class _Measured(TypedDict, total=False):
-    """What three systems made from the qrels get by each measure, as the manifest of `trec` says
-    it. Absent where nothing can be measured, and of releases made before there was such a thing.
+class _OracleValues(TypedDict, total=False):
+    """The values of three systems made from the qrels, as in the manifest of `trec`.
+
+    Absent if nothing can be measured, and in releases made by earlier versions.
     """
 
     oracles: Oracles
 
 
-class Contents(_Measured, Pooled, KindFacts):
-    """The whole of it, in the row and in release.json.
+class Contents(_OracleValues, Pooled, KindFacts):
+    """The whole content, as in the row and in release.json.
 
-    `at`: the moment whose rows it holds (ISO 8601, UTC). `counts`, `warnings` and `notes` are by
-    format, as the manifest of each says them; what each pair came to stands there. `files`: every
-    file but this one, under the names by which a release is downloaded (`trec/qrels.changed.txt`).
+    `at`: the time of the snapshot (ISO 8601, UTC). `counts` and `notes` are by format, as in the
+    manifest of each, which also has the facts of each pair; `warnings` are those of all formats.
+    `files`: every file except this one, under the names by which a release is downloaded
+    (`trec/qrels.changed.txt`).
     """
 
     release: int
@@ -72,14 +74,14 @@ def compose(
     written: Mapping[str, Manifest],
     files: list[FileFacts],
 ) -> Contents:
-    """Return what a release holds whose files are all written; `written` by format."""
+    """Return the content of a release whose files are all written; `written`: its manifests."""
     project = release.project
     held = Contents(
         release=VERSION,
         project={"slug": project.slug, "name": project.name},
         name=release.name,
         note=release.note,
-        by=_named(release),
+        by=_author_name(release),
         at=at.isoformat(),
         code_version=settings.VERSION,
         guidelines=guideline.version if guideline else None,
@@ -102,7 +104,7 @@ def compose(
         if "taken_out" in manifest:
             held["taken_out"] = manifest["taken_out"]
     of_any = next(iter(written.values()))
-    # Every manifest of one moment says the same of these.
+    # All manifests of one snapshot have the same values for these.
     if "pools" in of_any:
         held["pools"] = of_any["pools"]
     if "removed_candidates" in of_any:
@@ -112,28 +114,28 @@ def compose(
     return held
 
 
-def _named(release: Release) -> str:
-    """Return what who made the release is called in what is published."""
+def _author_name(release: Release) -> str:
+    """Return the published name of the person who made the release."""
     if release.by is None:
         return ""
     return published_names(release.project).get(release.by.name, release.by.name)
 
 
 def to_bytes(contents: Contents) -> bytes:
-    """What a release holds as it stands in its file: the same whatever order a database keeps."""
+    """Return the bytes of release.json: keys are sorted, because a database may reorder them."""
     text = json.dumps(contents, ensure_ascii=False, indent=2, sort_keys=True)
     return text.encode() + b"\n"
 
 
 def of(release: Release) -> Contents:
-    """What a release that was made holds."""
+    """Return the content of a finished release."""
     if release.manifest is None:
         raise ValueError(f"release {release.name} holds nothing yet")
     return cast(Contents, release.manifest)
 
 
 def own_facts(release: Release) -> FileFacts:
-    """The facts of release.json itself."""
+    """Return the facts of release.json itself."""
     content = to_bytes(of(release))
     return FileFacts(
         name=NAME,
@@ -145,19 +147,19 @@ def own_facts(release: Release) -> FileFacts:
 
 
 def files(release: Release) -> dict[str, FileFacts]:
-    """Every file of a release by its name, release.json first."""
+    """Return every file of a release by its name, release.json first."""
     every = [own_facts(release), *of(release)["files"]]
     return {entry["name"]: entry for entry in every}
 
 
 def figures(contents: Contents) -> list[tuple[str, int]]:
-    """The few counts that say most, with their words."""
+    """Return the most important counts, with their descriptions."""
     counts = all_counts(contents)
     return [(words, counts[key]) for key, words in FIGURES.items() if key in counts]
 
 
 def groups(contents: Contents) -> list[tuple[str, list[tuple[str, int]]]]:
-    """All counts with their words, by heading."""
+    """Return all counts with their descriptions, by heading."""
     counts = all_counts(contents)
     named = (
         (heading, [(shown, counts[key]) for key, shown in words.items() if key in counts])
@@ -167,40 +169,40 @@ def groups(contents: Contents) -> list[tuple[str, list[tuple[str, int]]]]:
 
 
 def all_counts(contents: Contents) -> dict[str, int]:
-    """The counts of all formats together: where two count the same thing, they count alike."""
+    """Return the counts of all formats together; counts with the same key are equal."""
     together: dict[str, int] = {}
     for counts in contents["counts"].values():
         together |= counts
-    together = with_derived(together)
+    together = add_derived_counts(together)
     return {key: together[key] for key in COUNTS if key in together}
 
 
-def _counted(counts: Mapping[str, int], key: str, noun: str) -> str:
+def _count_with_noun(counts: Mapping[str, int], key: str, noun: str) -> str:
     n = counts[key]
     return f"{n:,} {noun if n == 1 else noun + 's'}"
 
 
-def _pairs(counts: Mapping[str, int]) -> str:
-    """The instruction pairs, and how many of them the qrels have, where these are not all."""
-    told = _counted(counts, "pairs", "instruction pair")
+def _describe_pairs(counts: Mapping[str, int]) -> str:
+    """Return the number of instruction pairs, and how many are in the qrels if not all are."""
+    total = _count_with_noun(counts, "pairs", "instruction pair")
     kinds = {"pairs_written": "changed", "pairs_claimed": "claimed"}
     held = {kind: counts[key] for key, kind in kinds.items() if counts.get(key)}
     if held == {"changed": counts["pairs"]} or "pairs_written" not in counts:
-        return told
+        return total
     held = held or {"changed": 0}
-    return f"{told} ({', '.join(f'{n:,} in the {kind} qrels' for kind, n in held.items())})"
+    return f"{total} ({', '.join(f'{n:,} in the {kind} qrels' for kind, n in held.items())})"
 
 
 def citation(release: Release) -> str:
-    """A sentence by which a paper names exactly this release."""
+    """Return a sentence that cites exactly this release."""
     contents = of(release)
     counts = all_counts(contents)
     holds = (
         f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "
-        f"{_pairs(counts)}, "
-        f"{_counted(counts, 'judgments_by_people', 'judgment')} by people, "
+        f"{_describe_pairs(counts)}, "
+        f"{_count_with_noun(counts, 'judgments_by_people', 'judgment')} by people, "
         f"{counts['adjudications_standing']:,} settled by leads, "
-        f"{_counted(counts, 'judgments_by_machines', 'label')} claimed by machines"
+        f"{_count_with_noun(counts, 'judgments_by_machines', 'label')} claimed by machines"
     )
     return (
         f"{contents['project']['name']}, release {contents['name']} ({contents['at'][:10]}; "

@@ -1,7 +1,7 @@
-"""The shelf of what was released: files that lie under their sha256, and are never written again.
+"""The store of released files: each is stored under its sha256, and is never written again.
 
-Nothing is ever taken from it. What an attempt that failed left behind is found again by the next,
-which needs the same bytes; two releases that hold the same file share it.
+Nothing is ever deleted. Files of a failed attempt are reused by the next attempt, which needs the
+same bytes; two releases with the same file share it.
 """
 
 from __future__ import annotations
@@ -18,65 +18,65 @@ from exporters.exports.files import BUFFER, FileFacts
 
 
 class Damaged(Exception):
-    """A file is not there, or not what was kept; the message says which, in a sentence."""
+    """A file is missing or has changed; the message is a sentence that names it."""
 
 
-def place(project: int, sha256: str) -> str:
-    """Where a file of a project (by key) lies within the storage."""
+def path_of(project: int, sha256: str) -> str:
+    """Return the path of a file of a project (by key) within the storage."""
     return f"releases/{project}/{sha256[:2]}/{sha256}"
 
 
-def put(project: int, path: Path, sha256: str) -> None:
-    """Keep a copy of the file at `path`, whose digest is `sha256`, unless it is kept already.
+def store(project: int, path: Path, sha256: str) -> None:
+    """Store a copy of the file at `path`, whose digest is `sha256`, unless it is already stored.
 
-    What lies there with other bytes (a worker was killed while writing) is put right. Raises
-    `Damaged` where the storage gives other bytes back than it was given.
+    An existing file with other bytes (a worker was killed while writing) is replaced. Raises
+    `Damaged` if the storage returns other bytes than were written.
     """
-    wanted = place(project, sha256)
-    if default_storage.exists(wanted):
-        if _digest(wanted) == sha256:
+    target = path_of(project, sha256)
+    if default_storage.exists(target):
+        if _digest(target) == sha256:
             return
-        default_storage.delete(wanted)
+        default_storage.delete(target)
     with path.open("rb") as stream:
-        saved = default_storage.save(wanted, File(stream))
-    if saved != wanted:
+        saved = default_storage.save(target, File(stream))
+    if saved != target:
         default_storage.delete(saved)
-    if _digest(wanted) != sha256:
-        raise Damaged(_("The storage does not give back what was put there: %s.") % path.name)
+    if _digest(target) != sha256:
+        raise Damaged(_("The storage returned other bytes than were written: %s.") % path.name)
 
 
-def fault(project: int, entry: FileFacts) -> str:
-    """Say in a sentence what is wrong with a kept file; "" where it is what was kept."""
+def find_fault(project: int, entry: FileFacts) -> str:
+    """Return a sentence that says what is wrong with a stored file; "" if it is intact."""
     try:
-        found = _digest(place(project, entry["sha256"]))
+        found = _digest(path_of(project, entry["sha256"]))
     except FileNotFoundError:
         return _("%(name)s is missing.") % {"name": entry["name"]}
     if found == entry["sha256"]:
         return ""
-    return _("%(name)s is not what was kept: its sha256 is %(found)s and should be %(kept)s.") % {
+    return _("%(name)s has changed: its sha256 is %(found)s and should be %(kept)s.") % {
         "name": entry["name"],
         "found": found,
         "kept": entry["sha256"],
     }
 
 
-def checked(project: int, entry: FileFacts) -> IO[bytes]:
-    """Open a kept file, read through and found to be what was kept; raise `Damaged` otherwise."""
-    if wrong := fault(project, entry):
+def open_checked(project: int, entry: FileFacts) -> IO[bytes]:
+    """Open a stored file after verifying its checksum; raise `Damaged` if it is not intact."""
+    if wrong := find_fault(project, entry):
         raise Damaged(wrong)
-    return opened(project, entry)
+    return open_stored(project, entry)
 
 
-def opened(project: int, entry: FileFacts) -> IO[bytes]:
-    """Open a kept file as it lies there; raise `Damaged` where it is missing."""
+def open_stored(project: int, entry: FileFacts) -> IO[bytes]:
+    """Open a stored file without verifying it; raise `Damaged` if it is missing."""
     try:
-        return default_storage.open(place(project, entry["sha256"]), "rb")
+        return default_storage.open(path_of(project, entry["sha256"]), "rb")
     except FileNotFoundError as missing:
         raise Damaged(_("%(name)s is missing.") % {"name": entry["name"]}) from missing
 
 
-def facts_of(path: Path, name: str, holds: str) -> FileFacts:
-    """Measure a file that is written already; of an archive the lines mean nothing and are 0."""
+def file_facts(path: Path, name: str, holds: str) -> FileFacts:
+    """Return the facts of an existing file; `lines` is 0 for an archive."""
     digest, size, lines = hashlib.sha256(), 0, 0
     with path.open("rb") as stream:
         while part := stream.read(BUFFER):
@@ -88,8 +88,8 @@ def facts_of(path: Path, name: str, holds: str) -> FileFacts:
     return FileFacts(name=name, holds=holds, lines=lines, bytes=size, sha256=digest.hexdigest())
 
 
-def _digest(place: str) -> str:
-    with default_storage.open(place, "rb") as stream:
+def _digest(path: str) -> str:
+    with default_storage.open(path, "rb") as stream:
         digest = hashlib.sha256()
         while part := stream.read(BUFFER):
             digest.update(part)

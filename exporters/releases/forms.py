@@ -11,7 +11,7 @@ from exporters.releases.actions import MAX_NOTE
 
 
 class ReleaseForm(forms.Form):
-    """Under which name a project is frozen, and what for. What a name may be says the action."""
+    """The name and note of a new release; the action validates the name."""
 
     name = forms.CharField(
         label=_("Name"),
@@ -34,7 +34,7 @@ class ReleaseForm(forms.Form):
 
 
 class CompareForm(forms.Form):
-    """Which two releases are laid side by side."""
+    """The two releases to compare."""
 
     before = forms.ChoiceField(label=_("From"))
     after = forms.ChoiceField(label=_("To"))

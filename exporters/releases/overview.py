@@ -1,4 +1,4 @@
-"""What this room adds to the project page of leads."""
+"""The newest exports and the newest release, for the project page of leads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEWEST = 3
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
-    """The newest exports, and the newest release: nothing where no details are asked for."""
+    """Return the newest exports and the newest release of each lead's project, as details."""
     return {
         member.pk: Contribution(details=partial(_newest, member))
         for member in members
@@ -24,7 +24,7 @@ def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
 
 
 def releases_made(project: Project) -> list[str]:
-    """Return the names of the releases that stand, in the order in which they were made."""
+    """Return the names of finished releases, in the order in which they were made."""
     made = Release.objects.made().filter(project=project)
     return list(made.order_by("pk").values_list("name", flat=True))
 

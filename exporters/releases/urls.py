@@ -1,4 +1,4 @@
-"""Where the pages of this subject are found."""
+"""Page routes of releases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from exporters.releases.actions import NAME
 
 
 class ReleaseName(StringConverter):
-    """What a release may be called."""
+    """A valid name of a release."""
 
     regex = NAME.pattern
 

@@ -1,4 +1,4 @@
-"""The releases of a project: making one, looking at it, taking its files, comparing two."""
+"""Pages of releases: make one, view it, download its files, compare two."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from annotate.projects.models import Membership
 from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from base.word_diff import Op, Piece, diff
 from exporters.exports import access as exports_access
-from exporters.exports.download_log import taken
+from exporters.exports.download_log import record_download
 from exporters.exports.files import FileFacts
 from exporters.releases import access, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases import comparison as comparing
-from exporters.releases.changes import BEFORE, GradeChange, NarrativeChange, Words
+from exporters.releases.changes import BEFORE, GradeChange, NarrativeChange, NarrativeText
 from exporters.releases.comparison import Comparison
 from exporters.releases.forms import CompareForm, ReleaseForm
 from exporters.releases.models import Release
@@ -51,7 +51,7 @@ UNDER = {
 
 @require_GET
 def releases(request: PageRequest, slug: str) -> HttpResponse:
-    """List the project's releases, newest first; two names lead to how they differ."""
+    """List the project's releases, newest first; two names redirect to their comparison."""
     member = lead(request.user, slug)
     names = list(
         Release.objects.made()
@@ -68,7 +68,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     elif not form.is_bound and len(names) > 1:
         form = CompareForm(names, initial={"before": names[1], "after": names[0]})
     rows = Release.objects.filter(project=member.project_id).order_by("-pk")
-    older = key(request.GET.get("older", ""))
+    older = parse_key(request.GET.get("older", ""))
     if older is not None:
         rows = rows.filter(pk__lt=older)
     found = list(rows.select_related("by", "project", "guideline")[: SHOWN + 1])
@@ -99,7 +99,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def new_release(request: PageRequest, slug: str) -> HttpResponse:
-    """Show what a release would hold now; a post has it made."""
+    """Show what a release would hold now; a POST requests it."""
     member = lead(request.user, slug)
     form = ReleaseForm(request.POST or None, initial={"name": request.GET.get("name", "")[:60]})
     if request.method == "POST" and form.is_valid():
@@ -132,18 +132,18 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
-    """Show how a release is coming on and, once it is made, what it holds."""
+    """Show the progress of a release and, once it is made, what it holds."""
     member, found = access.release(request.user, slug, release)
     if request.htmx and found.is_over:
         # The poll of a job that has ended: the whole page has changed.
         return HttpResponseClientRefresh()
     template = "releases/release.html#job" if request.htmx else "releases/release.html"
-    return render(request, template, _page(member, found))
+    return render(request, template, _release_context(member, found))
 
 
 @require_POST
 def release_cancellation(request: PageRequest, slug: str, release: str) -> HttpResponse:
-    """Call off a release that is being made."""
+    """Cancel a release that is being made."""
     member, found = access.release(request.user, slug, release)
     releasing.cancel_release(release=found, by=member)
     return redirect(found)
@@ -151,17 +151,17 @@ def release_cancellation(request: PageRequest, slug: str, release: str) -> HttpR
 
 @require_GET
 def release_file(request: PageRequest, slug: str, release: str, name: str) -> HttpResponseBase:
-    """Hand out one file of a release, once it was found to be what was kept."""
+    """Send one file of a release, after verifying its checksum."""
     member, (found,) = access.made_releases(request.user, slug, release)
     entry = contents.files(found).get(name)
     if entry is None:
         raise Http404("There is no such file in this release.")
     try:
-        stream = file_store.checked(found.project_id, entry)
+        stream = file_store.open_checked(found.project_id, entry)
     except file_store.Damaged as damaged:
-        messages.error(request, _damaged(damaged))
+        messages.error(request, _damage_message(damaged))
         return redirect(found)
-    taken(what="release.taken", of=found, name=name, by=member)
+    record_download(what="release.taken", of=found, name=name, by=member)
     plain = name.replace("/", "-")
     return FileResponse(
         stream,
@@ -173,17 +173,19 @@ def release_file(request: PageRequest, slug: str, release: str, name: str) -> Ht
 
 @require_GET
 def comparison(request: PageRequest, slug: str, before: str, after: str) -> HttpResponse:
-    """Show what differs between two releases; what is looked at, and from where, says the query."""
-    member, compared = _compared(request, slug, before, after)
+    """Show the differences between two releases; the query string selects the kind and the page."""
+    member, compared = _compare_or_redirect(request, slug, before, after)
     if isinstance(compared, HttpResponse):
         return compared
-    return render(request, "releases/comparison.html", _comparison_page(request, member, compared))
+    return render(
+        request, "releases/comparison.html", _comparison_context(request, member, compared)
+    )
 
 
 @require_GET
 def comparison_table(request: PageRequest, slug: str, before: str, after: str) -> HttpResponseBase:
-    """Hand out everything that differs as a table."""
-    member, compared = _compared(request, slug, before, after)
+    """Send all differences as a table."""
+    member, compared = _compare_or_redirect(request, slug, before, after)
     if isinstance(compared, HttpResponse):
         return compared
     name = f"{member.project.slug}-{compared.before.name}-{compared.after.name}.csv"
@@ -194,10 +196,10 @@ def comparison_table(request: PageRequest, slug: str, before: str, after: str) -
     )
 
 
-def _compared(
+def _compare_or_redirect(
     request: PageRequest, slug: str, before: str, after: str
 ) -> tuple[Membership, Comparison | HttpResponse]:
-    """The two releases side by side, or the way back with a sentence."""
+    """Return the comparison of two releases, or a redirect to the list with an error message."""
     member, (one, other) = access.made_releases(request.user, slug, before, after)
     listed = redirect("exporters:releases", slug)
     if one == other:
@@ -206,16 +208,16 @@ def _compared(
     try:
         return member, Comparison(one, other)
     except file_store.Damaged as damaged:
-        messages.error(request, _damaged(damaged))
+        messages.error(request, _damage_message(damaged))
         return member, listed
 
 
-def _damaged(damaged: file_store.Damaged) -> str:
+def _damage_message(damaged: file_store.Damaged) -> str:
     return _("%(what)s Restore it from a backup of the data folder.") % {"what": damaged}
 
 
-def _page(member: Membership, found: Release) -> dict[str, Any]:
-    """What the release's page draws: nothing of what it holds to who is still blind."""
+def _release_context(member: Membership, found: Release) -> dict[str, Any]:
+    """Return the context of a release's page, without its content for a lead who is still blind."""
     page: dict[str, Any] = {
         "project": found.project,
         "member": member,
@@ -254,7 +256,10 @@ def _page(member: Membership, found: Release) -> dict[str, Any]:
         "groups": contents.groups(held),
         "formats": formats,
         "others": [
-            {"name": name, "url": reverse("exporters:comparison", args=[*_place(found, name)])}
+            {
+                "name": name,
+                "url": reverse("exporters:comparison", args=[*_comparison_args(found, name)]),
+            }
             for name in others
         ],
         "whole": [file for file in every if "/" not in file["name"] and ".zip" not in file["name"]],
@@ -262,8 +267,8 @@ def _page(member: Membership, found: Release) -> dict[str, Any]:
     }
 
 
-def _place(found: Release, other: str) -> tuple[str, str, str]:
-    """The arguments of the address at which a release is compared with another one."""
+def _comparison_args(found: Release, other: str) -> tuple[str, str, str]:
+    """Return the URL arguments of the comparison of a release with an earlier one."""
     return found.project.slug, other, found.name
 
 
@@ -272,10 +277,10 @@ def _with_url(found: Release, entry: FileFacts) -> dict[str, Any]:
     return {**entry, "url": reverse("exporters:release_file", args=here)}
 
 
-def _comparison_page(
+def _comparison_context(
     request: PageRequest, member: Membership, compared: Comparison
 ) -> dict[str, Any]:
-    """Walk everything once, and keep what this page shows."""
+    """Return the context of a comparison's page, after reading all differences once."""
     show = request.GET.get("show", "")
     after = tuple(request.GET.get("after", "").split("\t")) if "after" in request.GET else ()
     query = request.GET.get("query", "")
@@ -293,21 +298,21 @@ def _comparison_page(
             rewritten[change.query_id] += 1
             yield change
 
-    def part_of(kind: str, rows: Iterable[Any]) -> comparing.Part[Any]:
-        return comparing.part(rows, after if kind == show else (), SIZES[kind])
+    def part_of(kind: str, rows: Iterable[Any]) -> comparing.Page[Any]:
+        return comparing.read_page(rows, after if kind == show else (), SIZES[kind])
 
     parts = {
         "grades": part_of("grades", grades()),
         "narratives": part_of("narratives", narratives()),
         "texts": part_of("texts", compared.texts()),
-        "listed": part_of("listed", compared.listed()),
+        "listed": part_of("listed", compared.presence_changes()),
     }
-    # Once the grades and narratives have been walked through.
+    # After all grades and narratives have been read, which fills the counters.
     parts["queries"] = part_of("queries", comparing.queries(compared, per_query, rewritten))
     totals = {kind: found.total for kind, found in parts.items()}
     totals["grades"] = per_query.total()
     if show not in SIZES:
-        # Unasked, what there is something of.
+        # By default, show the first kind that has differences.
         show = next((kind for kind in SIZES if totals[kind]), "grades")
     shown = parts[show]
     here = {"show": show, **({"query": query} if query and show == "grades" else {})}
@@ -334,7 +339,7 @@ def _comparison_page(
 
 
 def _rows(show: str, rows: Sequence[Any]) -> Sequence[Any]:
-    """Return rows as the page draws them."""
+    """Return the rows in the form that the template needs."""
     if show == "narratives":
         return [_narrative(row) for row in rows]
     return [_grade(row) for row in rows] if show == "grades" else rows
@@ -354,8 +359,8 @@ def _narrative(change: NarrativeChange) -> dict[str, Any]:
     }
 
 
-def _conditions(old: Words | None, new: Words | None) -> list[Piece]:
-    """The conditions of both, those of only one of them marked."""
+def _conditions(old: NarrativeText | None, new: NarrativeText | None) -> list[Piece]:
+    """Return the conditions of both narratives, with those of only one marked."""
     before, after = (words.conditions if words else () for words in (old, new))
     if before == after:
         return []

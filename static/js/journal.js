@@ -13,21 +13,21 @@ const ADDRESS = "/api/v1/journal/";
 const BATCH = 50;
 const BYTES = 1_000_000;
 const LONGEST_PAUSE = 60_000;
-const PATIENCE = 30_000; // for one answer
+const TIMEOUT = 30_000; // for one answer
 // While the server does not answer, a new entry triggers another attempt, but not more often than this.
-const EASE = 5_000;
+const MIN_PAUSE = 5_000;
 // Saved entries are kept for this long, for pages that were rendered before they were saved.
 const KEPT = 120_000;
 
 const user = Number(document.body.dataset.user) || null;
-const others = new BroadcastChannel("rejudge-journal");
+const channel = new BroadcastChannel("rejudge-journal");
 
 // --- the store ------------------------------------------------------------------------------------
 
 const memory = new Map(); // uuid -> row, if the browser stores nothing
 let opened = null;
 
-function settled(request) {
+function promiseOf(request) {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
@@ -42,7 +42,7 @@ function database() {
       entries.createIndex("uuid", "uuid", { unique: true });
       entries.createIndex("state", "state");
     };
-    const db = await settled(request);
+    const db = await promiseOf(request);
     const gone = () => (opened = null);
     db.onversionchange = () => gone(db.close());
     db.onclose = gone; // the person cleared the site's data
@@ -63,7 +63,7 @@ async function transact(mode, work) {
 }
 
 // If the browser refuses to store anything (a private window, a full disk), entries stay in memory and the page says so.
-async function keep(row) {
+async function store(row) {
   try {
     await transact("readwrite", (entries) => entries.add(row));
   } catch {
@@ -108,17 +108,17 @@ export function uuid() {
 // {label: the document, said: the answer}.
 export async function add(entry, about) {
   // From now on the page does not show that everything is saved.
-  keeping.add(entry.uuid);
+  storing.add(entry.uuid);
   refresh();
-  await keep({ uuid: entry.uuid, user: entry.user, state: "waiting", entry, about });
-  keeping.delete(entry.uuid);
-  tell({ type: "entry", entry });
+  await store({ uuid: entry.uuid, user: entry.user, state: "waiting", entry, about });
+  storing.delete(entry.uuid);
+  broadcast({ type: "entry", entry });
   refresh();
-  wake();
+  startSending();
 }
 
 // The entries of one pair that a page cannot have known when it was rendered, oldest first.
-export async function unknown(pair) {
+export async function entriesSinceLoad(pair) {
   const since = performance.timeOrigin;
   const saved = (await rows("saved")).filter((row) => row.savedAt >= since);
   const all = [...saved, ...(await rows("waiting"))].filter((row) => row.entry.pair === pair);
@@ -132,27 +132,27 @@ export async function retry(uuid) {
   const row = (await refused()).find((one) => one.uuid === uuid);
   if (!row) return;
   await update([{ ...row, state: "waiting", sentence: "" }]);
-  tell({ type: "entry", entry: row.entry });
+  broadcast({ type: "entry", entry: row.entry });
   refresh();
-  wake(true);
+  startSending(true);
 }
 
 export async function discard(uuid) {
   const row = (await refused()).find((one) => one.uuid === uuid);
   if (!row) return;
   await remove([row]);
-  tell({ type: "gone", entry: row.entry });
+  broadcast({ type: "gone", entry: row.entry });
   refresh();
 }
 
 // --- the tabs of one browser ----------------------------------------------------------------------
 
-function tell(message) {
-  others.postMessage({ ...message, user });
-  hear(message);
+function broadcast(message) {
+  channel.postMessage({ ...message, user });
+  receive(message);
 }
 
-function hear(message) {
+function receive(message) {
   if (message.type === "answers") {
     for (const { entry, answer } of message.answers) {
       if (answer.state === "saved") [status.savedAt, status.savedKind] = [answer.at, entry.kind];
@@ -165,27 +165,27 @@ function hear(message) {
   }
 }
 
-others.onmessage = ({ data }) => {
+channel.onmessage = ({ data }) => {
   if (data.user !== user) return;
-  hear(data);
+  receive(data);
   refresh();
 };
 
-const keeping = new Set(); // the UUIDs of entries of this tab that are being written to the disk
+const storing = new Set(); // the UUIDs of entries of this tab that are being written to the disk
 let refreshing = false;
 let outdated = false;
 
 async function refresh() {
-  status.waiting = Math.max(status.waiting, keeping.size);
-  if (keeping.size) journal.dispatchEvent(new Event("status"));
+  status.waiting = Math.max(status.waiting, storing.size);
+  if (storing.size) journal.dispatchEvent(new Event("status"));
   outdated = true;
   if (refreshing) return;
   refreshing = true;
   while (outdated) {
     outdated = false;
-    const waiting = new Set(keeping);
+    const waiting = new Set(storing);
     for (const row of await rows("waiting")) waiting.add(row.uuid);
-    for (const uuid of keeping) waiting.add(uuid);
+    for (const uuid of storing) waiting.add(uuid);
     status.waiting = waiting.size;
     status.refused = (await rows("refused")).length;
     if (!status.waiting) status.state = "";
@@ -200,19 +200,19 @@ let timer = 0;
 let sending = false;
 let again = false;
 let failures = 0;
-let tried = 0;
-let most = BATCH;
+let lastAttempt = 0;
+let batchSize = BATCH;
 
 const pause = () => Math.min(LONGEST_PAUSE, 1000 * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);
 
 // Sends the waiting entries: at once or, if the last attempt failed, only if `now` or after a while.
-function wake(now = false) {
+function startSending(now = false) {
   if (!user) return;
   if (sending) {
     again = true;
     return;
   }
-  if (failures && !now && Date.now() - tried < EASE) return;
+  if (failures && !now && Date.now() - lastAttempt < MIN_PAUSE) return;
   clearTimeout(timer);
   sending = true;
   again = false;
@@ -224,31 +224,31 @@ function wake(now = false) {
   }).finally(() => {
     sending = false;
     refresh();
-    if (failures) timer = setTimeout(() => wake(true), pause());
-    else if (again) wake();
+    if (failures) timer = setTimeout(() => startSending(true), pause());
+    else if (again) startSending();
   });
 }
 
 async function sendAll() {
   for (;;) {
-    const batch = fitting(await rows("waiting"));
+    const batch = nextBatch(await rows("waiting"));
     if (!batch.length) {
       failures = 0;
       break;
     }
-    tried = Date.now();
+    lastAttempt = Date.now();
     const state = await send(batch);
-    if (status.state !== state) tell({ type: "state", state });
+    if (status.state !== state) broadcast({ type: "state", state });
     failures = state ? failures + 1 : 0;
     if (state) break;
   }
   await remove((await rows("saved")).filter((row) => row.savedAt < Date.now() - KEPT));
 }
 
-function fitting(waiting) {
+function nextBatch(waiting) {
   const batch = [];
   let bytes = 0;
-  for (const row of waiting.slice(0, most)) {
+  for (const row of waiting.slice(0, batchSize)) {
     bytes += JSON.stringify(row.entry).length;
     if (batch.length && bytes > BYTES) break;
     batch.push(row);
@@ -265,7 +265,7 @@ async function post(body) {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json", "x-csrftoken": sent },
     body,
-    signal: AbortSignal.timeout(PATIENCE),
+    signal: AbortSignal.timeout(TIMEOUT),
   });
   return answer.status === 403 && token() !== sent ? post(body) : answer;
 }
@@ -286,12 +286,12 @@ async function send(batch) {
   if (!answer.ok) {
     // An entry that the server cannot read must not block the others: find it by sending them one by one.
     if (batch.length > 1) {
-      most = 1;
+      batchSize = 1;
       return "";
     }
     found = [{ uuid: batch[0].uuid, state: "refused", at: null, sentence: "" }];
   }
-  most = BATCH;
+  batchSize = BATCH;
   const byUuid = new Map(found.map((one) => [one.uuid, one]));
   const answered = batch.filter((row) => ["saved", "refused"].includes(byUuid.get(row.uuid)?.state));
   await update(
@@ -300,18 +300,18 @@ async function send(batch) {
       return state === "saved" ? { ...row, state, savedAt: Date.now() } : { ...row, state, sentence };
     }),
   );
-  tell({ type: "answers", answers: answered.map((row) => ({ entry: row.entry, answer: byUuid.get(row.uuid) })) });
+  broadcast({ type: "answers", answers: answered.map((row) => ({ entry: row.entry, answer: byUuid.get(row.uuid) })) });
   // Somebody else is signed in now: the other entries wait for their author.
   return answered.length === batch.length ? "" : "signed_out";
 }
 
-addEventListener("online", () => wake(true));
-addEventListener("focus", () => wake(failures > 0));
-document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && wake(true));
+addEventListener("online", () => startSending(true));
+addEventListener("focus", () => startSending(failures > 0));
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && startSending(true));
 addEventListener("beforeunload", (event) => {
   if ([...memory.values()].some((row) => row.state === "waiting")) event.preventDefault();
 });
 if (user) {
   refresh();
-  wake();
+  startSending();
 }

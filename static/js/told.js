@@ -1,8 +1,8 @@
 // Shows a notice in the page's own region for it (`[data-told]`, else the notices of the page). A notice with `stays` stays
-// until it is closed; `forget()` removes the others. The same sentence is shown only once.
+// until it is closed; `clearNotices()` removes the others. The same sentence is shown only once.
 const place = () => document.querySelector("[data-told]") ?? document.getElementById("notices");
 
-export function tell(sentence, { kind = "info", stays = false, action = null } = {}) {
+export function showNotice(sentence, { kind = "info", stays = false, action = null } = {}) {
   const region = place();
   if (!region || [...region.children].some((notice) => notice.dataset.sentence === sentence)) return;
   const notice = document.createElement("div");
@@ -24,6 +24,6 @@ export function tell(sentence, { kind = "info", stays = false, action = null } =
   region.append(notice);
 }
 
-export function forget() {
+export function clearNotices() {
   for (const notice of place()?.querySelectorAll("[data-passes]") ?? []) notice.remove();
 }

@@ -3,7 +3,7 @@
 // document, the answer, and why it was refused; each can be tried again or discarded.
 import { discard, journal, refused, retry, status } from "./journal.js";
 import { clock } from "./time.js";
-import { tell } from "./told.js";
+import { showNotice } from "./told.js";
 
 const root = document.querySelector("[data-unsent]");
 const dialog = document.querySelector("[data-unsent-list]");
@@ -27,7 +27,7 @@ function sentence() {
   } else if (status.refused) {
     found.text = words("refused", status.refused);
     found.state = "refused";
-    found.more = make("button", { type: "button", className: "button button--plain button--small", textContent: root.dataset.look, onclick: list });
+    found.more = make("button", { type: "button", className: "button button--plain button--small", textContent: root.dataset.look, onclick: openList });
   } else if (status.waiting && slow) {
     found.text = words("saving", status.waiting);
     found.state = "saving";
@@ -66,24 +66,24 @@ function show() {
     // The text stays as it is for a moment; the state tells programs that it is outdated.
     line.dataset.state = "sending";
   }
-  speak(state && state !== "saving" ? `${state} ${status.state}` : "", text);
-  if (dialog.open) fill();
+  announce(state && state !== "saving" ? `${state} ${status.state}` : "", text);
+  if (dialog.open) fillList();
 }
 
 // Reads the text out when the kind of sentence changes, not for every new number in it, and when everything is saved again.
-function speak(now, text) {
+function announce(now, text) {
   if (now === kind) return;
   const arrived = !now && kind.startsWith("waiting");
   kind = now;
   document.querySelector("[data-unsent-spoken]").textContent = arrived ? root.dataset.saved : now && text;
 }
 
-async function list() {
-  await fill();
+async function openList() {
+  await fillList();
   if (!dialog.open) dialog.showModal();
 }
 
-async function fill() {
+async function fillList() {
   const found = await refused();
   const template = dialog.querySelector("template");
   dialog.querySelector("ul").replaceChildren(
@@ -115,6 +115,6 @@ async function fill() {
 if (root) {
   journal.addEventListener("status", show);
   // Saved, but with a warning.
-  journal.addEventListener("answer", ({ detail: { answer } }) => answer.state === "saved" && answer.sentence && tell(answer.sentence, { kind: "warning", stays: true }));
+  journal.addEventListener("answer", ({ detail: { answer } }) => answer.state === "saved" && answer.sentence && showNotice(answer.sentence, { kind: "warning", stays: true }));
   show();
 }

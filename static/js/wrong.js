@@ -3,8 +3,8 @@
 const field = document.querySelector("form [aria-invalid=true]:not([type=hidden])");
 
 if (field) {
-  const told = field.getAttribute("aria-describedby")?.split(" ").map((id) => document.getElementById(id)).find((element) => element?.matches(".errorlist"));
+  const error = field.getAttribute("aria-describedby")?.split(" ").map((id) => document.getElementById(id)).find((element) => element?.matches(".errorlist"));
   field.focus({ preventScroll: true });
   // Wait until the page has its final height: fields grow with their content.
-  addEventListener("load", () => requestAnimationFrame(() => (told ?? field).scrollIntoView({ block: "center" })));
+  addEventListener("load", () => requestAnimationFrame(() => (error ?? field).scrollIntoView({ block: "center" })));
 }

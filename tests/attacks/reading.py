@@ -60,7 +60,7 @@ class _Reader(HTMLParser):
             self.found.append("a comment holds a payload")
 
 
-def running(page: str) -> list[str]:
+def find_running_code(page: str) -> list[str]:
     """Return everything in a page that would run or that a payload created; [] for a good page."""
     reader = _Reader()
     reader.feed(page)

@@ -26,8 +26,8 @@ from tests.attacks.test_parameters import (
     route_of,
     sent,
 )
-from tests.test_blindness import Way, addresses, answer, speak, undone, walk
-from tests.test_permissions import ROOMS
+from tests.test_blindness import AnswerSet, addresses, answer, crawl, give_answers, rolled_back
+from tests.test_permissions import APPS
 
 pytestmark = pytest.mark.long
 
@@ -98,16 +98,16 @@ def read_parameters(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["ada", "carla"])
-def test_no_address_asks_for_more_than_its_page_offers(
+def test_query_parameters_that_a_page_does_not_offer_have_no_effect(
     beside, name, read_parameters, repeated_requests, record_property
 ):
     tried, reading = 0, 0
     wrong: dict[tuple[str, ...], Any] = {}
-    with undone():
-        speak(beside, Way(1))
+    with rolled_back():
+        give_answers(beside, AnswerSet(1))
         client = client_of(beside, name)
         known: dict[str, set[str]] = {}
-        for url in walk(beside.members[name], addresses(beside)):
+        for url in crawl(beside.members[name], addresses(beside)):
             parts = urlsplit(url)
             known.setdefault(parts.path, set()).update(key for key, _ in parse_qsl(parts.query))
         done = set()
@@ -134,7 +134,7 @@ def test_no_address_asks_for_more_than_its_page_offers(
             # A page that reads no parameter may still link to its own address.
             for what, value in HOSTILE.items() if reads else [("markup", HOSTILE["markup"])]:
                 tried += 1
-                with undone():
+                with rolled_back():
                     if found := faults(client, "get", path, dict.fromkeys(parameters, value)):
                         wrong[route, what] = found
     record_property(
@@ -156,10 +156,10 @@ BY_CHANCE = {"last_login", "password", "place", "file", "folder", "digest"}
 OF_SCRIPTS = {"annotate:judgment": {"evidence", "clauses", "active_ms", "pressed"}}
 
 
-def everything() -> dict[str, list[str]]:
+def all_rows() -> dict[str, list[str]]:
     """Return every row without random or sequential values: keys, UUIDs."""
     found = {}
-    for room in ROOMS:
+    for room in APPS:
         for model in apps.get_app_config(room).get_models():
             if model._meta.label in {"annotate.Link", "annotate.Revision"}:
                 # Hashes that include UUIDs; random numbers.
@@ -178,7 +178,7 @@ def everything() -> dict[str, list[str]]:
 def columns() -> dict[str, str]:
     """Return every column with a value that it would accept."""
     values = {}
-    for room in ROOMS:
+    for room in APPS:
         for model in apps.get_app_config(room).get_models():
             for field in model._meta.concrete_fields:
                 value = "1"
@@ -208,7 +208,7 @@ def with_the_same_keys() -> Iterator[None]:
                 "FROM pg_sequences WHERE schemaname = current_schema()"
             )
             counters = cursor.fetchall()
-        with undone():
+        with rolled_back():
             yield
         if counters:
             together = ", ".join(["setval(%s::regclass, %s, %s)"] * len(counters))
@@ -216,14 +216,14 @@ def with_the_same_keys() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", ["ada", "carla", "dan"])
-def test_what_a_form_does_not_ask_for_changes_nothing(
+def test_fields_that_a_form_does_not_have_change_nothing(
     beside, name, repeated_requests, record_property
 ):
     extra = columns()
     tried = changing = 0
     wrong: dict[tuple[str, ...], Any] = {}
-    with undone():
-        speak(beside, Way(1))
+    with rolled_back():
+        give_answers(beside, AnswerSet(1))
         offered = forms_of(beside, name)
         every = {field for _, form in offered.values() for field in {**form.fields, **form.buttons}}
         client = client_of(beside, name)
@@ -238,15 +238,15 @@ def test_what_a_form_does_not_ask_for_changes_nothing(
                 if other == route
                 for field in {*one.fields, *one.buttons, *one.files}
             }
-            said = {key: value for key, value in sent(form).items() if key != TOKEN}
+            form_values = {key: value for key, value in sent(form).items() if key != TOKEN}
             more = {key: value for key, value in extra.items() if key not in asked}
             tried += len(more)
             states = []
-            for body in (said, {**more, **said}):
+            for body in (form_values, {**more, **form_values}):
                 with with_the_same_keys():
                     with writes() as written:
                         client.post(url, body)
-                    states.append(everything() if written else {})
+                    states.append(all_rows() if written else {})
             changing += bool(states[0])
             if states[0] != states[1]:
                 wrong[route, shape] = {

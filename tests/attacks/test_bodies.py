@@ -32,19 +32,19 @@ from audit.models import Decision
 from audit.reviews.actions import save_ratings
 from base.api.resource import KeyField
 from tests import factories
-from tests.attacks.test_addresses import columns, everything, with_the_same_keys
+from tests.attacks.test_addresses import all_rows, columns, with_the_same_keys
 from tests.attacks.test_every_door import writes
 from tests.attacks.test_parameters import SECRET, others_rows
 from tests.attacks.test_tokens import DECLARED, secret_of
 from tests.second_pass import levels
-from tests.test_blindness import SPOKEN, Way, speak, undone
+from tests.test_blindness import ANSWERED_AT, AnswerSet, give_answers, rolled_back
 from tests.test_permissions import RIGHTS, Right, rows
 
 # (route, verb) of everything that changes something: with a body, and without one.
-SENT = {(name, verb): one.sent for name, verb, one in DECLARED if one.sent is not None}
-SILENT = sorted((name, verb) for name, verb, one in DECLARED if one.writes and one.sent is None)
+SENT = {(name, verb): one.body for name, verb, one in DECLARED if one.body is not None}
+SILENT = sorted((name, verb) for name, verb, one in DECLARED if one.writes and one.body is None)
 # Fields that no model has but that an attacker would like to set.
-REJUDGE_REQUESTS: dict[str, Any] = {
+TEMPTING_FIELDS: dict[str, Any] = {
     **dict.fromkeys(("id", "pk", "project", "by", "user", "member", "membership", "annotator"), 1),
     **dict.fromkeys(("is_staff", "is_superuser"), True),
     "slug": "other",
@@ -59,7 +59,7 @@ REJUDGE_REQUESTS: dict[str, Any] = {
     "pk__in": [1],
     "": 1,
 }
-EXTRA = {**columns(), **REJUDGE_REQUESTS}
+EXTRA = {**columns(), **TEMPTING_FIELDS}
 
 # Who may do it; for other operations a lead without any assignment.
 PEOPLE = {
@@ -86,18 +86,18 @@ def quiet(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.fixture
 def spoken(beside: SimpleNamespace) -> Iterator[SimpleNamespace]:
     """A project judged by everyone, another project beside it, and a client for each person."""
-    with undone():
-        speak(beside, Way(1))
+    with rolled_back():
+        give_answers(beside, AnswerSet(1))
         # Withdrawn, because settled and decided rows could not be settled and decided again.
         for model in (Adjudication, Decision):
-            model.objects.update(withdrawn_at=SPOKEN, withdrawn_by=beside.carla)
+            model.objects.update(withdrawn_at=ANSWERED_AT, withdrawn_by=beside.carla)
         # They also differ on a condition, and dan only has to submit his review.
         bens = Verdict.objects.filter(
             condition=beside.conditions[0], judgment__annotator=beside.ben
         )
         bens.update(answer="cant_tell")
         answers = dict.fromkeys(levels(), ("acceptable", ""))
-        save_ratings(narrative=beside.narrative, answers=answers, by=beside.dan, now=SPOKEN)
+        save_ratings(narrative=beside.narrative, answers=answers, by=beside.dan, now=ANSWERED_AT)
         said = Narrative.objects.filter(pair=beside.other.pair, side="altered").get()
         eve = beside.other.project.memberships.get(user__username="eve")
         factories.judgment(said, beside.other.candidate, eve, 1)
@@ -262,7 +262,7 @@ def ask(stage: SimpleNamespace, name: str, verb: str, body: Any) -> tuple[Any, b
     Also asserts that nothing of the other project was changed.
     """
     client, url = client_for(stage, name), stage.world.url(name)
-    with undone():
+    with rolled_back():
         with writes() as written:
             if isinstance(body.get("file"), SimpleUploadedFile):
                 body["file"].seek(0)
@@ -276,31 +276,31 @@ def ask(stage: SimpleNamespace, name: str, verb: str, body: Any) -> tuple[Any, b
     return answer, half
 
 
-def places(field: Any, body: Any, at: str = "") -> Iterator[tuple[str, Any, Body]]:
+def objects_in(field: Any, body: Any, at: str = "") -> Iterator[tuple[str, Any, Body]]:
     """Yield every object in a body: its pointer, its serializer, and itself."""
     if isinstance(field, serializers.Serializer):
         yield at, field, body
         for name, one in field.get_fields().items():
             if name in body:
-                yield from places(one, body[name], f"{at}/{name}")
+                yield from objects_in(one, body[name], f"{at}/{name}")
     elif hasattr(field, "child") and isinstance(body, list):
         for number, entry in enumerate(body):
-            yield from places(field.child, entry, f"{at}/{number}")
+            yield from objects_in(field.child, entry, f"{at}/{number}")
 
 
-def test_a_field_that_is_not_asked_for_is_refused_by_its_name(spoken, record_property):
+def test_an_unknown_field_is_refused_by_name(spoken, record_property):
     tried, wrong, nested = 0, {}, 0
     for name, verb, form, body in bodies(spoken):
-        for place in [at for at, _field, _here in places(form, body)]:
+        for place in [at for at, _field, _here in objects_in(form, body)]:
             attacked = deepcopy(body)
-            found = {at: (one, part) for at, one, part in places(form, attacked)}
+            found = {at: (one, part) for at, one, part in objects_in(form, attacked)}
             field, here = found[place]
             more = {key: value for key, value in EXTRA.items() if key not in field.get_fields()}
             here.update(more)
             tried, nested = tried + len(more), nested + bool(place)
             answer, half = ask(spoken, name, verb, attacked)
-            told = {fault["pointer"] for fault in answer.json().get("errors", ())}
-            missed = {f"{place}/{key}" for key in more} - told
+            reported = {fault["pointer"] for fault in answer.json().get("errors", ())}
+            missed = {f"{place}/{key}" for key in more} - reported
             if answer.status_code != 400 or missed or half:
                 wrong[verb, name, place] = answer.status_code, sorted(missed)[:5], half
     record_property(
@@ -314,9 +314,9 @@ def test_a_field_that_is_not_asked_for_is_refused_by_its_name(spoken, record_pro
     assert nested > 8
 
 
-def test_a_body_that_nothing_asks_for_changes_nothing(spoken, record_property):
+def test_a_body_for_an_operation_without_one_changes_nothing(spoken, record_property):
     wrong, changing = {}, 0
-    before = everything()
+    before = all_rows()
     for name, verb in SILENT:
         states = []
         for body in ({}, EXTRA):
@@ -327,7 +327,7 @@ def test_a_body_that_nothing_asks_for_changes_nothing(spoken, record_property):
                     json.dumps(body),
                     content_type="application/json",
                 )
-                states.append((answer.status_code, everything()))
+                states.append((answer.status_code, all_rows()))
         changing += states[0][1] != before
         if states[0] != states[1]:
             wrong[verb, name] = states[0][0], states[1][0]
@@ -383,7 +383,7 @@ def changed(body: Body, path: tuple[Any, ...], value: Any) -> Body:
     return made
 
 
-def test_the_bodies_that_are_attacked_come_through_as_they_are(spoken):
+def test_the_unchanged_bodies_are_accepted(spoken):
     refused = {}
     for name, verb, _form, body in bodies(spoken):
         answer, _changed = ask(spoken, name, verb, body)
@@ -393,7 +393,7 @@ def test_the_bodies_that_are_attacked_come_through_as_they_are(spoken):
     assert refused == NOT_NOW
 
 
-def test_what_a_body_names_wrongly_is_told_with_its_place(spoken):
+def test_an_error_in_a_body_names_its_field(spoken):
     _, _, _, body = next(one for one in bodies(spoken) if one[0] == "audit:api_settling_many")
 
     answer, _half = ask(spoken, "audit:api_settling_many", "POST", {**body, "query": "999"})
@@ -412,7 +412,7 @@ KEYS = {
 }
 
 
-def test_no_key_of_another_project_is_taken_anywhere(spoken, record_property):
+def test_keys_of_another_project_are_refused_everywhere(spoken, record_property):
     other = spoken.other
     theirs = sorted({one for one in other.keys.values() if isinstance(one, int)})
     names = ["other", "eve", "frank", other.keys["release"]]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from tests.services.vulnerabilities import CLEAN, KNOWN, NOT_ASKED, audit, read
+from tests.services.vulnerabilities import CLEAN, KNOWN, NOT_CHECKED, audit, read
 
 ASKED = {"name": "django", "version": "5.2", "vulns": []}
 UNASKED = {"name": "celery", "skip_reason": "Dependency not found on PyPI"}
@@ -20,59 +20,62 @@ WEAK = {
 
 
 def test_all_asked_and_none_weak_is_clean():
-    assert read([ASKED]) == (CLEAN, "1 of 1 packages were asked about")
+    assert read([ASKED]) == (CLEAN, "1 of 1 packages were checked")
 
 
-def test_what_was_not_asked_is_not_clean_and_no_failure():
+def test_a_package_that_was_not_asked_about_is_neither_clean_nor_a_failure():
     how, words = read([ASKED, UNASKED])
 
-    assert how == NOT_ASKED
-    assert words == "1 of 2 packages were asked about\nNOT ASKED ABOUT: celery"
+    assert how == NOT_CHECKED
+    assert words == "1 of 2 packages were checked\nNOT CHECKED: celery"
 
 
-def test_nothing_asked_is_said_plainly():
+def test_an_audit_that_asked_about_nothing_says_so():
     how, words = read([UNASKED])
 
-    assert how == NOT_ASKED
-    assert words.startswith("NOTHING WAS ASKED")
+    assert how == NOT_CHECKED
+    assert words.startswith("NOTHING WAS CHECKED")
 
 
 def test_no_packages_are_not_clean():
-    assert read([]).how == NOT_ASKED
+    assert read([]).how == NOT_CHECKED
 
 
-def test_a_weakness_fails_also_where_others_were_not_asked():
+def test_a_weakness_fails_even_if_other_packages_were_not_asked_about():
     how, words = read([WEAK, UNASKED])
 
     assert how == KNOWN
-    assert words.startswith("django 5.2: PYSEC-2025-1, mended in 5.2.1\n")
+    assert words.startswith("django 5.2: PYSEC-2025-1, fixed in 5.2.1\n")
 
 
-def test_a_service_that_cannot_be_reached_is_said_plainly(tmp_path: Path):
+def test_an_unreachable_service_is_reported(tmp_path: Path):
     lock = tmp_path / "one.lock"
     lock.write_text("six==1.16.0 --hash=sha256:" + "0" * 64 + "\n")
 
     how, words = audit(lock, "--vulnerability-service", "osv", "--osv-url", "http://127.0.0.1:9/")
 
-    assert how == NOT_ASKED
-    assert words.startswith("NOTHING WAS ASKED")
+    assert how == NOT_CHECKED
+    assert words.startswith("NOTHING WAS CHECKED")
 
 
-def test_an_audit_that_takes_too_long_is_said_plainly(tmp_path: Path):
+def test_an_audit_that_takes_too_long_is_reported(tmp_path: Path):
     lock = tmp_path / "one.lock"
     lock.write_text("six==1.16.0 --hash=sha256:" + "0" * 64 + "\n")
 
-    assert audit(lock, longest=0.01) == (NOT_ASKED, "NOTHING WAS ASKED: no answer within 0.01 s")
+    assert audit(lock, longest=0.01) == (
+        NOT_CHECKED,
+        "NOTHING WAS CHECKED: no answer within 0.01 s",
+    )
 
 
-def test_the_check_runs_it_and_says_what_was_not_asked(tmp_path: Path):
+def test_the_check_script_runs_the_audit_and_reports_its_result(tmp_path: Path):
     script = (Path(settings.BASE_DIR) / "bin" / "check").read_text(encoding="utf-8")
 
     assert "tests.services.vulnerabilities" in script
     begin = script.index("# Runs the audit")
     end = script.index("}\n", begin) + 2
     ending = 'audit_dependencies\nprintf "failed:%s" "$failed"'
-    for code, shown in ((0, "ok"), (1, "FAILED"), (3, "NOT ASKED")):
+    for code, shown in ((0, "ok"), (1, "FAILED"), (3, "NOT CHECKED")):
         fake = tmp_path / "python"
         fake.write_text(f"#!{sys.executable}\nprint('told')\nraise SystemExit({code})\n")
         fake.chmod(0o755)
@@ -84,5 +87,5 @@ def test_the_check_runs_it_and_says_what_was_not_asked(tmp_path: Path):
             check=True,
         )
         assert shown in ran.stdout
-        assert ("weaknesses" in ran.stdout.partition("failed:")[2]) is (code == 1)
+        assert ("vulnerabilities" in ran.stdout.partition("failed:")[2]) is (code == 1)
         assert ("told" in ran.stdout) is (code != 0)

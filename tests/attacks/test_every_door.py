@@ -26,7 +26,7 @@ from tests import factories
 from tests.test_permissions import (
     ADMINS,
     LEADS,
-    LET_IN,
+    PERMITTED,
     PROGRAMS,
     RIGHTS,
     ROUTES,
@@ -149,7 +149,7 @@ def expected(role: str, right: Right, whose: str) -> set[int] | None:
 def missing_answer(role: str, right: Right, statuses: dict[str, int]) -> str:
     """Return what is missing among a role's answers to all verbs on its own project, or ""."""
     found = set(statuses.values())
-    let_in = LET_IN[right in PROGRAMS]
+    let_in = PERMITTED[right in PROGRAMS]
     match role, right:
         case "anonymous" | "closed", _:
             return ""
@@ -210,7 +210,7 @@ def tries(worlds: tuple[World, World]) -> Iterator[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     "role", ["anonymous", "closed", "eve's", "gone", "root", "ada", "dan", "carla"]
 )
-def test_each_role_is_let_in_at_its_own_doors_and_at_no_other(
+def test_each_role_is_let_in_only_where_it_has_the_right(
     worlds, repeated_requests, role, record_property
 ):
     if role == "eve's":
@@ -253,7 +253,7 @@ def test_each_role_is_let_in_at_its_own_doors_and_at_no_other(
     assert rows() == before
 
 
-def test_what_is_not_there_is_told_like_what_is_not_ones_own(worlds):
+def test_a_missing_object_and_a_foreign_one_get_the_same_answer(worlds):
     ours, others = worlds
     client = signed_in("carla")
 
@@ -297,7 +297,7 @@ OPEN_IN_ADMINISTRATION = {"login", "jsi18n", "logout"}
 
 
 @pytest.mark.parametrize("role", ["anonymous", "closed", "ada", "carla"])
-def test_the_administration_is_for_staff_alone(worlds, repeated_requests, role, record_property):
+def test_the_administration_is_only_for_staff(worlds, repeated_requests, role, record_property):
     client = signed_in(role)
     doors = administration()
     before = rows()

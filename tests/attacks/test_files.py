@@ -63,7 +63,7 @@ def carla(db, storage, published) -> Client:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_lies_where_uploads_lie_whatever_it_is_called(carla, storage, tmp_path, name):
+def test_an_upload_is_stored_in_its_folder_whatever_its_name(carla, storage, tmp_path, name):
     file = SimpleUploadedFile("q.txt", b"301 0 D1 1\n")
     # A browser would never send such a name.
     vars(file)["_name"] = name
@@ -78,7 +78,7 @@ def test_a_file_lies_where_uploads_lie_whatever_it_is_called(carla, storage, tmp
         assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_was_handed_in_is_at_no_address(carla, storage):
+def test_an_upload_has_no_address(carla, storage):
     page = b"<script>alert(1)</script>"
     carla.post(
         "/projects/tides/loads/",
@@ -94,7 +94,7 @@ def test_what_was_handed_in_is_at_no_address(carla, storage):
     assert settings.MEDIA_URL in {"", "/"}
 
 
-def test_what_is_handed_out_is_saved_and_never_shown(db, storage):
+def test_downloads_are_attachments(db, storage):
     tides = world("tides", "ada", "carla")
     client = Client()
     client.force_login(factories.user("carla"))
@@ -121,7 +121,7 @@ def test_what_is_handed_out_is_saved_and_never_shown(db, storage):
         "..\\secret.key",
     ],
 )
-def test_no_name_leads_out_of_what_was_exported(db, storage, name):
+def test_no_file_name_leads_out_of_an_export(db, storage, name):
     tides = world("tides", "ada", "carla")
     client = Client()
     client.force_login(factories.user("carla"))
@@ -140,7 +140,7 @@ def bomb(size: int) -> bytes:
     return gzip.compress(b"301 0 D1 1\n" * (size // 11))
 
 
-def test_a_gzip_bomb_is_refused_before_it_has_burst():
+def test_a_gzip_bomb_is_refused_before_it_is_decompressed():
     source = Source(bomb(40 * 1024 * 1024), "bomb.gz", collect=True)
 
     read = sum(len(line) + 1 for line in source.lines())
@@ -166,13 +166,13 @@ def test_a_bomb_of_bombs_is_refused():
         list(Source(data * 4, "bombs.gz").lines())
 
 
-def test_what_packs_well_and_is_small_is_read():
+def test_a_small_highly_compressed_file_is_read():
     lines = list(Source(bomb(3 * 1024 * 1024), "small.gz").lines())
 
     assert lines[0] == "301 0 D1 1"
 
 
-def test_an_archive_that_lies_about_a_size_gives_no_more_than_it_says():
+def test_an_archive_with_a_wrong_size_is_refused():
     data = bytearray(zipped({"a.txt": "x" * 10_000}))
     size = (10_000).to_bytes(4, "little")
     small = (10).to_bytes(4, "little")
@@ -183,7 +183,7 @@ def test_an_archive_that_lies_about_a_size_gives_no_more_than_it_says():
         list(folder.source("a.txt").lines())
 
 
-def test_an_archive_with_more_entries_than_bytes_is_refused():
+def test_an_archive_with_too_many_entries_is_refused():
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for number in range(300):
@@ -206,7 +206,7 @@ def test_an_archive_with_more_entries_than_bytes_is_refused():
         ("ada", "/nothing/", []),
     ],
 )
-def test_a_file_is_kept_only_of_who_is_signed_in_where_a_form_takes_one(
+def test_a_file_is_stored_only_for_signed_in_people_and_file_forms(
     db, settings, monkeypatch, role, path, kept
 ):
     settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 0
@@ -230,13 +230,13 @@ def test_a_file_is_kept_only_of_who_is_signed_in_where_a_form_takes_one(
     assert on_disk == kept
 
 
-def test_a_lead_may_hand_in_only_so_many_files_that_nobody_loads(carla, monkeypatch):
-    monkeypatch.setattr(load_jobs, "MOST_KEPT", 2)
+def test_the_number_of_waiting_uploads_is_limited(carla, monkeypatch):
+    monkeypatch.setattr(load_jobs, "MAX_PREVIEWS", 2)
 
-    def hand_in() -> Any:
+    def upload() -> Any:
         file = SimpleUploadedFile("q.txt", b"301 0 D1 1\n")
         return carla.post("/projects/tides/loads/", {"format": "trec-qrels", "file": file})
 
-    assert [hand_in().status_code for _ in range(3)] == [302, 302, 422]
+    assert [upload().status_code for _ in range(3)] == [302, 302, 422]
     assert Load.objects.count() == 2
-    assert "2 files are waiting to be loaded" in hand_in().content.decode()
+    assert "2 files are waiting to be loaded" in upload().content.decode()

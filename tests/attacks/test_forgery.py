@@ -20,9 +20,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("role", ["ada", "carla", "root"])
-def test_nothing_is_written_without_the_token_of_our_own_pages(
-    db, repeated_requests, role, record_property
-):
+def test_nothing_is_written_without_a_csrf_token(db, repeated_requests, role, record_property):
     tides = world("tides", "ada", "carla")
     root = factories.user("root")
     root.is_staff = root.is_superuser = True
@@ -49,7 +47,7 @@ def test_nothing_is_written_without_the_token_of_our_own_pages(
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "null", "https://testserver.evil.example"]
 )
-def test_the_token_alone_does_not_help_another_site(db, origin):
+def test_a_csrf_token_does_not_help_another_origin(db, origin):
     factories.lead(factories.project("tides"), "carla")
     client = Client(enforce_csrf_checks=True)
     client.force_login(factories.user("carla"))
@@ -65,7 +63,7 @@ def test_the_token_alone_does_not_help_another_site(db, origin):
     assert answer.status_code == 403
 
 
-def test_signing_in_and_out_are_writes_as_well(db):
+def test_signing_in_and_out_need_a_csrf_token(db):
     factories.user("ada")
     client = Client(enforce_csrf_checks=True)
     forms = [name for name, right in RIGHTS.items() if right is Right.OPEN]

@@ -56,7 +56,7 @@ def faults(response) -> list[str]:
 
 
 @pytest.mark.parametrize("role", [None, "ada", "carla", "eve"])
-def test_every_route_tells_the_browser_what_it_may_do(db, role):
+def test_every_route_sends_security_headers(db, role):
     tides = world("tides", "ada", "carla")
     client = Client(raise_request_exception=False)
     if role:
@@ -71,12 +71,12 @@ def test_every_route_tells_the_browser_what_it_may_do(db, role):
     assert wrong == {}
 
 
-def test_no_policy_anywhere_lets_a_page_hold_code():
+def test_no_policy_allows_unsafe_code():
     assert "unsafe" not in repr(settings.CONTENT_SECURITY_POLICY)
     assert "CONTENT_SECURITY_POLICY_REPORT_ONLY" not in dir(settings)
 
 
-def test_errors_and_refusals_say_it_too(db, client):
+def test_errors_send_security_headers(db, client):
     answers = {
         "no such page": client.get("/nowhere/"),
         "a strange host": client.get("/", headers={"host": "evil.example"}),
@@ -95,7 +95,7 @@ def test_errors_and_refusals_say_it_too(db, client):
     assert {what: faults(answer) for what, answer in answers.items() if faults(answer)} == {}
 
 
-def test_no_page_is_made_for_a_host_that_is_not_ours(db, client):
+def test_a_foreign_host_is_never_used_in_a_page(db, client):
     ada = factories.user("ada")
     client.force_login(ada)
     for name in ("Host", "X-Forwarded-Host", "X-Original-Host", "Forwarded", "X-Host"):
@@ -119,7 +119,7 @@ def test_no_page_is_made_for_a_host_that_is_not_ours(db, client):
         "/%09/evil.example",
     ],
 )
-def test_signing_in_leads_to_no_other_place(db, client, wanted):
+def test_signing_in_never_redirects_to_another_site(db, client, wanted):
     factories.user("ada")
 
     answer = client.post(
@@ -132,7 +132,7 @@ def test_signing_in_leads_to_no_other_place(db, client, wanted):
     assert not answer.url.startswith(("//", "/\\", "/\t"))
 
 
-def test_the_session_is_no_business_of_scripts_or_other_sites(db, client):
+def test_the_session_cookie_is_hidden_from_scripts_and_other_sites(db, client):
     factories.user("ada")
 
     client.post(
@@ -145,7 +145,7 @@ def test_the_session_is_no_business_of_scripts_or_other_sites(db, client):
     assert client.cookies["csrftoken"]["samesite"] == "Lax"
 
 
-def test_behind_https_cookies_stay_there_and_browsers_are_told_to(tmp_path):
+def test_with_https_cookies_are_secure_and_hsts_is_set(tmp_path):
     names = (
         "SESSION_COOKIE_SECURE CSRF_COOKIE_SECURE SESSION_COOKIE_NAME SECURE_SSL_REDIRECT "
         "SECURE_HSTS_SECONDS"
@@ -155,7 +155,7 @@ def test_behind_https_cookies_stay_there_and_browsers_are_told_to(tmp_path):
         f"print(json.dumps([getattr(settings, name) for name in {names!r}.split()]))"
     )
 
-    told = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-c", code],
         cwd=settings.BASE_DIR,
         env={
@@ -170,11 +170,11 @@ def test_behind_https_cookies_stay_there_and_browsers_are_told_to(tmp_path):
         check=True,
     )
 
-    assert json.loads(told.stdout) == [True, True, "__Host-sessionid", True, 31_536_000]
+    assert json.loads(printed.stdout) == [True, True, "__Host-sessionid", True, 31_536_000]
 
 
 @override_settings(SECURE_SSL_REDIRECT=True, SECURE_HSTS_SECONDS=31_536_000)
-def test_what_comes_without_https_is_sent_to_https(db, client):
+def test_http_requests_are_redirected_to_https(db, client):
     assert client.get("/accounts/login/")["Location"] == "https://testserver/accounts/login/"
     assert (
         client.get("/accounts/login/", secure=True)["Strict-Transport-Security"]
@@ -190,7 +190,7 @@ def test_what_comes_without_https_is_sent_to_https(db, client):
         ("text/plain; charset*=utf-8'en'utf-8", "text/plain; charset*=utf-8'en'utf-8"),
     ],
 )
-def test_a_kind_of_body_that_nobody_can_read_is_none(rf, sent, read):
+def test_an_unreadable_content_type_is_ignored(rf, sent, read):
     seen = []
 
     def pages(environ, start_response):

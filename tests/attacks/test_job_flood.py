@@ -27,7 +27,7 @@ def fill(by, most=queue.MOST_OPEN):
         request_agreement(project=by.project, scope=Scope(query=str(number)), by=by)
 
 
-def test_a_person_has_only_so_many_jobs_that_wait(carla):
+def test_the_number_of_waiting_jobs_per_person_is_limited(carla):
     fill(carla)
 
     with pytest.raises(Refused, match="You already have 30 jobs waiting"):
@@ -38,7 +38,7 @@ def test_a_person_has_only_so_many_jobs_that_wait(carla):
     assert AgreementReport.objects.count() == 30
 
 
-def test_another_project_makes_no_more_room(carla):
+def test_the_limit_counts_jobs_of_all_projects(carla):
     fill(carla)
     other = factories.lead(factories.project("other"))
 
@@ -46,7 +46,7 @@ def test_another_project_makes_no_more_room(carla):
         request_export(project=other.project, format_name="trec", by=other)
 
 
-def test_what_is_over_counts_no_more(carla):
+def test_finished_jobs_do_not_count(carla):
     fill(carla)
     first = AgreementReport.objects.order_by("pk").first()
     assert first
@@ -57,14 +57,14 @@ def test_what_is_over_counts_no_more(carla):
     assert asked.state == Job.State.QUEUED
 
 
-def test_others_wait_for_nobody(carla):
+def test_the_limit_does_not_affect_other_people(carla):
     fill(carla)
     gina = factories.lead(carla.project, "gina")
 
     assert request_export(project=carla.project, format_name="trec", by=gina).pk
 
 
-def test_asking_again_for_what_waits_is_no_further_job(carla):
+def test_requesting_a_waiting_report_again_adds_no_job(carla):
     fill(carla)
 
     again = request_agreement(project=carla.project, scope=Scope(query="3"), by=carla)
@@ -73,7 +73,7 @@ def test_asking_again_for_what_waits_is_no_further_job(carla):
     assert AgreementReport.objects.count() == 30
 
 
-def test_the_page_says_so(carla, client):
+def test_the_page_shows_the_limit(carla, client):
     fill(carla)
     client.force_login(carla.user)
 

@@ -19,9 +19,9 @@ from django.urls import Resolver404, resolve
 
 from annotate.models import Load, Membership, Pool
 from jobs.models import Job
-from tests.attacks.reading import ALL, MARK, Form, forms, running
+from tests.attacks.reading import ALL, MARK, Form, find_running_code, forms
 from tests.attacks.test_every_door import writes
-from tests.test_blindness import NOW, Way, addresses, answer, speak, undone, walk
+from tests.test_blindness import NOW, AnswerSet, addresses, answer, crawl, give_answers, rolled_back
 from tests.test_permissions import World, world
 
 pytestmark = pytest.mark.long
@@ -111,7 +111,7 @@ def client_of(stage: SimpleNamespace, name: str) -> Client:
 
 def pages_of(stage: SimpleNamespace, name: str) -> dict[str, str]:
     """Return every page that a member can reach, by its address."""
-    read = walk(stage.members[name], addresses(stage))
+    read = crawl(stage.members[name], addresses(stage))
     return {
         url: body.decode()
         for url, (status, headers, body) in read.items()
@@ -158,15 +158,15 @@ def sent(form: Form, **changed: Any) -> dict[str, Any]:
     return {**buttons, **fields, **changed}
 
 
-def faults(client: Client, method: str, url: str, said: dict[str, Any]) -> list[str]:
+def faults(client: Client, method: str, url: str, values: dict[str, Any]) -> list[str]:
     """Return what is wrong with the response: server errors, running payloads, foreign texts."""
-    said = {name: value for name, value in said.items() if name != TOKEN}
+    values = {name: value for name, value in values.items() if name != TOKEN}
     if method == "get":
         path = urlsplit(url)
-        asked = [*parse_qsl(path.query), *said.items()]
+        asked = [*parse_qsl(path.query), *values.items()]
         response = client.get(f"{path.path}?{urlencode(asked, doseq=True)}")
     else:
-        response = client.post(url, said)
+        response = client.post(url, values)
     _status, headers, body = answer(response)
     text = body.decode(errors="replace")
     found = []
@@ -174,7 +174,7 @@ def faults(client: Client, method: str, url: str, said: dict[str, Any]) -> list[
         found.append("another project's words")
     # Parsing a page takes long, so only pages that contain a payload are parsed.
     if MARK in text.lower() and any("text/html" in one for one in headers):
-        found += [one for one in running(text) if MARK in one]
+        found += [one for one in find_running_code(text) if MARK in one]
     if response.status_code >= 500:
         found.append(f"{response.status_code}: {getattr(response, 'exc_info', [None] * 2)[1]!r}")
     return found
@@ -198,22 +198,22 @@ def bodies(form: Form, theirs: list[str]) -> Iterator[tuple[str, str, dict[str, 
 
 
 @pytest.mark.parametrize("name", ["ada", "carla", "dan"])
-def test_no_field_of_any_form_makes_an_error_or_tells_of_others(
+def test_hostile_values_in_forms_cause_no_error_and_reveal_nothing(
     beside, name, repeated_requests, record_property
 ):
     tried, wrong = 0, {}
-    with undone():
-        speak(beside, Way(1))
+    with rolled_back():
+        give_answers(beside, AnswerSet(1))
         offered = forms_of(beside, name)
         client = client_of(beside, name)
         theirs = sorted({str(one) for one in beside.other.keys.values() if isinstance(one, int)})
         before = others_rows(beside)
         for (method, route, _), (url, form) in offered.items():
-            for field, what, said in bodies(form, theirs):
+            for field, what, values in bodies(form, theirs):
                 tried += 1
-                with undone():
+                with rolled_back():
                     with writes() as written:
-                        if found := faults(client, method, url, said):
+                        if found := faults(client, method, url, values):
                             wrong[route, field, what] = found
                     if "foreign" in what and written and others_rows(beside) != before:
                         wrong[route, field, what] = ["another project's rows"]

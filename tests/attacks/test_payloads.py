@@ -34,9 +34,9 @@ from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.project_rubric import save_rubric
 from exporters.exports.actions import request_export
 from jobs.runner import JobError
-from tests.attacks.reading import ALL, PAYLOADS, SHORT, running
-from tests.test_blindness import Way, addresses, answer, speak, undone, walk
-from tests.test_permissions import ROOMS
+from tests.attacks.reading import ALL, PAYLOADS, SHORT, find_running_code
+from tests.test_blindness import AnswerSet, addresses, answer, crawl, give_answers, rolled_back
+from tests.test_permissions import APPS
 
 pytestmark = pytest.mark.long
 
@@ -62,7 +62,7 @@ UNCHANGING = {"exporters.Release", "annotate.AuditEvent", "annotate.Link"}
 def columns() -> Iterator[tuple[type[models.Model], models.Field[Any, Any], int]]:
     """Yield every column with texts of people or files, each with a number."""
     number = 0
-    for room in ROOMS:
+    for room in APPS:
         for model in apps.get_app_config(room).get_models():
             for field in model._meta.concrete_fields:
                 label = f"{model._meta.label}.{field.name}"
@@ -159,10 +159,10 @@ def make_more(stage: SimpleNamespace) -> None:
 
 
 @pytest.mark.parametrize("htmx", [False, True], ids=["pages", "fragments"])
-def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_property):
+def test_no_payload_runs_on_any_page(stage, htmx, record_property):
     stage.finish_jobs()
-    with undone():
-        speak(stage, Way(1))
+    with rolled_back():
+        give_answers(stage, AnswerSet(1))
         poisoned, words = poison(stage.carla.project)
         make_more(stage)
         wrong, shown, pages, inline = {}, set(), 0, {}
@@ -170,13 +170,15 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
             member = Membership.objects.select_related("user").get(pk=stage.members[name].pk)
             doors = [f"/projects/{member.project.slug}/loads/", *addresses(stage)]
             doors += [load.get_absolute_url() for load in Load.objects.all()]
-            for url, (status, headers, body) in walk(member, doors, on=not htmx, htmx=htmx).items():
+            for url, (status, headers, body) in crawl(
+                member, doors, follow=not htmx, htmx=htmx
+            ).items():
                 pages += 1
                 # Compressed content is downloaded and never shown.
                 text = body.decode(errors="replace")
                 shown |= {word for word in words if word in text}
                 if any("text/html" in one for one in headers):
-                    if found := running(text):
+                    if found := find_running_code(text):
                         wrong[url] = found
                 elif status == 200 and not any("attachment" in one for one in headers):
                     inline[url] = headers
@@ -193,10 +195,10 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
     assert len(shown) > 30
 
 
-def test_staff_reads_the_same_texts_as_text(stage, client):
+def test_no_payload_runs_in_the_administration(stage, client):
     client.force_login(User.objects.get(username="root"))
-    with undone():
-        speak(stage, Way(1))
+    with rolled_back():
+        give_answers(stage, AnswerSet(1))
         poison(stage.carla.project)
         seen = 0
         for model in apps.get_models():
@@ -209,7 +211,7 @@ def test_staff_reads_the_same_texts_as_text(stage, client):
                 pages.append(client.get(f"{url}{first.pk}/change/"))
             for page in pages:
                 seen += 1
-                found = [one for one in running(answer(page)[2].decode()) if "zq" in one]
+                found = [one for one in find_running_code(answer(page)[2].decode()) if "zq" in one]
                 assert found == [], page.request["PATH_INFO"]
 
     assert seen > 10

@@ -62,16 +62,16 @@ def fault(answer: Any, kind: str = PROBLEM) -> str:
         return f"{answer.status_code} {answer['Content-Type']}"
     if answer.get("Content-Length", str(len(answer.content))) != str(len(answer.content)):
         return "another length"
-    told = answer.json()
+    answers = answer.json()
     if kind != PROBLEM:
-        return "" if told["detail"] else "no sentence"
-    if (told["status"], bool(told["detail"])) != (answer.status_code, True):
-        return repr(told)
-    return "" if told["code"].replace("_", "").isalpha() else repr(told)
+        return "" if answers["detail"] else "no sentence"
+    if (answers["status"], bool(answers["detail"])) != (answer.status_code, True):
+        return repr(answers)
+    return "" if answers["code"].replace("_", "").isalpha() else repr(answers)
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_whatever_is_wrong_with_a_request_is_told_in_json(worlds, client, what, record_property):
+def test_every_error_is_answered_in_json(worlds, client, what, record_property):
     status, environ = WRONG[what]
     found = {}
     # HEAD has no body, and TRACE is answered by the server.
@@ -93,7 +93,7 @@ def test_whatever_is_wrong_with_a_request_is_told_in_json(worlds, client, what, 
     assert found == {}
 
 
-def test_a_nul_is_told_with_its_place(worlds, client):
+def test_a_nul_character_is_reported_with_its_parameter(worlds, client):
     answer = client.get("/api/v1/projects/tides/agreement/units/?of=a%00b&side=changed&%00=1")
 
     assert answer.status_code == 400
@@ -118,7 +118,7 @@ def test_a_nul_is_told_with_its_place(worlds, client):
         ("/api/v1/projects/tides/disagreements/?state=none", "?state"),
     ],
 )
-def test_a_wrong_question_is_told_with_its_place(worlds, client, url, place):
+def test_an_invalid_parameter_is_named(worlds, client, url, place):
     answer = client.get(url)
 
     assert (answer.status_code, answer["Content-Type"]) == (400, PROBLEM)
@@ -126,9 +126,7 @@ def test_a_wrong_question_is_told_with_its_place(worlds, client, url, place):
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_what_nobody_foresaw_is_no_page_anywhere(
-    worlds, client, monkeypatch, settings, caplog, debug
-):
+def test_an_unexpected_error_is_never_a_page(worlds, client, monkeypatch, settings, caplog, debug):
     settings.DEBUG = debug
 
     def broken(*_args: Any, **_options: Any) -> None:
@@ -142,15 +140,15 @@ def test_what_nobody_foresaw_is_no_page_anywhere(
         assert b"swordfish" not in answer.content, name
 
 
-def test_where_nothing_is_there_is_no_page_either(worlds, client):
+def test_an_unknown_address_is_answered_in_json(worlds, client):
     paths = ["", "v1/nowhere/", "v1/nowhere", "v2/me/", "v1/pairs/-1/", "%FF"]
-    told = {}
+    answers = {}
     for path, verb in product(paths, [verb for verb in VERBS if verb != "HEAD"]):
         answer = client.generic(verb, f"/api/{path}")
-        told[verb, path] = (answer.status_code, fault(answer))
+        answers[verb, path] = (answer.status_code, fault(answer))
 
-    assert {what: one for what, one in told.items() if one != (404, "")} == {}
-    assert len(told) == 42
+    assert {what: one for what, one in answers.items() if one != (404, "")} == {}
+    assert len(answers) == 42
 
 
 def test_a_forged_entry_is_refused_in_json(db):
@@ -165,7 +163,7 @@ def test_a_forged_entry_is_refused_in_json(db):
     )
 
 
-def test_the_page_of_the_api_says_what_it_does_not_take(db):
+def test_the_api_page_refuses_other_methods(db):
     browser = Client()
     browser.force_login(factories.user("ada"))
 
@@ -174,7 +172,7 @@ def test_the_page_of_the_api_says_what_it_does_not_take(db):
     assert (answer.status_code, answer["Allow"], fault(answer)) == (405, "GET", "")
 
 
-def test_people_are_told_on_pages(db):
+def test_people_get_error_pages(db):
     browser = Client(raise_request_exception=False)
     browser.force_login(factories.user("ada"))
 
@@ -187,17 +185,17 @@ def test_people_are_told_on_pages(db):
         assert answer["Content-Type"].startswith("text/html")
 
 
-def test_a_form_in_no_encoding_of_texts_is_not_read(worlds):
+def test_a_form_with_an_unknown_encoding_is_refused(worlds):
     browser = Client(raise_request_exception=False)
     browser.force_login(factories.user("carla"))
     part = b'--x\r\nContent-Disposition: form-data; name="theme"\r\n\r\ndark\r\n--x--\r\n'
-    told = {}
+    answers = {}
     for route, encoding in product(
         ["login", "annotate:preferences", "annotate:new_project"],
         ["zlib", "hex", "rot13", "undefined", "utf-16", "nonsense"],
     ):
         kind = f"multipart/form-data; boundary=x; charset={encoding}"
         answer = browser.generic("POST", worlds[0].url(route), part, content_type=kind)
-        told[route, encoding] = answer.status_code
+        answers[route, encoding] = answer.status_code
 
-    assert {what: status for what, status in told.items() if status != 400} == {}
+    assert {what: status for what, status in answers.items() if status != 400} == {}

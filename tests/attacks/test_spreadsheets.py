@@ -26,16 +26,16 @@ from tests import factories
         "\uff1d1+1",
     ],
 )
-def test_a_cell_that_would_be_computed_is_marked_as_text(text):
+def test_a_cell_with_a_formula_is_marked_as_text(text):
     assert cell(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "D1", "-1", "+2", "-0.5", "a=b", "1-2", "e@example.org"])
-def test_any_other_cell_stays_what_it_is(text):
+def test_any_other_cell_is_unchanged(text):
     assert cell(text) == text
 
 
-def test_what_parts_cells_and_lines_stays_within_its_cell():
+def test_separators_and_line_breaks_stay_within_their_cell():
     rows = [["a,b", 'c"d', "e\nf"], ["=1,2", "x", "y"]]
 
     read = list(csv.reader(io.StringIO("".join(csv_lines(rows)))))
@@ -43,7 +43,7 @@ def test_what_parts_cells_and_lines_stays_within_its_cell():
     assert read == [["a,b", 'c"d', "e\nf"], ["'=1,2", "x", "y"]]
 
 
-def test_the_unit_table_computes_nothing(db):
+def test_the_unit_table_has_no_formulas(db):
     project = factories.project("tides")
     carla = factories.lead(project)
     ada = factories.member(project, "ada")

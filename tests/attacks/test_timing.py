@@ -14,7 +14,7 @@ from django.db import connection
 from django.test import Client
 
 from tests import factories
-from tests.test_blindness import Way, signed_in, speak, undone
+from tests.test_blindness import AnswerSet, give_answers, rolled_back, signed_in
 from tests.test_permissions import ROUTES
 
 # Literals, numbers, placeholders, and the numbered names of savepoints.
@@ -35,20 +35,26 @@ def shapes(client: Client, url: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["ada", "dan"])
-def test_the_queries_behind_a_page_are_the_same_whatever_others_said(stage, name, record_property):
-    told: dict[int, dict[str, list[str]]] = {}
+def test_the_queries_of_a_page_do_not_depend_on_others_judgments(stage, name, record_property):
+    queries_by_way: dict[int, dict[str, list[str]]] = {}
     for number in (1, 2):
-        with undone():
-            speak(stage, Way(number))
+        with rolled_back():
+            give_answers(stage, AnswerSet(number))
             client = signed_in(stage.members[name])
-            told[number] = {route: shapes(client, stage.world.url(route)) for route in ROUTES}
-    record_property("tried", f"timing, {name}: queries of {len(told[1]):,} answers compared")
+            queries_by_way[number] = {
+                route: shapes(client, stage.world.url(route)) for route in ROUTES
+            }
+    record_property(
+        "tried", f"timing, {name}: queries of {len(queries_by_way[1]):,} answers compared"
+    )
 
-    assert {route for route, queries in told[1].items() if queries != told[2][route]} == set()
-    assert max(map(len, told[1].values())) > 5
+    assert {
+        route for route, queries in queries_by_way[1].items() if queries != queries_by_way[2][route]
+    } == set()
+    assert max(map(len, queries_by_way[1].values())) > 5
 
 
-def test_a_name_that_is_nobodys_takes_the_same_work_to_refuse(db, monkeypatch, client):
+def test_refusing_an_unknown_name_takes_the_same_work(db, monkeypatch, client):
     hashed: list[str] = []
     from django.contrib.auth import hashers
 

@@ -69,7 +69,7 @@ def secret_of(name: str, *scopes: str, **changed: Any) -> str:
     return made.secret
 
 
-def not_good(way: str) -> str:
+def invalid_header(way: str) -> str:
     """Return an Authorization header that must not let a lead with every scope in."""
     now = timezone.now()
     good = secret_of("carla", "judge", "lead")
@@ -97,7 +97,7 @@ def not_good(way: str) -> str:
     raise AssertionError(way)
 
 
-NOT_GOOD = (
+INVALID = (
     *("expired", "ended", "closed", "its digest", "what is kept of it", "another's letters"),
     *("longer", "no words", "another scheme"),
 )
@@ -131,16 +131,20 @@ def left_something(client: Client, url: str, verb: str) -> bool:
     return left
 
 
-@pytest.mark.parametrize("way", NOT_GOOD)
-def test_a_token_that_is_not_good_opens_nothing(worlds, repeated_requests, way, record_property):
-    client = Client(headers={"Authorization": not_good(way)})
+@pytest.mark.parametrize("way", INVALID)
+def test_an_invalid_token_is_refused_everywhere(worlds, repeated_requests, way, record_property):
+    client = Client(headers={"Authorization": invalid_header(way)})
     wrong = {}
     for name in API:
         for verb in VERBS:
             answer, written = tried_on(client, worlds[0].url(name), verb)
-            told = (answer.status_code, answer["Content-Type"])
-            if told != (401, PROBLEM) or "Bearer" not in answer["WWW-Authenticate"] or written:
-                wrong[verb, name] = (*told, written)
+            response_kind = (answer.status_code, answer["Content-Type"])
+            if (
+                response_kind != (401, PROBLEM)
+                or "Bearer" not in answer["WWW-Authenticate"]
+                or written
+            ):
+                wrong[verb, name] = (*response_kind, written)
     record_property(
         "tried",
         f"tokens, {way}: {len(API)} routes x {len(VERBS)} verbs = {len(API) * len(VERBS):,} "
@@ -151,7 +155,7 @@ def test_a_token_that_is_not_good_opens_nothing(worlds, repeated_requests, way, 
     assert len(API) > 90
 
 
-def test_a_token_that_is_elsewhere_than_in_its_header_is_none(worlds):
+def test_a_token_outside_its_header_is_ignored(worlds):
     secret = secret_of("carla", "judge", "lead")
     client = Client(raise_request_exception=False)
     client.cookies["Authorization"] = f"Bearer {secret}"
@@ -163,7 +167,7 @@ def test_a_token_that_is_elsewhere_than_in_its_header_is_none(worlds):
 
 
 @pytest.mark.parametrize("scope", ["judge", "lead"])
-def test_a_token_without_the_scope_is_refused_before_anything_is_looked_up(
+def test_a_token_without_the_scope_is_refused_before_any_lookup(
     worlds, repeated_requests, scope, record_property
 ):
     # An administrator who also leads the project: only the scope is missing.
@@ -181,9 +185,9 @@ def test_a_token_without_the_scope_is_refused_before_anything_is_looked_up(
                 for world in (*worlds, missing):
                     tried += 1
                     answer, written = tried_on(client, world.url(name), verb_sent)
-                    told = (answer.status_code, answer["Content-Type"])
-                    if told != (403, PROBLEM) or written:
-                        wrong[verb_sent, name] = (*told, written)
+                    response_kind = (answer.status_code, answer["Content-Type"])
+                    if response_kind != (403, PROBLEM) or written:
+                        wrong[verb_sent, name] = (*response_kind, written)
     record_property(
         "tried", f"tokens, without the scope “{scope}”: {tried:,} requests, by who may all"
     )
@@ -192,7 +196,7 @@ def test_a_token_without_the_scope_is_refused_before_anything_is_looked_up(
     assert tried > 100
 
 
-def test_what_changes_something_takes_more_than_reading():
+def test_writes_require_more_than_the_scope_read():
     # It analyses the text that is sent and stores nothing.
     harmless = {("annotate:api_advice", "POST")}
     scopes: Counter[tuple[str, bool]] = Counter()
@@ -216,9 +220,7 @@ def outcome_of(answer: Any, verb: str) -> tuple[int, str, bytes]:
 
 
 @pytest.mark.parametrize("who", ["ada", "carla", "eve", "gone", "root"])
-def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(
-    worlds, repeated_requests, who, record_property
-):
+def test_a_token_has_the_same_rights_as_its_owner(worlds, repeated_requests, who, record_property):
     token = Client(
         headers={"Authorization": f"Bearer {secret_of(who, 'judge', 'lead')}"},
         raise_request_exception=False,
@@ -252,7 +254,7 @@ def of_pages() -> Iterator[str]:
     return (name for name in ROUTES if name not in API)
 
 
-def doors() -> dict[str, Any]:
+def sign_in_rows() -> dict[str, Any]:
     """Return all rows that let somebody sign in."""
     return {
         "tokens": list(
@@ -265,13 +267,13 @@ def doors() -> dict[str, Any]:
     }
 
 
-def test_a_token_opens_no_page(worlds, repeated_requests, record_property):
+def test_a_token_does_not_open_pages(worlds, repeated_requests, record_property):
     root = secret_of("root", "judge", "lead")
     nobody, token = (
         Client(headers=headers, raise_request_exception=False)
         for headers in ({}, {"Authorization": f"Bearer {root}"})
     )
-    before, wrong, tried = doors(), {}, 0
+    before, wrong, tried = sign_in_rows(), {}, 0
     for name in of_pages():
         for verb in VERBS:
             tried += 1
@@ -288,7 +290,7 @@ def test_a_token_opens_no_page(worlds, repeated_requests, record_property):
     record_property("tried", f"tokens on pages: {tried:,} requests, answered as nobody's")
 
     assert wrong == {}
-    assert doors() == before
+    assert sign_in_rows() == before
 
 
 PASSWORD_PAGES: dict[str, dict[str, Any]] = {
@@ -304,19 +306,19 @@ PASSWORD_PAGES: dict[str, dict[str, Any]] = {
 }
 
 
-def test_no_token_makes_tokens_or_changes_how_somebody_signs_in(worlds):
+def test_a_token_cannot_make_tokens_or_change_sign_in_data(worlds):
     token = Client(headers={"Authorization": f"Bearer {secret_of('carla', 'judge', 'lead')}"})
-    before = doors()
+    before = sign_in_rows()
 
     for url, form in PASSWORD_PAGES.items():
         answer: Any = token.post(url, form)
         assert answer.status_code in {302, 404}, url
         assert answer.status_code == 404 or "/accounts/login/" in answer.url
 
-    assert doors() == before
+    assert sign_in_rows() == before
 
 
-def test_nothing_that_programs_send_is_about_signing_in(worlds):
+def test_no_request_body_has_sign_in_data(worlds):
     """No field of any request body is a password, a code or a token's scope."""
     from config.schema import schema
 

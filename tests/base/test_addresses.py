@@ -9,43 +9,43 @@ from django.urls import NoReverseMatch, set_script_prefix
 PROJECT = '{% url "annotate:project" slug %}'
 
 
-def draw(template: str, **values: object) -> str:
+def render(template: str, **values: object) -> str:
     return Template(template).render(Context(values))
 
 
 @pytest.mark.parametrize("_again", range(2))
-def test_an_address_is_drawn_with_its_values(_again):
-    assert draw(PROJECT, slug="tides") == "/projects/tides/"
-    assert draw(PROJECT, slug="other") == "/projects/other/"
-    assert draw('{% url "annotate:load" slug=slug pk=3 %}', slug="tides") == (
+def test_an_address_is_rendered_with_its_values(_again):
+    assert render(PROJECT, slug="tides") == "/projects/tides/"
+    assert render(PROJECT, slug="other") == "/projects/other/"
+    assert render('{% url "annotate:load" slug=slug pk=3 %}', slug="tides") == (
         "/projects/tides/loads/3/"
     )
 
 
-def test_a_number_and_its_digits_are_two_values():
+def test_a_number_and_its_digits_render_the_same_address():
     template = '{% url "annotate:load" "tides" pk %}'
 
-    assert draw(template, pk=3) == draw(template, pk="3") == "/projects/tides/loads/3/"
+    assert render(template, pk=3) == render(template, pk="3") == "/projects/tides/loads/3/"
 
 
 @pytest.mark.parametrize("_again", range(2))
-def test_as_keeps_the_address_and_nothing_where_there_is_none(_again):
+def test_as_stores_the_address_or_nothing_if_there_is_none(_again):
     template = '{% url "annotate:project" slug as found %}[{{ found }}]'
 
-    assert draw(template, slug="tides") == "[/projects/tides/]"
-    assert draw(template, slug="no slug") == "[]"
+    assert render(template, slug="tides") == "[/projects/tides/]"
+    assert render(template, slug="no slug") == "[]"
 
 
 @pytest.mark.parametrize("_again", range(2))
-def test_an_address_that_is_not_there_is_an_error(_again):
+def test_an_unknown_address_is_an_error(_again):
     with pytest.raises(NoReverseMatch):
-        draw(PROJECT, slug="no slug")
+        render(PROJECT, slug="no slug")
 
 
-def test_an_address_begins_where_the_installation_lies():
-    assert draw(PROJECT, slug="tides") == "/projects/tides/"
+def test_an_address_begins_with_the_script_prefix():
+    assert render(PROJECT, slug="tides") == "/projects/tides/"
     set_script_prefix("/rejudge/")
     try:
-        assert draw(PROJECT, slug="tides") == "/rejudge/projects/tides/"
+        assert render(PROJECT, slug="tides") == "/rejudge/projects/tides/"
     finally:
         set_script_prefix("/")

@@ -29,26 +29,26 @@ def tides(db) -> Project:
     return project
 
 
-def test_a_token_says_who_asks_and_what_it_is_good_for(tides):
+def test_me_returns_the_token_and_its_scopes(tides):
     program = Program("ada", "judge")
 
-    told = program.get("me/").json()
+    answer = program.get("me/").json()
 
-    assert (told["username"], told["token"]) == ("ada", "Notebook")
-    assert told["scopes"] == ["read", "judge"]
+    assert (answer["username"], answer["token"]) == ("ada", "Notebook")
+    assert answer["scopes"] == ["read", "judge"]
     assert Token.objects.get().last_used_at is not None
 
 
 def test_a_session_has_every_scope(tides, client):
     client.force_login(factories.user("ada"))
 
-    told = client.get("/api/v1/me/").json()
+    answer = client.get("/api/v1/me/").json()
 
-    assert (told["token"], told["scopes"]) == (None, ["read", "judge", "lead"])
+    assert (answer["token"], answer["scopes"]) == (None, ["read", "judge", "lead"])
 
 
 @pytest.mark.parametrize("header", ["Bearer rejudge_wrong", "Bearer", "bearer \x80"])
-def test_words_that_are_no_token_let_nobody_in(tides, client, header):
+def test_an_invalid_token_is_refused(tides, client, header):
     response = client.get("/api/v1/me/", headers={"Authorization": header})
 
     assert response.status_code == 401
@@ -57,7 +57,7 @@ def test_words_that_are_no_token_let_nobody_in(tides, client, header):
 
 
 @pytest.mark.parametrize("how", ["ended", "run out", "person put away"])
-def test_a_token_that_is_over_lets_nobody_in(tides, how):
+def test_an_ended_or_expired_token_is_refused(tides, how):
     program = Program("ada")
     token = Token.objects.all()
     if how == "ended":
@@ -82,7 +82,7 @@ def test_a_token_does_nothing_outside_its_scopes(tides):
     assert Project.objects.get().overlap_judge == 2
 
 
-def test_a_scope_gives_nobody_more_than_they_may(tides):
+def test_a_scope_never_exceeds_the_rights_of_its_owner(tides):
     program = Program("ada", "lead")
 
     response = program.send("PATCH", "projects/tides/", {"overlap_judge": 3})
@@ -91,7 +91,7 @@ def test_a_scope_gives_nobody_more_than_they_may(tides):
     assert Project.objects.get().overlap_judge == 2
 
 
-def test_with_a_session_a_write_needs_the_forms_secret(tides):
+def test_with_a_session_a_write_needs_the_csrf_token(tides):
     client = Client(enforce_csrf_checks=True)
     client.force_login(factories.user("carla"))
 
@@ -103,7 +103,7 @@ def test_with_a_session_a_write_needs_the_forms_secret(tides):
     assert Project.objects.get().overlap_judge == 2
 
 
-def test_a_list_comes_in_parts_and_every_entry_once(tides):
+def test_a_list_comes_in_pages_with_every_entry_once(tides):
     for number in range(5):
         factories.member(tides, f"person{number}")
     program = Program("ada")
@@ -119,7 +119,7 @@ def test_a_list_comes_in_parts_and_every_entry_once(tides):
 
 
 @pytest.mark.parametrize("cursor", ["cD1ub25l", "cD0xZTEw", "***", "cD0tMQ==", "bz03"])
-def test_a_cursor_that_no_page_named_is_refused(tides, cursor):
+def test_an_invalid_cursor_is_refused(tides, cursor):
     response = Program("ada").get(f"projects/tides/members/?cursor={cursor}")
 
     assert (response.status_code, response.json()["errors"][0]["pointer"]) == (400, "?cursor")
@@ -137,13 +137,13 @@ def test_a_cursor_that_no_page_named_is_refused(tides, cursor):
         ({"grades": [{"value": 0, "name": "No", "secret": 1}]}, "/grades/0/secret"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tides, content, pointer):
+def test_an_error_names_the_field(tides, content, pointer):
     response = Program("carla", "lead").send("PATCH", "projects/tides/", content)
 
-    told = response.json()
+    answer = response.json()
     assert response["Content-Type"] == "application/problem+json"
-    assert (response.status_code, told["status"], told["code"]) == (400, 400, "invalid")
-    assert [fault["pointer"] for fault in told["errors"]] == [pointer]
+    assert (response.status_code, answer["status"], answer["code"]) == (400, 400, "invalid")
+    assert [fault["pointer"] for fault in answer["errors"]] == [pointer]
 
 
 def test_a_refusal_is_a_problem_with_its_sentence(tides):
@@ -159,7 +159,7 @@ def test_a_refusal_is_a_problem_with_its_sentence(tides):
 
 
 @pytest.mark.parametrize("body", ["{", "[" * 100_000, '"\\ud800"', "NaN", "\x00"])
-def test_what_is_no_json_is_said_to_be_none(tides, body):
+def test_invalid_json_is_refused(tides, body):
     program = Program("carla", "lead")
 
     response = program.client.patch(
@@ -170,7 +170,7 @@ def test_what_is_no_json_is_said_to_be_none(tides, body):
     assert response["Content-Type"] == "application/problem+json"
 
 
-def test_more_than_was_typed_is_not_read(tides):
+def test_a_body_over_the_limit_is_refused(tides):
     program = Program("carla", "lead")
 
     response = program.client.patch(
@@ -180,20 +180,20 @@ def test_more_than_was_typed_is_not_read(tides):
     assert (response.status_code, response.json()["code"]) == (413, "too_large")
 
 
-def test_a_form_is_not_taken_for_json(tides):
+def test_a_form_body_is_refused(tides):
     response = Program("carla", "lead").client.patch("/api/v1/projects/tides/", b"a=b")
 
     assert response.status_code == 415
 
 
-def test_where_nothing_is_a_program_is_told_in_json_and_a_person_on_a_page(tides, client):
+def test_a_missing_address_is_a_problem_for_programs_and_a_page_for_people(tides, client):
     client.force_login(factories.user("ada"))
 
     assert client.get("/api/v1/nowhere/")["Content-Type"] == "application/problem+json"
     assert client.get("/nowhere/")["Content-Type"].startswith("text/html")
 
 
-def test_what_nobody_foresaw_is_told_in_json_and_says_nothing_of_it(tides, monkeypatch):
+def test_an_unexpected_error_is_a_problem_without_details(tides, monkeypatch):
     def broken(*args: Any) -> None:
         raise RuntimeError("the password is swordfish")
 
@@ -207,7 +207,7 @@ def test_what_nobody_foresaw_is_told_in_json_and_says_nothing_of_it(tides, monke
     assert b"swordfish" not in response.content
 
 
-def test_a_busy_database_is_not_an_error_but_asks_for_patience(tides, monkeypatch):
+def test_a_busy_database_asks_to_retry_later(tides, monkeypatch):
     def busy(*args: Any) -> None:
         raise OperationalError("database is locked")
 
@@ -232,7 +232,7 @@ def test_a_write_sent_twice_with_one_key_is_done_once(tides):
     assert Project.objects.filter(slug="reefs").count() == 1
 
 
-def test_a_key_is_for_one_thing_and_of_one_person(tides):
+def test_a_key_belongs_to_one_request_of_one_person(tides):
     factories.lead(tides, "dana")
     sent = {"slug": "reefs", "name": "Reefs", "grades": [0, 1]}
     carla, dana = Program("carla", "lead"), Program("dana", "lead")
@@ -246,7 +246,7 @@ def test_a_key_is_for_one_thing_and_of_one_person(tides):
     assert set(Project.objects.values_list("slug", flat=True)) == {"tides", "reefs", "deltas"}
 
 
-def test_what_was_refused_is_not_kept_and_may_be_asked_again(tides):
+def test_a_refused_write_does_not_use_up_its_key(tides):
     program = Program("carla", "lead")
     sent = {"slug": "tides", "name": "Tides", "grades": [0, 1]}
 
@@ -256,7 +256,7 @@ def test_what_was_refused_is_not_kept_and_may_be_asked_again(tides):
     assert not KeptAnswer.objects.exists()
 
 
-def test_a_key_is_forgotten_after_a_day(tides):
+def test_a_key_expires_after_a_day(tides):
     program = Program("carla", "lead")
     sent = {"name": "Tides and bays"}
     program.send("PATCH", "projects/tides/", sent, **{"Idempotency-Key": KEY})
@@ -270,7 +270,7 @@ def test_a_key_is_forgotten_after_a_day(tides):
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "schlüssel"])
-def test_a_key_that_is_none_is_said_to_be_none(tides, key):
+def test_an_invalid_key_is_refused(tides, key):
     program = Program("carla", "lead")
 
     response = program.send("PATCH", "projects/tides/", {}, **{"Idempotency-Key": key})
@@ -278,7 +278,7 @@ def test_a_key_that_is_none_is_said_to_be_none(tides, key):
     assert response.status_code == 400
 
 
-def test_who_asks_too_often_is_told_when_to_ask_again(tides, settings):
+def test_too_many_requests_are_told_when_to_retry(tides, settings):
     settings.REST_FRAMEWORK = {
         **settings.REST_FRAMEWORK,
         "DEFAULT_THROTTLE_RATES": {"reads": "2/min", "writes": "1/min"},
@@ -316,13 +316,13 @@ def test_a_program_judges_with_its_token(tides):
     assert Judgment.objects.get().withdrawn_at is not None
 
 
-def test_an_options_request_tells_nobody_what_there_is(tides):
+def test_options_requests_are_not_answered(tides):
     response = Program("ada").send("OPTIONS", "projects/tides/")
 
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, PATCH")
 
 
-def test_where_rates_cannot_be_counted_programs_go_on(tides, settings, monkeypatch):
+def test_requests_pass_if_rates_cannot_be_counted(tides, settings, monkeypatch):
     settings.REST_FRAMEWORK = {
         **settings.REST_FRAMEWORK,
         "DEFAULT_THROTTLE_RATES": {"reads": "1/min", "writes": "1/min"},

@@ -12,8 +12,8 @@ def test_the_audit_log_and_the_chain_are_registered():
     assert append_only._tables == ["annotate_deed", "annotate_link"]
 
 
-def test_nothing_can_be_deleted_while_no_table_is_named(monkeypatch):
+def test_nothing_can_be_deleted_if_no_table_is_registered(monkeypatch):
     monkeypatch.setattr(append_only, "_tables", [])
 
-    with pytest.raises(NotRegistered), append_only.thawed():
+    with pytest.raises(NotRegistered), append_only.deletions_allowed():
         pass

@@ -1,4 +1,4 @@
-"""What a page reads for several of its parts is read once while it is answered, and never kept."""
+"""Data that several parts of a page need is read once per request and not kept afterwards."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def answers() -> Callable[[HttpRequest], str]:
 
 
 def test_a_get_reads_once_and_the_next_one_reads_again(answers):
-    asked = RequestFactory()
+    requests = RequestFactory()
 
-    assert [answers(asked.get("/")), answers(asked.get("/"))] == ["0 0", "1 1"]
+    assert [answers(requests.get("/")), answers(requests.get("/"))] == ["0 0", "1 1"]
 
 
-def test_a_request_that_may_write_reads_each_time(answers):
+def test_a_post_reads_each_time(answers):
     assert answers(RequestFactory().post("/")) == "0 1"
 
 
-def test_outside_of_a_request_nothing_is_kept():
+def test_outside_a_request_nothing_is_cached():
     numbers = iter(range(100))
 
     assert [read_once("number", lambda: next(numbers)) for _ in range(2)] == [0, 1]

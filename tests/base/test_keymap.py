@@ -16,14 +16,14 @@ def grades(*values):
     return [SimpleNamespace(value=value) for value in values]
 
 
-def test_the_keys_that_come_with_the_house_are_in_order():
-    assert keymap.problems(keymap.DEFAULTS) == {}
+def test_the_default_keys_are_valid():
+    assert keymap.find_problems(keymap.DEFAULTS) == {}
     assert len(keymap.DEFAULTS) == len(keymap.ACTIONS)
     assert {action.page for action in keymap.ACTIONS} == set(keymap.PAGES)
 
 
 @pytest.mark.django_db
-def test_a_person_who_chose_nothing_has_the_keys_of_the_house(django_assert_num_queries):
+def test_a_person_without_preferences_has_the_default_keys(django_assert_num_queries):
     ada = factories.user("ada")
 
     with django_assert_num_queries(1):
@@ -32,7 +32,7 @@ def test_a_person_who_chose_nothing_has_the_keys_of_the_house(django_assert_num_
 
 
 @pytest.mark.django_db
-def test_a_persons_keys_stand_over_those_of_the_house(django_assert_num_queries):
+def test_a_persons_keys_override_the_defaults(django_assert_num_queries):
     ada = factories.user("ada")
     Preferences.objects.create(user=ada, keys={"undo": "u", "later": "Backspace"})
     ada.refresh_from_db()
@@ -45,7 +45,7 @@ def test_a_persons_keys_stand_over_those_of_the_house(django_assert_num_queries)
 
 
 @pytest.mark.django_db
-def test_a_stored_choice_that_lost_its_meaning_is_left_out():
+def test_a_stored_key_that_is_no_longer_valid_is_ignored():
     ada = factories.user("ada")
     stored = {"undo": "l", "gone": "y", "note": 7, "problem": "8", "mode": "y"}
     Preferences.objects.create(user=ada, keys=stored)
@@ -69,7 +69,7 @@ def test_a_grade_has_the_key_of_its_digit_or_the_next_free_one(values, taken, ex
     assert keymap.grade_keys(grades(*values), list(taken)) == expected
 
 
-def test_a_grade_for_which_no_key_is_left_has_none():
+def test_a_grade_gets_no_key_if_none_is_left():
     keys = keymap.grade_keys(grades(*range(40)), taken=[])
 
     assert keys[35] == "z"
@@ -77,7 +77,7 @@ def test_a_grade_for_which_no_key_is_left_has_none():
 
 
 def test_no_grade_has_the_key_of_an_action_of_the_page():
-    taken = keymap.on_page("judge", keymap.DEFAULTS)
+    taken = keymap.keys_on_page("judge", keymap.DEFAULTS)
 
     assert "z" in taken
     assert "]" in taken
@@ -105,12 +105,12 @@ def test_no_grade_has_the_key_of_an_action_of_the_page():
     ],
 )
 def test_what_is_typed_is_read_as_a_key(typed, key):
-    assert keymap.canonical(typed) == key
+    assert keymap.normalize_key(typed) == key
 
 
 @pytest.mark.parametrize("key", ["u", "é", "文", "Insert", "Space", ";", "PageDown"])
-def test_a_key_may_be(key):
-    assert keymap.problems({**keymap.DEFAULTS, "undo": key}) == {}
+def test_a_key_is_allowed(key):
+    assert keymap.find_problems({**keymap.DEFAULTS, "undo": key}) == {}
 
 
 NO_KEYS = [
@@ -120,37 +120,37 @@ NO_KEYS = [
 
 
 @pytest.mark.parametrize("key", NO_KEYS, ids=lambda key: repr(key)[:12])
-def test_a_key_may_not_be(key):
-    wrong = keymap.problems({**keymap.DEFAULTS, "undo": key})
+def test_a_key_is_not_allowed(key):
+    wrong = keymap.find_problems({**keymap.DEFAULTS, "undo": key})
 
     assert list(wrong) == ["undo"]
     assert len(wrong["undo"]) < 100
     assert wrong["undo"].isprintable()
 
 
-def test_a_key_twice_on_a_page_is_said_with_both_actions():
-    wrong = keymap.problems({**keymap.DEFAULTS, "undo": "l"})
+def test_a_key_used_twice_on_a_page_names_both_actions():
+    wrong = keymap.find_problems({**keymap.DEFAULTS, "undo": "l"})
 
-    said = (
+    sentence = (
         "l is the key of two actions: “Take the last judgment back” and "
         "“Later: comes back at the end”."
     )
-    assert wrong == {"undo": said, "later": said}
+    assert wrong == {"undo": sentence, "later": sentence}
 
 
 def test_a_key_may_mean_something_else_on_another_page():
-    assert keymap.problems({**keymap.DEFAULTS, "review_submit": "z"}) == {}
+    assert keymap.find_problems({**keymap.DEFAULTS, "review_submit": "z"}) == {}
 
 
-def test_what_stands_beside_the_rows_of_a_list_has_no_key_of_theirs():
-    wrong = keymap.problems({**keymap.DEFAULTS, "undo": "]"})
+def test_list_actions_beside_the_judge_page_conflict_with_its_keys():
+    wrong = keymap.find_problems({**keymap.DEFAULTS, "undo": "]"})
 
     assert set(wrong) == {"undo", "list_next"}
 
 
 @pytest.mark.parametrize("name", ["nosuch", 7, "\ud800", "x" * 1_000_000])
-def test_an_action_that_there_is_not_is_refused(name):
-    wrong = keymap.problems({**keymap.DEFAULTS, name: "u"})
+def test_an_unknown_action_is_refused(name):
+    wrong = keymap.find_problems({**keymap.DEFAULTS, name: "u"})
 
     assert list(wrong) == [""]
     assert wrong[""].startswith("There is no action called")

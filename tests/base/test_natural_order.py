@@ -5,11 +5,11 @@ from __future__ import annotations
 from base.natural_order import natural
 
 
-def test_names_that_differ_by_a_number_stand_in_its_order():
+def test_names_that_differ_by_a_number_are_sorted_by_it():
     names = ["10 conditions", "2 conditions", "1 conditions"]
 
     assert sorted(names, key=natural) == ["1 conditions", "2 conditions", "10 conditions"]
 
 
-def test_names_without_numbers_stand_in_their_own_order():
+def test_names_without_numbers_are_sorted_as_text():
     assert sorted(["S1", "C2", "", "C1"], key=natural) == ["", "C1", "C2", "S1"]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from annotate.models import Membership
-from base.prepared_queries import Prepared, counted, prepared
+from base.prepared_queries import Prepared, count_of, prepared
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -38,7 +38,7 @@ def test_each_call_gets_the_rows_of_its_own_values(people):
     assert names.value("name", project=0) is None
 
 
-def test_a_moment_may_be_left_open(people):
+def test_a_datetime_can_be_a_value(people):
     joined = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     Membership.objects.filter(name="carla").update(joined_at=joined)
     since = Prepared(
@@ -56,7 +56,7 @@ def test_a_moment_may_be_left_open(people):
     assert joined_by(joined - timedelta(microseconds=1)) == []
 
 
-def test_a_query_is_put_together_once_for_each_shape(people):
+def test_a_query_is_compiled_once_for_each_shape(people):
     built = []
 
     def build(order: str, project: int):
@@ -92,6 +92,6 @@ def test_a_list_of_values_may_have_any_length(people):
 
 
 def test_rows_are_counted(people):
-    rows = Prepared(lambda project: counted(Membership.objects.filter(project=project)), "project")
+    rows = Prepared(lambda project: count_of(Membership.objects.filter(project=project)), "project")
 
     assert rows.value(project=people["tides"]) == 2

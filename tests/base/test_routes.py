@@ -10,7 +10,7 @@ from django.urls import NoReverseMatch, URLResolver, get_resolver, path, reverse
 from django.urls.exceptions import Resolver404
 from django.urls.resolvers import RoutePattern
 
-from base.routes import in_a_tree
+from base.routes import group_routes
 
 VALUES = {
     "int": 7,
@@ -27,7 +27,7 @@ def view(request: HttpRequest, **parameters: Any) -> HttpResponse:
 
 
 def resolver(*routes: str) -> URLResolver:
-    patterns = in_a_tree([path(route, view, name=route) for route in routes])
+    patterns = group_routes([path(route, view, name=route) for route in routes])
     return URLResolver(RoutePattern("/"), patterns)
 
 
@@ -68,7 +68,7 @@ def test_an_address_of_no_route_is_not_found():
         resolver("projects/<slug:slug>/", "projects/new/").resolve("/projects/tides/nothing/")
 
 
-def test_every_address_leads_to_the_route_that_it_was_made_from():
+def test_every_reversed_address_resolves_to_its_route():
     wrong = []
     for name, values in _routes(get_resolver()):
         try:

@@ -20,7 +20,7 @@ strata = st.dictionaries(
 )
 
 
-def test_the_order_is_that_of_the_digests():
+def test_names_are_ordered_by_their_digests():
     by_hand = sorted(
         LETTERS, key=lambda x: hashlib.blake2b(f"7:{x}".encode(), digest_size=16).hexdigest()
     )
@@ -28,7 +28,7 @@ def test_the_order_is_that_of_the_digests():
     assert draw({"": LETTERS}, size=10, seed=7) == {"": by_hand}
 
 
-def test_the_same_seed_draws_the_same_for_ever():
+def test_the_same_seed_always_draws_the_same_names():
     assert draw({"": LETTERS}, size=4, seed=7) == {"": ["i", "b", "c", "a"]}
     assert draw({"": LETTERS}, size=4, seed=8) == {"": ["c", "j", "d", "h"]}
 
@@ -44,7 +44,7 @@ def test_neither_the_order_of_the_frame_nor_another_stratum_matters(frame, seed)
 
 
 @given(strata, st.integers(0, 2**63))
-def test_each_stratum_gives_its_number_of_its_own_and_a_larger_sample_holds_a_smaller(frame, seed):
+def test_each_stratum_gives_its_own_names_and_a_larger_sample_contains_a_smaller_one(frame, seed):
     drawn, smaller = draw(frame, size=3, seed=seed), draw(frame, size=2, seed=seed)
 
     for stratum, names in frame.items():
@@ -53,7 +53,7 @@ def test_each_stratum_gives_its_number_of_its_own_and_a_larger_sample_holds_a_sm
         assert drawn[stratum][:2] == smaller[stratum]
 
 
-def test_every_one_is_drawn_about_as_often():
+def test_every_name_is_drawn_about_equally_often():
     times = Counter(
         name for seed in range(2_000) for name in draw({"": LETTERS}, size=3, seed=seed)[""]
     )
@@ -62,7 +62,7 @@ def test_every_one_is_drawn_about_as_often():
     assert all(500 < times[letter] < 700 for letter in LETTERS)
 
 
-def test_two_names_never_share_a_place():
+def test_different_names_have_different_sort_keys():
     assert place(1, "1:a") != place(11, "a")
     assert place(1, "a") != place(2, "a")
 
@@ -94,14 +94,14 @@ def test_two_names_never_share_a_place():
         ),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_with_a_sentence(frame, size, sentence):
+def test_an_impossible_sample_is_refused_with_a_sentence(frame, size, sentence):
     with pytest.raises(CannotDraw) as refused:
         draw(frame, size=size, seed=1)
 
     assert str(refused.value) == sentence
 
 
-def test_where_fewer_will_do_a_small_stratum_gives_what_it_has():
+def test_with_fewer_a_small_stratum_gives_all_it_has():
     drawn = draw({"C1": LETTERS, "C2": ["z"], "C3": []}, size=2, seed=1, fewer=True)
 
     assert {stratum: len(names) for stratum, names in drawn.items()} == {"C1": 2, "C2": 1, "C3": 0}

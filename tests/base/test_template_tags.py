@@ -71,7 +71,7 @@ def render(source, **context):
     return Template("{% load rejudge %}" + source).render(Context(context))
 
 
-def test_a_moment_says_its_zone_and_carries_itself_for_the_script():
+def test_a_time_shows_its_zone_and_has_a_value_for_the_script():
     shown = local_time(MOMENT)
 
     assert shown == (
@@ -79,7 +79,7 @@ def test_a_moment_says_its_zone_and_carries_itself_for_the_script():
     )
 
 
-def test_a_moment_of_another_zone_is_shown_in_utc():
+def test_a_time_in_another_zone_is_shown_in_utc():
     east = datetime.timezone(datetime.timedelta(hours=3))
     moment = datetime.datetime(2026, 11, 22, 1, 3, 7, tzinfo=east)
 
@@ -88,13 +88,13 @@ def test_a_moment_of_another_zone_is_shown_in_utc():
     assert shown == '<time datetime="2026-11-21T22:03:07Z" data-local="time">22:03:07 UTC</time>'
 
 
-def test_a_moment_stored_as_text_is_read():
+def test_a_time_stored_as_text_is_parsed():
     assert local_time("2026-11-21T12:03:07+00:00", "date") == (
         '<time datetime="2026-11-21T12:03:07Z" data-local="date">21 Nov 2026</time>'
     )
 
 
-def test_no_moment_is_a_dash():
+def test_no_time_is_a_dash():
     assert local_time(None) == "–"
 
 
@@ -114,7 +114,7 @@ def test_an_unknown_style_of_time_is_refused():
         (7_500, "2 h 5 min"),
     ],
 )
-def test_a_length_of_time_is_said_as_an_estimate(seconds, words):
+def test_a_duration_is_shown_as_an_estimate(seconds, words):
     assert duration(seconds) == words
 
 
@@ -129,11 +129,11 @@ def test_a_length_of_time_is_said_as_an_estimate(seconds, words):
         (None, "–"),
     ],
 )
-def test_only_nothing_is_zero_and_only_everything_is_a_hundred_percent(share, shown):
+def test_only_an_exact_share_is_shown_as_0_or_100_percent(share, shown):
     assert percent(share) == shown
 
 
-def test_of_nothing_there_is_no_share():
+def test_a_share_of_nothing_is_a_dash():
     assert percent_of(0, 0) == "–"
 
 
@@ -152,7 +152,7 @@ def test_an_undefined_coefficient_says_why():
     assert interval_plot(undefined) == ""
 
 
-def test_an_interval_is_read_from_a_record_and_from_what_it_is_stored_as():
+def test_an_interval_is_read_from_a_record_and_from_its_stored_forms():
     computed = coefficient(0.5, Interval(-0.1, 0.75))
 
     assert interval(computed) == "−0.100 to 0.750"
@@ -160,7 +160,7 @@ def test_an_interval_is_read_from_a_record_and_from_what_it_is_stored_as():
     assert interval({"interval": {"low": -0.1, "high": 0.75}}) == "−0.100 to 0.750"
 
 
-def test_an_interval_is_drawn_where_it_stands_between_the_ends_of_the_line():
+def test_an_interval_is_drawn_at_its_position_on_the_line():
     drawn = interval_plot({"value": 0.4, "interval": [-0.5, 0.7]})
 
     assert '<line class="zero" x1="16.67" x2="16.67"' in drawn
@@ -181,7 +181,7 @@ def test_two_grades_are_the_first_and_the_last_tone():
     assert [grade_tone(grade.value, two) for grade in two] == ["tone-0", "tone-4"]
 
 
-def test_every_grade_has_a_shape_of_its_own():
+def test_every_grade_has_its_own_shape():
     shapes = {grade_mark(grade.value, GRADES) for grade in GRADES}
 
     assert len(shapes) == 3
@@ -191,13 +191,13 @@ def test_the_middle_of_three_grades_is_filled_to_the_middle():
     assert "M2.00 8.00A6 6 0 0 0 14.00 8.00z" in grade_mark(1, GRADES)
 
 
-def test_a_badge_says_value_and_word():
+def test_a_badge_shows_value_and_name():
     badge = grade_badge(2, GRADES)
 
     assert '<span class="grade-value">2</span> <span>Highly relevant</span>' in badge
 
 
-def test_a_relevance_that_is_no_grade_stands_as_its_number_alone():
+def test_a_relevance_that_is_not_a_grade_is_shown_as_a_number_only():
     badge = grade_badge(16, GRADES)
 
     assert badge.endswith('<span class="grade-value">16</span></span>')
@@ -207,7 +207,7 @@ def test_no_relevance_is_a_dash():
     assert grade_badge(None, GRADES) == "–"
 
 
-def test_what_changed_is_marked_and_what_was_replaced_says_so():
+def test_changes_are_marked_and_replacements_have_a_class():
     marked = diff_marks(diff("boats or ships", "boats and big ships"))
 
     assert marked == ('boats <del>or</del><ins class="instead">and big</ins> ships')
@@ -225,7 +225,7 @@ def test_a_narrative_that_was_narrowed_shows_its_change():
     assert marked == "boats of any kind<ins> with a sail</ins>"
 
 
-def test_a_narrative_that_was_written_anew_stands_without_marks():
+def test_a_rewritten_narrative_has_no_marks():
     marked = narrative_marks(
         diff("Reports on the glaciers.", "A table with the <years> in columns, and no other.")
     )
@@ -245,12 +245,12 @@ def test_a_bar_of_nothing_is_an_empty_track():
     assert "<rect" not in stacked_bar(0, kept=0)
 
 
-def test_a_share_is_as_long_as_it_says():
+def test_a_share_bar_is_as_long_as_the_share():
     assert 'width="37.50" height="4" data-tally-bar' in share_bar(3, 8)
     assert 'width="0.00" height="4" data-tally-bar' in share_bar(0, 0)
 
 
-def test_a_state_without_a_shape_fails_loudly():
+def test_an_unknown_state_raises():
     with pytest.raises(KeyError, match="wonderful"):
         badge("wonderful", "Wonderful")
 
@@ -273,7 +273,7 @@ def test_only_a_known_theme_reaches_the_page(cookie, theme):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("kept", "theme"), [("light", "light"), ("", ""), (None, "")])
-def test_who_is_signed_in_has_their_own_theme_and_not_the_browsers(kept, theme):
+def test_a_signed_in_person_has_their_own_theme_not_the_browsers(kept, theme):
     request = RequestFactory().get("/")
     request.COOKIES["theme"] = "dark"
     request.user = factories.user("ada")
@@ -291,10 +291,10 @@ def test_a_page_without_a_request_has_no_forced_theme():
     ("count", "words"),
     [(None, "no text"), (1, "1 character"), (0, "0 characters"), (441_022, "441,022 characters")],
 )
-def test_a_text_says_how_long_it_is(count, words):
+def test_the_length_of_a_text_is_shown(count, words):
     assert characters(count) == words
 
 
 @pytest.mark.parametrize(("agent", "words"), AGENTS.items())
-def test_a_browser_is_named_as_people_name_it(agent, words):
+def test_a_browser_is_named_by_its_common_name(agent, words):
     assert browser_name(agent) == words

@@ -27,7 +27,7 @@ FORBIDDEN = {
 }
 
 
-def test_every_template_can_be_read():
+def test_every_template_compiles():
     unread = {}
     for name in TEMPLATES:
         try:
@@ -40,15 +40,15 @@ def test_every_template_can_be_read():
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
-def test_no_template_holds(what):
-    holders = [
+def test_no_template_contains(what):
+    found = [
         name for name in TEMPLATES if FORBIDDEN[what].search((FOLDER / name).read_text("utf-8"))
     ]
 
-    assert holders == []
+    assert found == []
 
 
-def test_what_people_do_with_htmx_works_without_it():
+def test_every_htmx_action_works_without_htmx():
     """Every hx-post has an action, and every hx-get of a link or form has its address."""
     tags = [
         tag
@@ -78,7 +78,7 @@ def test_every_style_sheet_is_on_the_page():
     assert linked == {str(path.relative_to(STATIC)) for path in STATIC.rglob("*.css")}
 
 
-def test_a_block_is_described_in_one_style_sheet():
+def test_each_css_block_is_defined_in_one_style_sheet():
     """Two style sheets that use one name for different blocks would break each other."""
     described: dict[str, list[str]] = {}
     for path in sorted((STATIC / "css").glob("*/*.css")):
@@ -107,7 +107,7 @@ def style_sheets() -> dict[str, str]:
     }
 
 
-def test_colours_are_said_in_tokens_alone():
+def test_colours_are_defined_only_in_tokens():
     literal = re.compile(r"#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch|oklab)a?\(", re.IGNORECASE)
     sheets = style_sheets()
 
@@ -117,7 +117,7 @@ def test_colours_are_said_in_tokens_alone():
     assert literal.search(sheets["css/tokens.css"])
 
 
-def test_looks_hang_on_classes_and_every_token_is_known():
+def test_styles_use_classes_and_known_tokens():
     sheets = style_sheets()
     tokens = set(re.findall(r"(--[a-z0-9-]+)\s*:", sheets["css/tokens.css"]))
     on_ids, unknown = {}, {}
@@ -134,7 +134,7 @@ def test_looks_hang_on_classes_and_every_token_is_known():
     assert on_ids == {}
 
 
-def test_pages_link_each_style_sheet_and_the_joined_one_where_there_is_one(settings):
+def test_pages_link_each_style_sheet_or_the_joined_one(settings):
     each = Template("{% load rejudge %}{% style_sheets %}").render(Context())
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "tests.base.test_templates.Joined"}

@@ -39,16 +39,16 @@ from annotate.people.invitations import invite
 from annotate.pools import actions as pooling
 from annotate.pools.removal import remove_candidates
 from audit.checks import actions as checking
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
 from audit.models import Sample
-from audit.settling.queue import page
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue import read_page
+from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.reveals import reveal_names
-from audit.settling.settle_many import How, Rule, preview, settle_many
+from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from config.example import ensure_example
 from exporters.evaluations.actions import request_evaluation
-from exporters.evaluations.systems import proposed
+from exporters.evaluations.systems import propose_systems
 from exporters.exports import actions as exporting
 from exporters.models import Evaluation, Export
 from exporters.releases import actions as releasing
@@ -61,7 +61,7 @@ from tests.test_routes_without_pages import NO_PAGE
 pytestmark = pytest.mark.long
 
 # Drawn by the packaged Swagger UI: a page, but not our code.
-OF_OTHERS = {"api_page"}
+NOT_OURS = {"api_page"}
 
 # Changing the theme changes colours, and those of buttons have a transition.
 SETTLE = """async (scheme) => {
@@ -75,7 +75,7 @@ OVERFLOW = "document.scrollingElement.scrollWidth - document.scrollingElement.cl
 
 # After a key press, an element with the focus must show it: on itself, on its ::after, on its label
 # or on its parent. Returns the elements that do not, and those that Tab does not reach.
-UNSEEN = """() => {
+FOCUS_PROBLEMS = """() => {
     const drawn = (style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
     const all = "a[href], button, input, select, textarea, summary, [tabindex]";
     // The points of a chart are links for the mouse; the table below it has the same for everybody.
@@ -106,7 +106,7 @@ class Scene:
     extra: dict[str, list[str]]
     pages: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def one(self, name: str, **others: Any) -> str:
+    def project_url(self, name: str, **others: Any) -> str:
         return reverse(name, kwargs={"slug": self.project.slug, **others})
 
     def pair(self, task: str, who: str) -> InstructionPair:
@@ -138,104 +138,106 @@ def document_pages(scene: Scene) -> list[str]:
     ]
 
 
-def of_pairs(name: str, task: str) -> Callable[[Scene], list[str]]:
+def task_pages(name: str, task: str) -> Callable[[Scene], list[str]]:
     """Return addresses of the page `name` for the pair on which ada has a task."""
     return lambda scene: [reverse(name, args=[scene.pair(task, "ada").pk])]
 
 
-def every(name: str, *queries: str) -> Callable[[Scene], list[str]]:
+def project_pages(name: str, *queries: str) -> Callable[[Scene], list[str]]:
     """Return addresses of a page of the project, without and with each of the query strings."""
-    return lambda scene: [scene.one(name) + query for query in ("", *queries)]
+    return lambda scene: [scene.project_url(name) + query for query in ("", *queries)]
 
 
-def plain(name: str) -> Callable[[Scene], list[str]]:
+def page_outside_projects(name: str) -> Callable[[Scene], list[str]]:
     """Return the address of a page outside any project."""
     return lambda scene: [reverse(name)]
 
 
 PAGES: dict[str, Callable[[Scene], list[str]]] = {
-    "account_change_password": plain("account_change_password"),
-    "account_email": plain("account_email"),
-    "account_reauthenticate": plain("account_reauthenticate"),
-    "account_reset_password": plain("account_reset_password"),
-    "account_reset_password_done": plain("account_reset_password_done"),
+    "account_change_password": page_outside_projects("account_change_password"),
+    "account_email": page_outside_projects("account_email"),
+    "account_reauthenticate": page_outside_projects("account_reauthenticate"),
+    "account_reset_password": page_outside_projects("account_reset_password"),
+    "account_reset_password_done": page_outside_projects("account_reset_password_done"),
     "account_reset_password_from_key": lambda scene: ["/accounts/password/reset/1-abc/"],
-    "account_reset_password_from_key_done": plain("account_reset_password_from_key_done"),
+    "account_reset_password_from_key_done": page_outside_projects(
+        "account_reset_password_from_key_done"
+    ),
     "account_confirm_email": lambda scene: ["/accounts/email/confirmation/abc/"],
-    "account_email_verification_sent": plain("account_email_verification_sent"),
-    "account_inactive": plain("account_inactive"),
-    "mfa_index": plain("mfa_index"),
-    "socialaccount_connections": plain("socialaccount_connections"),
-    "socialaccount_login_cancelled": plain("socialaccount_login_cancelled"),
-    "annotate:account": plain("annotate:account"),
-    "annotate:sessions": plain("annotate:sessions"),
+    "account_email_verification_sent": page_outside_projects("account_email_verification_sent"),
+    "account_inactive": page_outside_projects("account_inactive"),
+    "mfa_index": page_outside_projects("mfa_index"),
+    "socialaccount_connections": page_outside_projects("socialaccount_connections"),
+    "socialaccount_login_cancelled": page_outside_projects("socialaccount_login_cancelled"),
+    "annotate:account": page_outside_projects("annotate:account"),
+    "annotate:sessions": page_outside_projects("annotate:sessions"),
     "annotate:invitation": lambda scene: scene.extra["annotate:invitation"],
-    "password_change": plain("password_change"),
-    "password_change_done": plain("password_change_done"),
-    "glossary": plain("glossary"),
-    "examples": plain("examples"),
-    "status": plain("status"),
-    "annotate:home": plain("annotate:home"),
-    "annotate:preferences": plain("annotate:preferences"),
-    "annotate:tokens": plain("annotate:tokens"),
-    "annotate:new_project": plain("annotate:new_project"),
+    "password_change": page_outside_projects("password_change"),
+    "password_change_done": page_outside_projects("password_change_done"),
+    "glossary": page_outside_projects("glossary"),
+    "examples": page_outside_projects("examples"),
+    "status": page_outside_projects("status"),
+    "annotate:home": page_outside_projects("annotate:home"),
+    "annotate:preferences": page_outside_projects("annotate:preferences"),
+    "annotate:tokens": page_outside_projects("annotate:tokens"),
+    "annotate:new_project": page_outside_projects("annotate:new_project"),
     "annotate:project": lambda scene: [
-        scene.one("annotate:project"),
+        scene.project_url("annotate:project"),
         reverse("annotate:project", args=["empty"]),
     ],
-    "annotate:queries": every("annotate:queries", "?search=nothing-has-this"),
+    "annotate:queries": project_pages("annotate:queries", "?search=nothing-has-this"),
     "annotate:query": lambda scene: [
-        scene.one("annotate:query", pk=scene.project.queries.earliest("pk").pk)
+        scene.project_url("annotate:query", pk=scene.project.queries.earliest("pk").pk)
     ],
     "annotate:query_people": lambda scene: [
-        scene.one("annotate:query_people", pk=scene.project.queries.earliest("pk").pk)
+        scene.project_url("annotate:query_people", pk=scene.project.queries.earliest("pk").pk)
     ],
     "annotate:progress": lambda scene: [
-        scene.one("annotate:progress"),
+        scene.project_url("annotate:progress"),
         reverse("annotate:progress", args=["empty"]),
     ],
     "annotate:matrix": lambda scene: [
-        *every("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
+        *project_pages("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
         reverse("annotate:matrix", args=["empty"]),
     ],
-    "installation_audit_log": plain("installation_audit_log"),
+    "installation_audit_log": page_outside_projects("installation_audit_log"),
     "annotate:audit_log": lambda scene: [
-        *every("annotate:audit_log", "?what=project.rules", "?since=yesterday")(scene),
+        *project_pages("annotate:audit_log", "?what=project.rules", "?since=yesterday")(scene),
         reverse("annotate:audit_log", args=["empty"]),
     ],
-    "annotate:flags": every("annotate:flags", "?kind=problem", "?kind=later&person=1"),
+    "annotate:flags": project_pages("annotate:flags", "?kind=problem", "?kind=later&person=1"),
     "annotate:person": lambda scene: [
-        scene.one("annotate:person", pk=scene.project.memberships.get(name=name).pk)
+        scene.project_url("annotate:person", pk=scene.project.memberships.get(name=name).pk)
         for name in ("ada", "carla")
     ],
     "audit:differences": lambda scene: [
-        scene.one("audit:differences"),
+        scene.project_url("audit:differences"),
         reverse("audit:differences", args=["empty"]),
     ],
     "audit:collection": lambda scene: [
-        scene.one("audit:collection"),
+        scene.project_url("audit:collection"),
         reverse("audit:collection", args=["empty"]),
     ],
-    "annotate:guidelines": every("annotate:guidelines", "?edit=1", "?version=2&changes=1"),
+    "annotate:guidelines": project_pages("annotate:guidelines", "?edit=1", "?version=2&changes=1"),
     "annotate:guideline_rejudge_requests": lambda scene: [
-        scene.one("annotate:guideline_rejudge_requests", version=version) + query
+        scene.project_url("annotate:guideline_rejudge_requests", version=version) + query
         for version, query in ((1, ""), (2, ""), (2, "?query=none"))
     ],
-    "annotate:members": every("annotate:members"),
-    "annotate:notices": plain("annotate:notices"),
-    "annotate:several_invitations": every("annotate:several_invitations"),
-    "annotate:categories": every("annotate:categories"),
-    "annotate:kind": every("annotate:kind", "?kind=followtable"),
+    "annotate:members": project_pages("annotate:members"),
+    "annotate:notices": page_outside_projects("annotate:notices"),
+    "annotate:several_invitations": project_pages("annotate:several_invitations"),
+    "annotate:categories": project_pages("annotate:categories"),
+    "annotate:kind": project_pages("annotate:kind", "?kind=followtable"),
     "annotate:pools": lambda scene: [
-        scene.one("annotate:pools"),
+        scene.project_url("annotate:pools"),
         reverse("annotate:pools", args=["empty"]),
     ],
-    "annotate:new_pool": every("annotate:new_pool", "?method=judged"),
+    "annotate:new_pool": project_pages("annotate:new_pool", "?method=judged"),
     "annotate:pool": lambda scene: [
-        scene.one("annotate:pool", pk=pool.pk) for pool in Pool.objects.order_by("pk")
+        scene.project_url("annotate:pool", pk=pool.pk) for pool in Pool.objects.order_by("pk")
     ],
     "annotate:removed_candidates": lambda scene: [
-        scene.one("annotate:removed_candidates"),
+        scene.project_url("annotate:removed_candidates"),
         reverse("annotate:removed_candidates", args=["empty"]),
     ],
     "annotate:attributes": lambda scene: [
@@ -249,21 +251,22 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         for one in Candidate.objects.filter(query__project=scene.project)[:1]
     ],
     "annotate:replacements": lambda scene: [
-        scene.one("annotate:replacements"),
+        scene.project_url("annotate:replacements"),
         reverse("annotate:replacements", args=["empty"]),
     ],
-    "annotate:passages": every("annotate:passages"),
-    "annotate:topics": every("annotate:topics", "?number=1&seed=1"),
-    "annotate:removed_queries": every("annotate:removed_queries"),
-    "audit:review_draw": every("audit:review_draw", "?size=1&seed=1&stratify=none"),
-    "audit:rubric": every("audit:rubric", "?edit=1"),
-    "annotate:settings": every("annotate:settings"),
+    "annotate:passages": project_pages("annotate:passages"),
+    "annotate:topics": project_pages("annotate:topics", "?number=1&seed=1"),
+    "annotate:removed_queries": project_pages("annotate:removed_queries"),
+    "audit:review_draw": project_pages("audit:review_draw", "?size=1&seed=1&stratify=none"),
+    "audit:rubric": project_pages("audit:rubric", "?edit=1"),
+    "annotate:settings": project_pages("annotate:settings"),
     "annotate:loads": lambda scene: [
-        scene.one("annotate:loads"),
+        scene.project_url("annotate:loads"),
         reverse("annotate:loads", args=["empty"]),
     ],
     "annotate:load": lambda scene: [
-        scene.one("annotate:load", pk=load.pk) for load in scene.project.loads.order_by("pk")
+        scene.project_url("annotate:load", pk=load.pk)
+        for load in scene.project.loads.order_by("pk")
     ],
     "annotate:rewrite": lambda scene: [
         reverse("annotate:rewrite", args=[scene.project.pairs.earliest("pk").pk])
@@ -272,19 +275,19 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         reverse("annotate:narrative", args=[pair.pk, pair.narratives.latest("pk").pk])
         for pair in [scene.project.pairs.earliest("pk")]
     ],
-    "annotate:judging": of_pairs("annotate:judging", Task.JUDGE),
-    "annotate:listing": of_pairs("annotate:listing", Task.JUDGE),
+    "annotate:judging": task_pages("annotate:judging", Task.JUDGE),
+    "annotate:listing": task_pages("annotate:listing", Task.JUDGE),
     "annotate:judge": lambda scene: judge_pages(scene) + scene.extra["annotate:judge"],
     "annotate:document": document_pages,
-    "audit:reviews": every("audit:reviews", "?state=to-decide", "?state=sent-back"),
+    "audit:reviews": project_pages("audit:reviews", "?state=to-decide", "?state=sent-back"),
     "audit:review": lambda scene: [
         reverse("audit:review", args=[scene.pair(Task.REVIEW, name).pk]) for name in ("dan", "ada")
     ],
     "audit:story": lambda scene: [
         reverse("audit:story", args=[pair.pk]) for pair in scene.project.pairs.order_by("pk")[:2]
     ],
-    "audit:disagreements": every("audit:disagreements", "?state=settled", "?kind=review"),
-    "audit:settling_many": every(
+    "audit:disagreements": project_pages("audit:disagreements", "?state=settled", "?kind=review"),
+    "audit:settling_many": project_pages(
         "audit:settling_many", "?rule=grade&grade=0", "?rule=person", "?query=none&rule=majority"
     ),
     "audit:batch": lambda scene: scene.extra["audit:batch"],
@@ -293,70 +296,74 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:verdict_disagreement": lambda scene: scene.extra["audit:verdict_disagreement"],
     "audit:check_disagreement": lambda scene: scene.extra["audit:check_disagreement"],
     "audit:reveals": lambda scene: [
-        scene.one("audit:reveals"),
+        scene.project_url("audit:reveals"),
         reverse("audit:reveals", args=["empty"]),
     ],
     "audit:checks": lambda scene: [
-        scene.one("audit:checks"),
+        scene.project_url("audit:checks"),
         reverse("audit:checks", args=["empty"]),
     ],
-    "audit:new_sample": every("audit:new_sample"),
+    "audit:new_sample": project_pages("audit:new_sample"),
     "audit:suspects": lambda scene: [
-        scene.one("audit:suspects"),
+        scene.project_url("audit:suspects"),
         reverse("audit:suspects", args=["empty"]),
     ],
     "audit:sample": lambda scene: scene.extra["audit:sample"],
     "audit:check": lambda scene: scene.extra["audit:check"],
     "audit:settlement": lambda scene: scene.extra["audit:settlement"],
-    "audit:agreement": every("audit:agreement", "?blind=1", "?query=no-such-query"),
-    "audit:agreement_machines": every("audit:agreement_machines"),
-    "audit:agreement_comparison": every("audit:agreement_comparison", "?of=&against=blind%3D1"),
+    "audit:agreement": project_pages("audit:agreement", "?blind=1", "?query=no-such-query"),
+    "audit:agreement_machines": project_pages("audit:agreement_machines"),
+    "audit:agreement_comparison": project_pages(
+        "audit:agreement_comparison", "?of=&against=blind%3D1"
+    ),
     "audit:agreement_past": lambda scene: [
-        scene.one("audit:agreement_past", pk=scene.project.agreement_reports.latest("pk").pk)
+        scene.project_url(
+            "audit:agreement_past", pk=scene.project.agreement_reports.latest("pk").pk
+        )
     ],
-    "audit:agreement_reports": every("audit:agreement_reports"),
-    "exporters:exports": every("exporters:exports"),
-    "exporters:publication": every("exporters:publication"),
+    "audit:agreement_reports": project_pages("audit:agreement_reports"),
+    "exporters:exports": project_pages("exporters:exports"),
+    "exporters:publication": project_pages("exporters:publication"),
     "exporters:export": lambda scene: [
-        scene.one("exporters:export", pk=export.pk)
+        scene.project_url("exporters:export", pk=export.pk)
         for export in Export.objects.filter(project=scene.project).order_by("pk")
     ],
     "exporters:evaluations": lambda scene: [
-        scene.one("exporters:evaluations"),
+        scene.project_url("exporters:evaluations"),
         reverse("exporters:evaluations", args=["empty"]),
     ],
     "exporters:evaluation": lambda scene: [
-        scene.one("exporters:evaluation", pk=one.pk)
+        scene.project_url("exporters:evaluation", pk=one.pk)
         for one in Evaluation.objects.filter(project=scene.project)
     ],
     "exporters:releases": lambda scene: [
-        scene.one("exporters:releases"),
+        scene.project_url("exporters:releases"),
         reverse("exporters:releases", args=["empty"]),
     ],
-    "exporters:new_release": every("exporters:new_release"),
+    "exporters:new_release": project_pages("exporters:new_release"),
     "exporters:release": lambda scene: [
-        scene.one("exporters:release", release=name) for name in ("v1.0", "v1.1")
+        scene.project_url("exporters:release", release=name) for name in ("v1.0", "v1.1")
     ],
     "exporters:comparison": lambda scene: [
-        scene.one("exporters:comparison", before="v1.0", after="v1.1") + f"?show={show}"
+        scene.project_url("exporters:comparison", before="v1.0", after="v1.1") + f"?show={show}"
         for show in ("grades", "queries", "narratives", "listed")
     ],
 }
 # Pages before or while signing in: see tests/browser/test_accounts.py.
-OUTSIDE = {
+SIGN_IN_PAGES = {
     *("login", "account_login", "account_signup", "socialaccount_login_error"),
     *("socialaccount_signup", "mfa_authenticate"),
 }
 # Pages that ask for a confirmation first, or are for administrators: see there too.
-ASKED_FIRST = {
+GUARDED_PAGES = {
     *("account_set_password", "mfa_reauthenticate", "mfa_activate_totp", "mfa_deactivate_totp"),
     *("mfa_view_recovery_codes", "mfa_generate_recovery_codes", "openid_connect_login"),
     "annotate:people",
 }
 
 
-def test_every_route_is_walked_or_is_no_page():
-    assert set(ROUTES) == set(PAGES) | NO_PAGE | OF_OTHERS | OUTSIDE | ASKED_FIRST
+def test_every_route_is_tested_or_listed_as_not_a_page():
+    assert set(ROUTES) == set(PAGES) | NO_PAGE | NOT_OURS | SIGN_IN_PAGES | GUARDED_PAGES
     assert not set(PAGES) & NO_PAGE
 
 
@@ -392,7 +399,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
         load_jobs.request_load(format_name="trec-topics", file=file, by=lead)
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
-    measured = proposed(list(project.runs.order_by("name")))
+    measured = propose_systems(list(project.runs.order_by("name")))
     request_evaluation(project=project, measured=measured, by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
@@ -434,7 +441,7 @@ def _checks(project: Project) -> dict[str, list[str]]:
     """Draw a sample of earlier labels: two people agree on one, one is to settle, the rest open."""
     sample = draw_sample(
         name="Spot checks",
-        asked=Asked(Sample.Source.PRIOR),
+        selection=ClaimSelection(Sample.Source.PRIOR),
         stratify=Sample.Stratify.QUERY,
         per=Sample.Per.STRATUM,
         size=2,
@@ -466,11 +473,11 @@ def _pool(project: Project, lead: Membership, finish_jobs: Callable[[], int]) ->
 
 def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:
     """Settle all disagreements of one query together; return the page of the batch."""
-    last = page(lead, Wanted(kind=Kind.JUDGMENT)).items[-1]
-    how, wanted = How(Rule.GRADE, grade=0), Wanted(query=last.narrative.pair.query_id)
+    last = read_page(lead, QueueFilter(kind=Kind.JUDGMENT)).items[-1]
+    how, wanted = RuleChoice(Rule.GRADE, grade=0), QueueFilter(query=last.narrative.pair.query_id)
     batch = settle_many(
-        wanted=wanted,
-        how=how,
+        filters=wanted,
+        choice=how,
         cause="edge",
         reason="Agreed in the meeting.",
         token=preview(lead, wanted, how).token,
@@ -552,7 +559,7 @@ PARTS = 4
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", ["carla", "ada"])
-def test_every_page_can_be_used_by_everybody_in_both_themes_zoomed_and_by_keyboard(
+def test_every_page_is_accessible_in_both_themes_zoomed_and_by_keyboard(
     scene, new_person, name, part
 ):
     page = new_person(name, viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
@@ -564,7 +571,7 @@ def test_every_page_can_be_used_by_everybody_in_both_themes_zoomed_and_by_keyboa
         page.goto(address)
         wrong += [f"{address} light 1280: {line}" for line in violations(page)]
         wrong += [f"{address} at 1280: {line}" for line in overflow(page)]
-        wrong += [f"{address}: {line}" for line in unfocused(page)]
+        wrong += [f"{address}: {line}" for line in focus_problems(page)]
         # Elements that wrap or fold on a narrow page have their own colours and targets.
         page.set_viewport_size({"width": 800, "height": 800})
         page.emulate_media(color_scheme="dark")
@@ -596,7 +603,7 @@ def test_the_skip_link_leads_past_everything_to_the_content(live_server, new_per
     expect(page.locator("#content")).to_be_focused()
 
 
-def test_every_page_has_a_place_that_is_read_out_when_it_changes(scene):
+def test_every_page_has_a_live_region(scene):
     client = _signed_in("carla")
 
     silent = [
@@ -608,9 +615,9 @@ def test_every_page_has_a_place_that_is_read_out_when_it_changes(scene):
     assert silent == []
 
 
-def test_what_is_printed_is_black_on_white_and_has_nothing_to_press(scene, new_person):
+def test_printed_pages_are_black_on_white_without_buttons(scene, new_person):
     page = new_person("carla", color_scheme="dark")
-    page.goto(scene.one("annotate:progress"))
+    page.goto(scene.project_url("annotate:progress"))
 
     page.emulate_media(media="print")
 
@@ -621,7 +628,7 @@ def test_what_is_printed_is_black_on_white_and_has_nothing_to_press(scene, new_p
     assert float(page.evaluate(lightness)) < 0.3
 
 
-def test_nothing_moves_for_who_wants_less_motion(scene, new_person):
+def test_nothing_moves_if_less_motion_is_preferred(scene, new_person):
     page = new_person("carla", reduced_motion="reduce")
     page.goto("/projects/example/")
 
@@ -637,9 +644,7 @@ def test_nothing_moves_for_who_wants_less_motion(scene, new_person):
     assert moving == 0
 
 
-def test_what_is_seen_outside_can_be_used_by_everybody(
-    live_server, new_person, expected_complaints
-):
+def test_sign_in_and_error_pages_are_accessible(live_server, new_person, expected_complaints):
     factories.member(factories.project("tides"), "ada")
     expected_complaints += ["status of 404", "status of 403"]
     nobody, ada = new_person(), new_person("ada")
@@ -671,14 +676,14 @@ def test_a_refused_sign_in_is_read_out(live_server, page):
     assert violations(page) == []
 
 
-def unfocused(page: Page) -> list[str]:
+def focus_problems(page: Page) -> list[str]:
     """Return what Tab does not reach on an open page, and what hides that it has the focus."""
     begins = page.evaluate("document.activeElement === document.body")
     page.keyboard.press("Tab")
     # A page that is only a form gives it the focus from the beginning.
     leads = page.evaluate("document.activeElement.className") == "skip-link" or not begins
     found = [] if leads else ["Tab does not lead to the skip link first"]
-    found += page.evaluate(UNSEEN)
+    found += page.evaluate(FOCUS_PROBLEMS)
     page.evaluate("document.activeElement.blur()")
     return found
 

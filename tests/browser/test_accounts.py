@@ -14,10 +14,15 @@ from playwright.sync_api import expect
 from annotate.people.invitations import invite
 from tests import factories
 from tests.browser.axe import violations
-from tests.browser.test_accessibility import ASKED_FIRST, OUTSIDE, OVERFLOW, SETTLE
+from tests.browser.test_accessibility import GUARDED_PAGES, OVERFLOW, SETTLE, SIGN_IN_PAGES
 
 # Opened without their precondition, they redirect to another of these pages.
-LEADS_ON = {"socialaccount_signup", "mfa_authenticate", "openid_connect_login", "annotate:people"}
+REDIRECTING_PAGES = {
+    "socialaccount_signup",
+    "mfa_authenticate",
+    "openid_connect_login",
+    "annotate:people",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +31,7 @@ def ada(live_server):
     return factories.user("ada")
 
 
-def look(page, wrong):
+def check_page(page, wrong):
     """Check the page as it is now in both themes and at three widths."""
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -38,17 +43,17 @@ def look(page, wrong):
             wrong.append(f"{page.url} at {width}: {over} px too wide")
 
 
-def test_the_pages_before_one_has_signed_in_can_be_used_by_everybody(page, expected_complaints):
+def test_pages_before_signing_in_are_accessible(page, expected_complaints):
     expected_complaints.append("status of 4")
     wrong: list[str] = []
     link = invite(role="lead", by=factories.lead(factories.project()))
 
-    for name in sorted(OUTSIDE - LEADS_ON):
+    for name in sorted(SIGN_IN_PAGES - REDIRECTING_PAGES):
         page.goto(reverse(name))
-        look(page, wrong)
+        check_page(page, wrong)
     for address in (f"/invitations/{link.token}/", "/invitations/nonsense/"):
         page.goto(address)
-        look(page, wrong)
+        check_page(page, wrong)
 
     assert wrong == []
 
@@ -74,22 +79,22 @@ def test_an_app_is_set_up_by_its_picture_and_asked_for_from_then_on(page, live_s
     picture = page.get_by_role("img", name="The secret as a picture for your app")
     expect(picture).to_be_visible()
     assert picture.evaluate("async (one) => { await one.decode(); return one.naturalWidth; }") > 100
-    look(page, wrong)
+    check_page(page, wrong)
     secret = page.locator(".facts code").inner_text()
     page.get_by_label("Authenticator code").fill(code(secret))
     page.keyboard.press("Enter")
     expect(page.get_by_text("10 of 10 are left.")).to_be_visible()
-    for name in sorted(ASKED_FIRST - LEADS_ON - {"mfa_activate_totp"}):
+    for name in sorted(GUARDED_PAGES - REDIRECTING_PAGES - {"mfa_activate_totp"}):
         page.goto(reverse(name))
-        look(page, wrong)
+        check_page(page, wrong)
     for name in ("mfa_index", "annotate:account", "annotate:sessions"):
         page.goto(reverse(name))
-        look(page, wrong)
+        check_page(page, wrong)
 
     other = new_person(None)
     sign_in(other)
     expect(other.get_by_role("heading", name="One more step")).to_be_visible()
-    look(other, wrong)
+    check_page(other, wrong)
     other.get_by_label("Code").fill(code(secret))
     other.keyboard.press("Enter")
     expect(other).to_have_url(f"{live_server.url}/")
@@ -100,14 +105,14 @@ def code(secret):
     return format_hotp_value(hotp_value(secret, int(time.time()) // 30))
 
 
-def test_who_runs_the_installation_uses_the_page_of_people(new_person, ada):
+def test_an_administrator_uses_the_page_of_people(new_person, ada):
     wrong: list[str] = []
     root = factories.user("root")
     root.is_superuser = root.is_staff = True
     root.save()
     page = new_person("root", viewport={"width": 1280, "height": 800})
     page.goto("/people/")
-    look(page, wrong)
+    check_page(page, wrong)
 
     page.get_by_role("button", name=re.compile("Close ?: ada")).click()
 
@@ -116,5 +121,5 @@ def test_who_runs_the_installation_uses_the_page_of_people(new_person, ada):
     expect(page.get_by_text("ada can sign in again.")).to_be_visible()
     page.get_by_role("button", name="Make the link").click()
     expect(page.get_by_text("Pass it on now")).to_be_visible()
-    look(page, wrong)
+    check_page(page, wrong)
     assert wrong == []

@@ -46,7 +46,7 @@ def test_a_part_is_chosen_computed_and_found_again(
     expect(carla).to_have_url(re.compile(r"/agreement/\?query=302$"))
     expect(carla.get_by_text("This part has not been computed yet")).to_be_visible()
     compute(carla)
-    expect(carla.get_by_text("Of a part: query 302.")).to_be_visible()
+    expect(carla.get_by_text("Only a part: query 302.")).to_be_visible()
     expect(carla.get_by_role("row", name=re.compile("Percent agreement")).first).to_contain_text(
         "1.000"
     )

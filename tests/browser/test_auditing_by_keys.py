@@ -31,7 +31,7 @@ def tides(live_server):
     return pair
 
 
-def opens(page, path, key="Enter"):
+def open_next(page, path, key="Enter"):
     """Open a page, and press a key that leads to the next."""
     page.goto(path)
     press(page, key)
@@ -53,7 +53,7 @@ def submit(page):
     press(page, "Enter")
 
 
-def adopts(page, answer):
+def key_to_adopt(page, answer):
     """Return the key that adopts an answer; the order of people on the page is random."""
     said = page.locator(".answer", has=page.locator(".said", has_text=answer))
     return said.locator("[name=adopt]").get_attribute("data-key")
@@ -71,7 +71,7 @@ def review(pair, name, **others):
 
 def test_six_keys_rate_an_instruction_and_every_one_is_saved(tides, new_person, accessibility):
     page = new_person("ada")
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     rated = page.locator("#rated")
     expect(rated).to_have_text("0 of 6 rated")
 
@@ -103,9 +103,9 @@ def test_six_keys_rate_an_instruction_and_every_one_is_saved(tides, new_person, 
     ]
 
 
-def test_poor_without_words_is_not_handed_in_and_not_lost(tides, new_person):
+def test_a_poor_level_without_words_is_not_submitted_and_not_lost(tides, new_person):
     page = new_person("ada")
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     expect(page.locator("#rated")).to_have_text("0 of 6 rated")
     for count in range(1, 7):
         page.keyboard.press("3")
@@ -122,7 +122,7 @@ def test_poor_without_words_is_not_handed_in_and_not_lost(tides, new_person):
 
 def test_words_are_left_for_the_next_row_and_go_with_the_level_they_explain(tides, new_person):
     page = new_person("ada")
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     first, second = (page.locator(f"[data-row={one.key}]") for one in FOLLOWTABLE.criteria[:2])
     words = page.locator(f"#words-{FOLLOWTABLE.criteria[0].key}")
     page.keyboard.press("3")
@@ -138,7 +138,7 @@ def test_words_are_left_for_the_next_row_and_go_with_the_level_they_explain(tide
     page.keyboard.press("1")
 
     expect(words).to_have_value("")
-    expect(first).to_contain_text("With “Poor” its reason went too: Too vague.")
+    expect(first).to_contain_text("The reason for “Poor” was removed too: Too vague.")
     saved(page)
     said = Rating.objects.filter(criterion=FOLLOWTABLE.criteria[0].key)
     assert list(said.values_list("level", "words")) == [("excellent", "")]
@@ -150,9 +150,9 @@ def test_words_are_left_for_the_next_row_and_go_with_the_level_they_explain(tide
     assert list(said.values_list("level", "words")) == [("poor", "Too vague.")]
 
 
-def test_what_is_said_after_a_refusal_is_missing_no_more_and_outlives_a_reload(tides, new_person):
+def test_answers_given_after_a_refusal_are_saved_and_outlive_a_reload(tides, new_person):
     page = new_person("ada")
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     page.keyboard.press("1")
     expect(page.locator("#rated")).to_have_text("1 of 6 rated")
     press(page, "s")
@@ -181,9 +181,9 @@ def test_what_is_said_after_a_refusal_is_missing_no_more_and_outlives_a_reload(t
     ]
 
 
-def test_a_review_that_is_handed_in_twice_at_once_is_handed_in(tides, new_person):
+def test_a_review_that_is_submitted_twice_at_once_is_submitted(tides, new_person):
     page = new_person("ada")
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     for count in range(1, 7):
         page.keyboard.press("1")
         expect(page.locator("#rated")).to_have_text(f"{count} of 6 rated")
@@ -200,10 +200,10 @@ def test_a_review_that_is_handed_in_twice_at_once_is_handed_in(tides, new_person
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (800, 900), (390, 800)])
-def test_nothing_lies_over_the_rows_and_the_words_typed_into_them(tides, new_person, size):
+def test_nothing_covers_the_rows_and_the_words_typed_into_them(tides, new_person, size):
     width, height = size
     page = new_person("ada", viewport={"width": width, "height": height})
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     on_top = """element => {
         const box = element.getBoundingClientRect();
         const at = (y) => element.contains(document.elementFromPoint(box.left + 5, y));
@@ -220,12 +220,10 @@ def test_nothing_lies_over_the_rows_and_the_words_typed_into_them(tides, new_per
     expect(page.locator("#rated")).to_have_text("6 of 6 rated")
 
 
-def test_what_is_rated_without_a_connection_is_kept_and_sent_once_there_is_one(
-    tides, new_person, expected_complaints
-):
+def test_ratings_made_offline_are_kept_and_sent_later(tides, new_person, expected_complaints):
     expected_complaints += ["net::ERR_INTERNET_DISCONNECTED"]
     page = new_person("ada")
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     expect(page.locator("#rated")).to_have_text("0 of 6 rated")
     address = page.url
 
@@ -259,12 +257,10 @@ def test_what_is_rated_without_a_connection_is_kept_and_sent_once_there_is_one(
     ]
 
 
-def test_words_that_no_pause_has_sent_are_there_after_a_reload(
-    tides, new_person, expected_complaints
-):
+def test_unsent_words_survive_a_reload(tides, new_person, expected_complaints):
     expected_complaints += ["net::ERR_INTERNET_DISCONNECTED"]
     page = new_person("ada")
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     page.keyboard.press("3")
     page.context.set_offline(True)
     page.locator("#words-semantic_expansion").press_sequentially("Half a sen")
@@ -276,9 +272,9 @@ def test_words_that_no_pause_has_sent_are_there_after_a_reload(
     assert Rating.objects.get().words == "Half a sen"
 
 
-def test_what_was_typed_of_an_older_version_stays_in_the_browser(tides, new_person):
+def test_answers_to_an_older_version_stay_in_the_browser(tides, new_person):
     page = new_person("ada")
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     expect(page.locator("#rated")).to_have_text("0 of 6 rated")
     rewriting.rewrite_narrative(
         pair=tides,
@@ -299,9 +295,9 @@ def test_what_was_typed_of_an_older_version_stays_in_the_browser(tides, new_pers
     assert not Rating.objects.exists()
 
 
-def test_documents_lie_at_hand_and_are_opened_in_place(tides, new_person, accessibility):
+def test_documents_can_be_opened_in_place(tides, new_person, accessibility):
     page = new_person("ada")
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     expect(page.locator("#rated")).to_have_text("0 of 6 rated")
 
     page.keyboard.press("d")
@@ -317,7 +313,7 @@ def test_a_rubric_of_nine_levels_is_rated_by_nine_keys(tides, new_person, access
     criteria = (Criterion("clear", "Clear", "Is it clear?"), Criterion("short", "Short", "Is it?"))
     save_rubric(project=tides.project, content=Rubric("nine-1", "Nine", levels, criteria), by=None)
     page = new_person("ada", viewport={"width": 800, "height": 900})
-    opens(page, "/projects/tides/reviews/")
+    open_next(page, "/projects/tides/reviews/")
     expect(page.locator("#rated")).to_have_text("0 of 2 rated")
     assert accessibility(page) == []
 
@@ -335,14 +331,14 @@ def test_a_rubric_of_nine_levels_is_rated_by_nine_keys(tides, new_person, access
     ]
 
 
-def test_one_key_adopts_the_next_opens_and_another_takes_it_back(tides, new_person, accessibility):
+def test_one_key_adopts_and_opens_the_next_and_another_undoes_it(tides, new_person, accessibility):
     page = new_person("carla")
-    opens(page, "/projects/tides/disagreements/")
+    open_next(page, "/projects/tides/disagreements/")
     shows(page, "A")
     assert accessibility(page) == []
 
     page.keyboard.press("t")
-    press(page, adopts(page, "0"))
+    press(page, key_to_adopt(page, "0"))
 
     shows(page, "B")
     made = Adjudication.objects.get()
@@ -360,8 +356,8 @@ def test_one_key_adopts_the_next_opens_and_another_takes_it_back(tides, new_pers
 
 def test_an_answer_adopted_before_its_cause_waits_for_it(tides, new_person):
     page = new_person("carla")
-    opens(page, "/projects/tides/disagreements/")
-    page.keyboard.press(adopts(page, "2"))
+    open_next(page, "/projects/tides/disagreements/")
+    page.keyboard.press(key_to_adopt(page, "2"))
     expect(page.locator("#notices")).to_contain_text("as soon as you say why they differ")
 
     # Settling without a cause asks for it again, and the keys still work.
@@ -376,7 +372,7 @@ def test_reviews_that_straddle_poor_are_decided_by_keys(tides, new_person, acces
     review(tides, "ada", query_dependency="poor")
     review(tides, "ben")
     page = new_person("carla")
-    opens(page, "/projects/tides/disagreements/?kind=review")
+    open_next(page, "/projects/tides/disagreements/?kind=review")
     expect(page.get_by_text("they differ")).to_be_visible()
     assert accessibility(page) == []
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from audit.models import Check, Sample
 from tests.browser.waiting import document_on, hides, shows
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 
 # The claims, and the keys that ada and ben press for each. C goes to dan, who presses 0.
 CLAIMED = {"C1": {"A": 0, "B": 1}, "S1": {"C": 2, "D": 2}}
@@ -87,7 +87,7 @@ def test_two_check_by_keys_a_third_settles_and_the_figures_are_those_counted_by_
     assert accessibility(carla) == []
 
 
-def test_a_press_too_many_is_taken_back_and_words_go_with_the_grade(tides, new_person):
+def test_an_accidental_press_is_undone_and_words_go_with_the_grade(tides, new_person):
     carla = new_person("carla")
     carla.goto("/projects/tides/checks/new/")
     carla.get_by_label("Name").fill("Spot checks")
@@ -129,7 +129,7 @@ def test_a_label_can_be_left_for_later(tides, new_person):
     expect(page.get_by_text("You have answered 0 of 4 labels.")).to_be_visible()
 
 
-def test_what_cannot_be_judged_is_said_by_keys_and_a_third_settles(tides, new_person):
+def test_cannot_judge_is_answered_by_keys_and_a_third_settles(tides, new_person):
     sample = draw(tides, stratify=Sample.Stratify.NONE, size=4)
     page = new_person("ada")
     page.goto(f"/samples/{sample.pk}/checking/")
@@ -142,7 +142,7 @@ def test_what_cannot_be_judged_is_said_by_keys_and_a_third_settles(tides, new_pe
     said = Check.objects.current().get()
     assert (said.relevance, said.cannot_judge, said.words) == (None, True, "It is cut off.")
     doc_id = said.item.candidate.document.doc_id
-    say(sample, doc_id, ben=1)
+    check_label(sample, doc_id, ben=1)
     dan = new_person("dan")
     dan.goto(f"/samples/{sample.pk}/settling/")
     expect(dan.locator(".check__said")).to_contain_text("cannot judge")
@@ -181,7 +181,7 @@ def counted(tides):
     """Both documents of S1 are claimed to meet two of its three conditions."""
     for number in (1, 2, 3):
         tides.narratives["S1"].conditions.create(number=number, text=f"It has mill {number}.")
-    tides.asked = tides.asked._replace(asks=Sample.Asks.COUNT)
+    tides.selection = tides.selection._replace(asks=Sample.Asks.COUNT)
     return draw(tides, stratify=Sample.Stratify.NONE, size=2)
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotate.judgments import assignments
-from annotate.judgments.conditions import derived
+from annotate.judgments.conditions import derive_relevance
 from annotate.models import Assignment, Condition, Judgment, Project
 from tests import factories
 from tests.browser.waiting import saved, shows, until
@@ -51,7 +51,7 @@ class Scene:
         for key in keys:
             self.page.keyboard.press(key)
 
-    def follows(self):
+    def following_grade(self):
         return self.page.locator(".grade-button:has(.follows)")
 
     def saved(self) -> Judgment:
@@ -75,7 +75,7 @@ def test_each_key_answers_its_condition_and_enter_saves_what_follows(scene):
     expect(current).to_contain_text("Condition 2")
     scene.press("a", "a")
 
-    expect(scene.follows()).to_contain_text("Highly relevant")
+    expect(scene.following_grade()).to_contain_text("Highly relevant")
     scene.press("Enter")
     scene.shows("B")
     assert (scene.saved().relevance, scene.answers()) == (2, ["met", "met", "met"])
@@ -86,23 +86,23 @@ def test_the_name_of_the_grade_that_follows_stays_on_its_line(scene):
     before = name.bounding_box()
     scene.press("a", "a", "a")
 
-    expect(scene.follows()).to_contain_text("Highly relevant")
+    expect(scene.following_grade()).to_contain_text("Highly relevant")
     assert name.bounding_box()["height"] == before["height"]
 
 
 def test_one_that_is_not_met_gives_the_lowest_grade(scene):
     scene.press("a", "s", "d")
 
-    expect(scene.follows()).to_contain_text("Not relevant")
+    expect(scene.following_grade()).to_contain_text("Not relevant")
     expect(scene.page.locator("[data-conditions-sum]")).to_have_text("1 of 3 met")
     scene.press("Enter")
     scene.shows("B")
     assert (scene.saved().relevance, scene.answers()) == (0, ["met", "not_met", "cant_tell"])
 
 
-def test_where_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
+def test_if_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
     scene.press("a", "a", "d")
-    expect(scene.follows()).to_have_count(0)
+    expect(scene.following_grade()).to_have_count(0)
     scene.press("Enter")
     scene.shows("A")
     scene.press("1")
@@ -111,10 +111,10 @@ def test_where_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
     assert (scene.saved().relevance, scene.saved().note) == (1, "")
 
 
-def test_another_grade_than_follows_asks_for_a_word_and_then_is_saved(scene):
+def test_a_grade_that_does_not_follow_needs_a_note(scene):
     scene.press("a", "a", "a", "1")
 
-    expect(scene.page.locator("[data-told]")).to_contain_text("follows 2 Highly relevant")
+    expect(scene.page.locator("[data-told]")).to_contain_text("the grade is 2 Highly relevant")
     expect(scene.page.get_by_label("Note", exact=True)).to_be_focused()
     scene.page.keyboard.type("only in part")
     scene.press("Control+Enter")
@@ -140,7 +140,7 @@ def test_arrows_move_between_the_rows_and_an_answer_can_be_changed(scene):
     expect(current).to_contain_text("Condition 1")
     scene.press("s")
 
-    expect(scene.follows()).to_contain_text("Not relevant")
+    expect(scene.following_grade()).to_contain_text("Not relevant")
     scene.press("ArrowDown")
     expect(current).to_contain_text("Condition 2")
 
@@ -170,7 +170,7 @@ def test_answers_are_there_again_on_return(scene):
     assert checked.evaluate_all(values) == ["met", "not_met", "cant_tell"]
 
 
-def test_answers_given_and_not_sent_are_there_after_a_reload(scene):
+def test_unsent_answers_survive_a_reload(scene):
     scene.press("a", "s")
     scene.page.reload()
     expect(scene.page.locator("#spoken")).to_contain_text("Document 1 of 2")
@@ -182,20 +182,20 @@ def test_answers_given_and_not_sent_are_there_after_a_reload(scene):
     assert scene.answers() == ["met", "not_met", "met"]
 
 
-def test_a_grade_taken_back_leaves_its_answers_to_the_next(scene):
+def test_an_undone_grade_keeps_its_answers(scene):
     scene.press("a", "a", "a", "Enter")
     scene.shows("B")
     scene.press("z")
 
     scene.shows("A")
-    expect(scene.follows()).to_contain_text("Highly relevant")
+    expect(scene.following_grade()).to_contain_text("Highly relevant")
     scene.press("ArrowUp", "s", "Enter")
     scene.shows("B")
     current = Judgment.objects.current().values_list("relevance", flat=True)
     until(scene.page, lambda: list(current.all()) == [0], "the second judgment to be saved")
 
 
-def test_in_a_low_window_a_document_begins_at_its_beginning_and_a_refusal_is_seen(
+def test_in_a_low_window_documents_start_at_the_top_and_refusals_are_visible(
     live_server, new_person
 ):
     scene = Scene(new_person)
@@ -221,7 +221,7 @@ def test_ten_conditions_are_counted(live_server, new_person):
     scene.press(*"aaaaaaasss")
 
     expect(scene.page.locator("[data-conditions-sum]")).to_have_text("7 of 10 met")
-    expect(scene.follows()).to_contain_text("Grade 7")
+    expect(scene.following_grade()).to_contain_text("Grade 7")
     scene.press("Enter")
     scene.shows("B")
     assert (scene.saved().relevance, scene.answers()) == (7, ["met"] * 7 + ["not_met"] * 3)
@@ -264,13 +264,13 @@ def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
 
     found = scene.page.evaluate(
         """async ([address, cases]) => {
-            const { derived } = await import(address);
-            return cases.map((each) => derived(...each));
+            const { deriveRelevance } = await import(address);
+            return cases.map((each) => deriveRelevance(...each));
         }""",
         [address.replace("judging/judge", "judging/derived"), cases],
     )
 
-    assert found == [derived(*each) for each in cases]
+    assert found == [derive_relevance(*each) for each in cases]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -28,7 +28,7 @@ RUN = """async (address) => {
 }"""
 
 
-def test_what_was_on_its_way_already_is_not_taken_for_what_was_asked_for_anew(page):
+def test_an_older_response_is_not_taken_for_a_newer_request(page):
     page.goto("/accounts/login/")
 
     assert page.evaluate(RUN, static("js/judging/stack.js")) == [True, "after", 2]

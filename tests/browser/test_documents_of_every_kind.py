@@ -121,7 +121,7 @@ def test_each_paragraph_has_the_direction_of_its_own_script(read):
     assert first > second + 200
 
 
-def test_of_a_hundred_thousand_words_only_those_in_sight_are_laid_out(read):
+def test_only_the_visible_parts_of_a_long_text_are_laid_out(read):
     page = read(LONG)
 
     parts = page.locator(".document__part")
@@ -198,7 +198,7 @@ def test_keys_go_from_mark_to_mark_and_bring_each_into_sight(read):
 # --- finding --------------------------------------------------------------------------------------
 
 
-def test_what_one_looks_for_stays_from_document_to_document(read):
+def test_the_words_to_find_stay_from_document_to_document(read):
     page = read("A dam. Dams and DAM.", "No such word, but a dam")
 
     page.keyboard.press("/")
@@ -217,7 +217,7 @@ def test_what_one_looks_for_stays_from_document_to_document(read):
     expect(page.locator("[data-find-status]")).to_have_text("2 found")
 
 
-def test_a_button_clears_what_one_looks_for(read):
+def test_a_button_clears_the_words_to_find(read):
     page = read("A dam.")
     page.keyboard.press("/")
     page.keyboard.type("dam")
@@ -228,7 +228,7 @@ def test_a_button_clears_what_one_looks_for(read):
     expect(page.get_by_role("textbox", name="Words to find")).to_be_focused()
 
 
-def test_what_is_not_there_is_said(read):
+def test_the_page_says_that_nothing_was_found(read):
     page = read("A dam.")
     page.keyboard.press("/")
     page.keyboard.type("(dam")
@@ -285,7 +285,7 @@ def test_words_are_found_in_all_windows_of_a_table(read):
     assert marked(page, "find-here") == ["SPRING"]
 
 
-def test_one_stands_in_one_place_on_a_mark_or_on_a_match(read):
+def test_only_one_mark_or_match_is_current(read):
     page = read("tidal spring tidal spring")
     page.keyboard.press("/")
     page.keyboard.type("spring")

@@ -123,7 +123,7 @@ def test_a_passage_dragged_while_marking_is_taken_at_once_by_whole_words(scene):
 
 
 @pytest.mark.parametrize("width", [1280, 800])
-def test_what_was_marked_can_be_read_and_clicked_at_any_width(scene, width):
+def test_marked_passages_can_be_read_and_clicked_at_any_width(scene, width):
     scene.page.set_viewport_size({"width": width, "height": 900})
     scene.drag("drives 24 turbines")
     scene.page.keyboard.press("e")
@@ -202,7 +202,7 @@ def test_escape_leaves_without_a_mark_and_the_keys_answer_again(scene):
     scene.shows("B")
 
 
-def test_passages_that_overlap_are_one_and_can_be_taken_back_or_away(scene):
+def test_overlapping_passages_merge_and_can_be_undone_or_removed(scene):
     for end in ("drives", "turbines"):
         scene.page.keyboard.press("e")
         scene.page.mouse.click(*scene.at("tide drives", 2))
@@ -216,7 +216,7 @@ def test_passages_that_overlap_are_one_and_can_be_taken_back_or_away(scene):
     assert scene.page.evaluate(PAINTED) == []
 
 
-def test_what_was_marked_is_there_again_on_return(scene):
+def test_marks_are_there_again_on_return(scene):
     scene.page.keyboard.press("e")
     scene.page.mouse.click(*scene.at("turbines", 2))
     scene.page.mouse.click(*scene.at("turbines", 2))
@@ -234,7 +234,7 @@ def test_what_was_marked_is_there_again_on_return(scene):
     assert scene.page.evaluate(PAINTED) == ["turbines"]
 
 
-def test_what_was_marked_and_not_sent_waits_while_one_looks_elsewhere(scene):
+def test_unsent_marks_stay_with_their_document(scene):
     scene.page.keyboard.press("e")
     scene.page.keyboard.press("Enter")
     expect(scene.chips()).to_have_text(["“𠀀”"])
@@ -248,7 +248,7 @@ def test_what_was_marked_and_not_sent_waits_while_one_looks_elsewhere(scene):
     expect(scene.chips()).to_have_text(["“𠀀”"])
 
 
-def test_what_was_marked_and_not_sent_is_there_after_a_reload(scene):
+def test_unsent_marks_survive_a_reload(scene):
     for key in ("e", "Enter", "w", "1"):
         scene.page.keyboard.press(key)
     expect(scene.chips()).to_have_count(2)
@@ -267,7 +267,7 @@ def test_what_was_marked_and_not_sent_is_there_after_a_reload(scene):
     expect(scene.chips()).to_have_count(0)
 
 
-def test_a_grade_taken_back_leaves_its_marks_to_the_next(scene):
+def test_an_undone_grade_keeps_its_marks(scene):
     for key in ("e", "Enter", "w", "1", "2"):
         scene.page.keyboard.press(key)
     scene.shows("B")
@@ -302,7 +302,7 @@ def test_a_carriage_return_before_the_passage_counts(live_server, new_person):
     assert scene.quoted() == ["Three"]
 
 
-def test_who_settles_sees_the_passages_in_the_document(scene, new_person):
+def test_the_settling_page_shows_the_passages_in_the_document(scene, new_person):
     narrative = factories.altered(scene.pair)
     for name, relevance, start in (("ben", 0, 20), ("fay", 2, 4)):
         factories.judgment(
@@ -383,7 +383,7 @@ def test_a_grade_that_needs_a_clause_is_refused_until_one_is_chosen(live_server,
     assert len(scene.saved().clauses) == 1
 
 
-def test_of_a_table_words_in_the_note_stand_for_the_passage(live_server, new_person):
+def test_in_a_table_a_note_can_replace_the_passage(live_server, new_person):
     table = "<table><tr><th>Plant</th></tr><tr><td>La Rance</td></tr></table>"
     scene = Scene(
         new_person,
@@ -423,7 +423,7 @@ def test_cells_of_a_table_are_marked_by_click_and_by_keys(live_server, new_perso
     expect(scene.page.locator("[data-evidence-cell]")).to_have_text(["La Rance", "240"])
 
 
-def test_one_key_marks_the_sentence_under_the_pointer_and_takes_it_back(scene):
+def test_one_key_marks_and_unmarks_the_sentence_under_the_pointer(scene):
     scene.page.mouse.move(*scene.at("mill"))
     scene.page.keyboard.press("t")
     expect(scene.chips()).to_have_text(["“A mill stands on a river.”"])

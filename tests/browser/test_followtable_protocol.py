@@ -90,7 +90,7 @@ def labels_in(qrels: bytes) -> dict[str, dict[str, int]]:
     return found
 
 
-def hand_in(page: Page, kind: str, name: str, content: bytes) -> None:
+def upload(page: Page, kind: str, name: str, content: bytes) -> None:
     """Load a file through its page: preview it, then load it."""
     page.goto("/projects/tides/loads/")
     page.get_by_label("File", exact=True).set_input_files(
@@ -133,7 +133,7 @@ def review(page: Page, levels: dict[str, str]) -> list[str]:
     return seen
 
 
-def generated(asked: dict[str, Any]) -> bytes:
+def generator_answer(asked: dict[str, Any]) -> bytes:
     """Return the answer of a generator: the next version, and its claim about each table."""
     claims = Narrative.objects.get(pair__pair_id=asked["pair_id"], side="altered").judgments
     lines: list[dict[str, Any]] = [
@@ -195,7 +195,7 @@ def test_from_generated_instructions_to_a_release(
     factories.lead(project, "carla")
     ada, ben, carla = new_person("ada"), new_person("ben"), new_person("carla")
 
-    hand_in(carla, "FollowTable", "industr.zip", industr.read_bytes())
+    upload(carla, "FollowTable", "industr.zip", industr.read_bytes())
     assert set(InstructionPair.objects.values_list("pair_id", flat=True)) == set(ADA)
 
     review(ada, ADA)
@@ -214,7 +214,7 @@ def test_from_generated_instructions_to_a_release(
     assert [(one["criterion"], one["answers"]) for one in asked[0]["criteria"]] == [
         ("constraint_abstraction", [{"level": "poor", "words": WORDS}])
     ]
-    hand_in(carla, "Instruction pairs", "answer.jsonl", generated(asked[0]))
+    upload(carla, "Instruction pairs", "answer.jsonl", generator_answer(asked[0]))
 
     for page in (ada, ben):
         review(page, {REJECTED: AGAIN})

@@ -37,7 +37,7 @@ def scene(live_server, new_person):
             rows = Judgment.objects.current()
             return dict(rows.values_list("candidate__document__doc_id", "relevance"))
 
-        def arrives(self, judged: dict[str, int]) -> None:
+        def wait_for_judgments(self, judged: dict[str, int]) -> None:
             """Wait until the judgments are saved: the next document is shown before that."""
             until(self.page, lambda: self.current() == judged, f"{judged} to be saved")
 
@@ -57,13 +57,13 @@ def test_one_key_grades_saves_and_brings_the_next_document(scene):
     assert (judgment.pressed, judgment.made_at is not None) == ("key", True)
 
 
-def test_a_click_says_that_it_was_one(scene):
+def test_a_click_is_recorded_as_a_click(scene):
     first, second, _ = scene.order()
 
     scene.page.get_by_role("button", name="Not relevant").click()
 
     shows(scene.page, second)
-    scene.arrives({first: 0})
+    scene.wait_for_judgments({first: 0})
     assert Judgment.objects.get().pressed == "click"
 
 
@@ -76,7 +76,7 @@ def test_a_double_click_grades_one_document(scene):
     scene.page.keyboard.press("n")
     scene.page.keyboard.type("still here")
     shows(scene.page, second)
-    scene.arrives({first: 0})
+    scene.wait_for_judgments({first: 0})
 
 
 def test_a_key_pressed_twice_quickly_grades_two_documents(scene):
@@ -88,10 +88,10 @@ def test_a_key_pressed_twice_quickly_grades_two_documents(scene):
     scene.page.keyboard.press("2")
 
     shows(scene.page, third)
-    scene.arrives({first: 2, second: 2})
+    scene.wait_for_judgments({first: 2, second: 2})
 
 
-def test_z_takes_the_last_judgment_back_and_shows_its_document(scene):
+def test_z_undoes_the_last_judgment_and_shows_its_document(scene):
     first, second, _ = scene.order()
     scene.page.keyboard.press("2")
     shows(scene.page, second)
@@ -104,7 +104,7 @@ def test_z_takes_the_last_judgment_back_and_shows_its_document(scene):
     assert Judgment.objects.count() == 1
 
 
-def test_z_takes_back_as_often_as_there_is_something_also_from_before_the_page_was_loaded(scene):
+def test_z_undoes_repeatedly_also_answers_from_before_the_page_was_loaded(scene):
     first, second, third = scene.order()
     for key, after in (("2", second), ("l", third)):
         scene.page.keyboard.press(key)
@@ -114,23 +114,23 @@ def test_z_takes_back_as_often_as_there_is_something_also_from_before_the_page_w
     scene.page.reload()
     shows(scene.page, third)
     scene.page.keyboard.press("0")
-    scene.arrives({first: 2, third: 0})
+    scene.wait_for_judgments({first: 2, third: 0})
 
     for back in (third, second, first):
         scene.page.keyboard.press("z")
         shows(scene.page, back)
 
-    scene.arrives({})
+    scene.wait_for_judgments({})
     assert not Flag.objects.current().exists()
     expect(scene.page.get_by_role("button", name="Undo")).to_be_disabled()
 
 
-def test_what_a_judgment_had_replaced_stands_again_when_it_is_taken_back(scene):
+def test_undoing_a_judgment_restores_the_one_it_replaced(scene):
     first, second, _ = scene.order()
     for key in "12":
         scene.page.keyboard.press(key)
         shows(scene.page, second)
-        scene.arrives({first: int(key)})
+        scene.wait_for_judgments({first: int(key)})
         scene.page.keyboard.press("ArrowLeft")
         shows(scene.page, first)
     scene.page.reload()
@@ -138,7 +138,7 @@ def test_what_a_judgment_had_replaced_stands_again_when_it_is_taken_back(scene):
 
     scene.page.keyboard.press("z")
 
-    scene.arrives({first: 1})
+    scene.wait_for_judgments({first: 1})
     expect(scene.page.locator("#grade-1")).to_have_attribute("aria-pressed", "true")
     expect(scene.page.locator("#judge-progress")).to_have_text("1 of 3")
 
@@ -195,7 +195,7 @@ def test_a_note_begun_is_there_after_a_reload_and_on_no_other_document(scene):
     shows(scene.page, first)
     expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
     scene.page.keyboard.press("2")
-    scene.arrives({first: 2})
+    scene.wait_for_judgments({first: 2})
     assert Judgment.objects.get().note == "A figure for 2019."
     scene.page.reload()
     scene.page.keyboard.press("ArrowLeft")
@@ -220,11 +220,11 @@ def test_later_brings_the_document_back_at_the_end(scene):
     scene.page.keyboard.press("1")
 
     shows(scene.page, first)
-    scene.arrives({second: 1, third: 1})
+    scene.wait_for_judgments({second: 1, third: 1})
     assert Flag.objects.current().get().kind == Flag.Kind.LATER
 
 
-def test_a_problem_is_said_in_words(scene):
+def test_a_problem_is_reported_in_words(scene):
     scene.page.keyboard.press("p")
     scene.page.get_by_label("What is wrong with this document?").fill("It is cut off.")
     scene.page.get_by_role("button", name="Report a problem", exact=True).click()
@@ -253,10 +253,10 @@ def test_the_address_follows_so_that_a_reload_loses_nothing(scene):
     scene.page.reload()
 
     shows(scene.page, second)
-    scene.arrives({first: 2})
+    scene.wait_for_judgments({first: 2})
 
 
-def test_a_document_asked_for_by_its_address_is_shown_though_it_was_judged_a_moment_ago(scene):
+def test_an_address_shows_its_document_even_if_it_was_just_judged(scene):
     first, second, _ = scene.order()
     shows(scene.page, first)
     address = scene.page.url
@@ -272,7 +272,7 @@ def test_a_document_asked_for_by_its_address_is_shown_though_it_was_judged_a_mom
     )
 
 
-def test_the_browsers_own_way_back_shows_the_document_before(scene):
+def test_the_browsers_back_button_shows_the_previous_document(scene):
     first, second, _ = scene.order()
     scene.page.keyboard.press("2")
     shows(scene.page, second)
@@ -283,10 +283,10 @@ def test_the_browsers_own_way_back_shows_the_document_before(scene):
     scene.page.go_forward()
 
     shows(scene.page, second)
-    scene.arrives({first: 2})
+    scene.wait_for_judgments({first: 2})
 
 
-def test_the_end_says_what_was_left_and_the_ways_on(scene):
+def test_the_end_lists_what_was_left_and_can_be_left_again(scene):
     first, second, third = scene.order()
     scene.page.keyboard.press("1")
     shows(scene.page, second)
@@ -306,7 +306,7 @@ def test_the_end_says_what_was_left_and_the_ways_on(scene):
         "Cannot judge 1 document 2",
     ]
     expect(scene.page.locator("#judge-progress")).to_have_text("3 of 3")
-    scene.arrives({first: 1, third: 0})
+    scene.wait_for_judgments({first: 1, third: 0})
     scene.page.keyboard.press("1")
     scene.page.keyboard.press("ArrowLeft")
     shows(scene.page, third)
@@ -375,7 +375,7 @@ def test_fast_fingers_lose_nothing(live_server, new_person):
     assert whole_pages == []
 
 
-def test_what_came_from_a_file_is_not_taken_back(scene):
+def test_judgments_from_a_file_cannot_be_undone(scene):
     first, second, _ = scene.order()
     page = scene.page
     narrative = factories.altered(scene.pair)
@@ -385,10 +385,10 @@ def test_what_came_from_a_file_is_not_taken_back(scene):
     shows(page, second)
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     page.keyboard.press("2")
-    scene.arrives({first: 1, second: 2})
+    scene.wait_for_judgments({first: 1, second: 2})
 
     page.keyboard.press("z")
-    scene.arrives({first: 1})
+    scene.wait_for_judgments({first: 1})
     page.keyboard.press("z")
 
     shows(page, second)

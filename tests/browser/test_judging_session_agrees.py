@@ -14,7 +14,7 @@ ASK = """async ([address, cases]) => {
     return cases.map(({ order, said, asked, after }) => {
         const at = new JudgingSession({ order, said, asked });
         return [at.total, at.settled, at.done, at.next(), at.next(after), at.before(after),
-                at.behind(after)];
+                at.following(after)];
     });
 }"""
 
@@ -44,7 +44,7 @@ def cases() -> list[dict[str, Any]]:
     return made
 
 
-def told_by_the_server(case: dict[str, Any]) -> list[Any]:
+def results_of_the_server(case: dict[str, Any]) -> list[Any]:
     """Return the results of annotate.judging.judging_session.JudgingSession for a case."""
     said = case["said"].items()
     at = JudgingSession(
@@ -60,7 +60,7 @@ def told_by_the_server(case: dict[str, Any]) -> list[Any]:
     after = case["after"]
     return [
         *(at.total, at.settled, at.done),
-        *(at.next(), at.next(after), at.before(after), at.behind(after)),
+        *(at.next(), at.next(after), at.before(after), at.following(after)),
     ]
 
 
@@ -70,7 +70,7 @@ def test_the_browser_and_the_server_find_the_same_next_document(page):
 
     told = page.evaluate(ASK, [static("js/judging/judging-session.js"), drawn])
 
-    assert told == [told_by_the_server(case) for case in drawn]
+    assert told == [results_of_the_server(case) for case in drawn]
 
 
 STATEMENTS = """async (address) => {
@@ -95,7 +95,7 @@ STATEMENTS = """async (address) => {
 }"""
 
 
-def test_what_is_taken_back_or_refused_gives_way_to_what_stood_before(page):
+def test_undone_or_refused_answers_restore_the_previous_ones(page):
     page.goto("/accounts/login/")
 
     told, last = page.evaluate(STATEMENTS, static("js/judging/judging-session.js"))

@@ -44,7 +44,7 @@ def test_a_key_judges_and_the_next_document_comes(judging):
     assert judged() == [2]
 
 
-def test_keys_typed_into_a_text_are_text(judging):
+def test_keys_typed_into_a_text_field_are_text(judging):
     judging.keyboard.press("n")
     judging.keyboard.type("2 of 10 z")
 
@@ -112,7 +112,7 @@ def test_control_and_enter_in_a_note_send_nothing(judging):
 
 
 @pytest.mark.parametrize("modifier", ["ctrlKey", "altKey", "metaKey"])
-def test_a_key_with_a_modifier_is_the_browsers(judging, modifier):
+def test_a_key_with_a_modifier_is_left_to_the_browser(judging, modifier):
     judging.evaluate(SEND, ["2", {modifier: True}])
 
     expect(judging.locator("#save-line")).to_be_empty()
@@ -131,7 +131,7 @@ def test_an_arrow_with_shift_selects_and_does_not_go_on(judging):
     expect(heading).to_have_text(title)
 
 
-def test_a_key_of_an_input_method_is_the_input_methods(judging):
+def test_a_key_of_an_input_method_is_ignored(judging):
     judging.evaluate(SEND, ["2", {"isComposing": True}])
 
     expect(judging.locator("#save-line")).to_be_empty()
@@ -164,7 +164,7 @@ def test_a_letter_is_the_same_key_with_caps_lock(judging):
     assert judged() == []
 
 
-def test_a_key_that_the_person_chose_takes_the_place_of_the_usual_one(judging):
+def test_a_chosen_key_replaces_the_default_one(judging):
     Preferences.objects.create(user=User.objects.get(username="ada"), keys={"undo": "u"})
     judging.reload()
     judging.keyboard.press("2")
@@ -178,7 +178,7 @@ def test_a_key_that_the_person_chose_takes_the_place_of_the_usual_one(judging):
     assert judged() == []
 
 
-def test_under_an_open_dialog_the_page_keeps_still(judging):
+def test_keys_do_nothing_under_an_open_dialog(judging):
     judging.keyboard.press("?")
     judging.keyboard.press("2")
 

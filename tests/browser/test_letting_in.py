@@ -8,7 +8,7 @@ from annotate.models import User
 from tests import factories
 
 
-def test_a_name_without_a_blank_does_not_push_the_buttons_off_the_screen(live_server, new_person):
+def test_a_long_name_does_not_push_the_buttons_off_the_screen(live_server, new_person):
     project = factories.project()
     factories.lead(project, "carla")
     factories.member(project, "x" * 150)
@@ -24,7 +24,7 @@ def test_a_name_without_a_blank_does_not_push_the_buttons_off_the_screen(live_se
     assert leave.bounding_box()["y"] == other.bounding_box()["y"]
 
 
-def test_the_link_is_copied_and_lets_in_who_has_it(live_server, new_person):
+def test_the_copied_link_lets_its_holder_join(live_server, new_person):
     factories.lead(factories.project(), "carla")
     page = new_person("carla", permissions=["clipboard-read", "clipboard-write"])
     page.goto("/projects/tides/members/")

@@ -120,7 +120,7 @@ def test_a_row_opens_in_place_and_the_next_one_opens_when_it_is_graded(scene):
     expect(row(page, first).locator(".document__text")).to_have_count(0)
 
 
-def test_what_the_list_said_is_on_the_judge_page_and_the_reverse(scene):
+def test_answers_of_the_list_show_on_the_judge_page_and_the_reverse(scene):
     first, second, third, *_ = scene.order()
     page = scene.open()
 
@@ -152,7 +152,7 @@ def test_undo_goes_back_to_its_row_as_often_as_one_likes(scene):
     assert scene.current() == {}
 
 
-def test_undo_rests_while_there_is_nothing_to_take_back(scene):
+def test_undo_is_disabled_while_there_is_nothing_to_undo(scene):
     page = scene.open()
     undo = page.get_by_role("button", name="Undo")
     expect(undo).to_be_disabled()
@@ -162,7 +162,7 @@ def test_undo_rests_while_there_is_nothing_to_take_back(scene):
     expect(undo).to_be_disabled()
 
 
-def test_undo_brings_back_what_was_said_before_the_page_was_opened(scene):
+def test_undo_restores_an_answer_from_before_the_page_was_opened(scene):
     first = scene.order()[0]
     page = scene.open()
     press(page, "2")
@@ -210,7 +210,7 @@ def test_a_grade_that_needs_evidence_opens_the_row_and_leads_to_the_page_of_the_
     assert scene.current() == {}
 
 
-def test_the_same_grade_again_only_goes_on(scene):
+def test_the_same_grade_again_only_moves_on(scene):
     second = scene.order()[1]
     page = scene.open()
     press(page, "2")
@@ -222,9 +222,7 @@ def test_the_same_grade_again_only_goes_on(scene):
     assert Judgment.objects.count() == 1
 
 
-def test_what_is_judged_while_the_network_is_away_is_saved_when_it_is_back(
-    scene, expected_complaints
-):
+def test_judgments_made_offline_are_saved_when_the_network_is_back(scene, expected_complaints):
     expected_complaints.append("net::ERR_INTERNET_DISCONNECTED")
     first, second, *_ = scene.order()
     page = scene.open()
@@ -261,7 +259,7 @@ def test_a_long_list_goes_on_part_by_part(scene):
     assert saved_now.get(order[100]) == 1
 
 
-def test_a_filter_shows_what_was_said_a_moment_ago(scene):
+def test_a_filter_shows_answers_just_given(scene):
     first, *_ = scene.order()
     page = scene.open()
     press(page, "2")

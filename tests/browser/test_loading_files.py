@@ -20,7 +20,7 @@ def carla(live_server, new_person):
     return new_person("carla")
 
 
-def hand_in(page: Page, content: bytes) -> None:
+def upload(page: Page, content: bytes) -> None:
     page.goto("/projects/tides/loads/")
     page.get_by_label("File", exact=True).set_input_files(
         {"name": "qrels.txt", "mimeType": "text/plain", "buffer": content}
@@ -30,7 +30,7 @@ def hand_in(page: Page, content: bytes) -> None:
 
 
 def test_a_file_is_looked_through_confirmed_and_loaded(carla, redis_worker, accessibility):
-    hand_in(carla, QRELS)
+    upload(carla, QRELS)
 
     # The page polls until the worker is done, and then shows what would change.
     expect(carla.get_by_role("heading", name="What would change")).to_be_visible()
@@ -48,7 +48,7 @@ def test_a_file_is_looked_through_confirmed_and_loaded(carla, redis_worker, acce
 
 
 def test_bad_lines_are_shown_and_nothing_is_offered(carla, redis_worker, accessibility):
-    hand_in(carla, b"301 0 A 2\n301 B 0\n")
+    upload(carla, b"301 0 A 2\n301 B 0\n")
 
     expect(carla.get_by_role("heading", name="1 line is refused")).to_be_visible()
     expect(carla.get_by_role("row", name=re.compile("301 B 0"))).to_contain_text("this has 3")
@@ -58,7 +58,7 @@ def test_bad_lines_are_shown_and_nothing_is_offered(carla, redis_worker, accessi
 
 def test_without_javascript_the_same_is_seen_by_reloading(carla, new_person, redis_worker):
     plain = new_person("carla", java_script_enabled=False)
-    hand_in(plain, QRELS)
+    upload(plain, QRELS)
     expect(plain).to_have_url(re.compile(r"/loads/\d+/$"))
 
     def is_ready():

@@ -90,7 +90,7 @@ def test_the_narrative_can_be_read_clean_and_is_clean_again_after_a_reload(scene
     assert narrative(scene.page).locator("ins").first.evaluate(lines) == "underline"
 
 
-def test_a_narrative_written_anew_bears_no_marks_and_both_texts_can_be_read(
+def test_a_completely_new_narrative_has_no_marks_and_both_texts_can_be_read(
     live_server, new_person
 ):
     scene = Scene(new_person, altered="Turbines in rivers have to be named with their power.")
@@ -129,7 +129,7 @@ def test_the_keys_of_the_folded_pane_bring_it_back(scene):
     expect(narrative(scene.page)).to_be_visible()
 
 
-def test_the_guidelines_are_a_key_away_at_the_version_in_force(scene):
+def test_a_key_opens_the_current_guidelines(scene):
     guidelines = scene.page.get_by_role("region", name="Guidelines")
     expect(guidelines).to_be_hidden()
     scene.page.keyboard.press("g")

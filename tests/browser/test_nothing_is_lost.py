@@ -75,7 +75,7 @@ def line(page: Page, words: str) -> None:
     expect(page.locator("#save-line")).to_contain_text(words)
 
 
-def all_here(page: Page, documents: int) -> None:
+def wait_until_fetched(page: Page, documents: int) -> None:
     """Wait until all documents have been fetched ahead."""
     page.wait_for_function(
         """wanted => {
@@ -96,7 +96,7 @@ def test_fifty_judgments_survive_the_network_and_the_server(
     page = new_person("ada", at=server.url)
     page.goto(scene.address)
     shows(page, scene.order[0])
-    all_here(page, 60)
+    wait_until_fetched(page, 60)
     page.context.set_offline(True)
     pressed = {}
     for number in range(50):
@@ -124,14 +124,14 @@ def test_fifty_judgments_survive_the_network_and_the_server(
     expect(page.locator("#judge-progress")).to_have_text("50 of 60")
 
 
-def test_a_server_that_is_killed_and_comes_back_gets_what_waits_without_a_reload(
+def test_waiting_answers_reach_a_restarted_server_without_a_reload(
     server, new_person, expected_complaints
 ):
     expected_complaints += [DOWN, "net::ERR_"]
     scene = Scene(4)
     page = new_person("ada", at=server.url)
     page.goto(scene.address)
-    all_here(page, 4)
+    wait_until_fetched(page, 4)
     server.kill()
     page.keyboard.press("2")
     shows(page, scene.order[1])
@@ -143,9 +143,9 @@ def test_a_server_that_is_killed_and_comes_back_gets_what_waits_without_a_reload
     line(page, "Saved")
 
 
-def test_any_page_sends_what_waits(scene, ada, expected_complaints):
+def test_any_page_sends_waiting_answers(scene, ada, expected_complaints):
     expected_complaints += [GONE]
-    all_here(ada, 4)
+    wait_until_fetched(ada, 4)
     ada.context.set_offline(True)
     ada.keyboard.press("1")
     shows(ada, scene.order[1])
@@ -159,7 +159,7 @@ def test_any_page_sends_what_waits(scene, ada, expected_complaints):
     until(other, lambda: scene.rows() == [(scene.order[0], 1)], "the judgment")
 
 
-def test_a_document_that_is_not_here_yet_comes_with_the_network_and_no_key_grades_it(
+def test_a_document_not_loaded_yet_comes_with_the_network_and_no_key_grades_it(
     scene, ada, expected_complaints
 ):
     expected_complaints += [GONE, "ERR_FAILED"]
@@ -178,7 +178,7 @@ def test_a_document_that_is_not_here_yet_comes_with_the_network_and_no_key_grade
     expect(ada.locator("#judge-progress")).to_have_text("1 of 4")
 
 
-def test_two_tabs_that_disagree_are_both_kept_and_the_last_word_counts(scene, ada):
+def test_answers_of_two_tabs_are_both_stored_and_the_last_one_counts(scene, ada):
     other = ada.context.new_page()
     other.goto(scene.address)
     first, second, third, _ = scene.order
@@ -227,7 +227,7 @@ def test_two_browsers_that_disagree_are_told_by_the_server(scene, ada, new_perso
 
 def test_judgments_wait_until_one_has_signed_in_again(scene, ada, expected_complaints):
     expected_complaints += ["status of 403", "status of 401"]
-    all_here(ada, 4)
+    wait_until_fetched(ada, 4)
     cookies = ada.context.cookies()
     ada.context.clear_cookies(name="sessionid")
     assert len(ada.context.cookies()) == len(cookies) - 1
@@ -253,11 +253,11 @@ def test_judgments_wait_until_one_has_signed_in_again(scene, ada, expected_compl
     until(ada, lambda: len(scene.rows()) == 4, "the fourth")
 
 
-def test_what_another_person_said_in_this_browser_waits_for_them(
+def test_answers_of_another_person_in_this_browser_wait_for_them(
     scene, ada, live_server, expected_complaints
 ):
     expected_complaints += ["status of 403", "status of 401", GONE]
-    all_here(ada, 4)
+    wait_until_fetched(ada, 4)
     ada.context.set_offline(True)
     ada.keyboard.press("1")
     shows(ada, scene.order[1])
@@ -279,8 +279,8 @@ def test_what_another_person_said_in_this_browser_waits_for_them(
     until(other, lambda: scene.rows() == [(scene.order[0], 1)], "ada's judgment")
 
 
-def test_a_judgment_under_words_that_changed_is_kept_under_them_and_the_person_is_told(scene, ada):
-    all_here(ada, 4)
+def test_a_judgment_under_a_changed_narrative_is_stored_and_the_person_is_told(scene, ada):
+    wait_until_fetched(ada, 4)
     carla = factories.lead(scene.project)
     newer = rewrite_narrative(
         pair=scene.pair, text="Only plants under water count.", based_on=1, by=carla
@@ -297,7 +297,7 @@ def test_a_judgment_under_words_that_changed_is_kept_under_them_and_the_person_i
     assert newer.version == 2
 
 
-def test_what_the_server_refuses_is_shown_and_can_be_tried_again(scene, ada, accessibility):
+def test_refused_answers_are_shown_and_can_be_sent_again(scene, ada, accessibility):
     first, second, *_ = scene.order
     ada.context.route("**/api/v1/journal/", refuse_once())
     ada.keyboard.press("2")
@@ -334,7 +334,7 @@ def test_a_refusal_at_the_end_brings_its_document_back(scene, ada):
     expect(ada.locator("#judge-progress")).to_have_text("3 of 4")
 
 
-def test_what_the_server_refuses_can_be_thrown_away_on_any_page(scene, ada):
+def test_refused_answers_can_be_discarded_on_any_page(scene, ada):
     ada.context.route("**/api/v1/journal/", refuse_once())
     ada.keyboard.press("2")
     line(ada, "Not saved: 1")
@@ -371,13 +371,13 @@ def refuse_once():
     return handle
 
 
-def test_a_browser_that_keeps_nothing_says_so(scene, new_person, expected_complaints):
+def test_a_browser_without_storage_says_so(scene, new_person, expected_complaints):
     expected_complaints += [GONE]
     page = new_person("ada")
     page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
     page.goto(scene.address)
     shows(page, scene.order[0])
-    all_here(page, 4)
+    wait_until_fetched(page, 4)
     page.context.set_offline(True)
 
     page.keyboard.press("2")

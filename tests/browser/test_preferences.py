@@ -58,7 +58,7 @@ def test_a_pressed_key_becomes_the_actions_and_works_on_the_judge_page(new_perso
     assert Judgment.objects.current().count() == 0
 
 
-def test_two_actions_on_one_key_are_said_at_once_and_not_sent(new_person, pair):
+def test_a_key_of_two_actions_is_reported_at_once_and_not_saved(new_person, pair):
     page = new_person("ada")
     page.goto("/settings/")
     said = (
@@ -87,7 +87,7 @@ def test_two_actions_on_one_key_are_said_at_once_and_not_sent(new_person, pair):
     ("key", "sentence"),
     [("5", "Digits give grades."), ("?", "? shows the keys."), ("l", "is the key of two")],
 )
-def test_a_key_that_cannot_be_is_said_at_its_field(new_person, pair, key, sentence):
+def test_an_impossible_key_is_reported_at_its_field(new_person, pair, key, sentence):
     page = new_person("ada")
     page.goto("/settings/")
 

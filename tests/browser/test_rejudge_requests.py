@@ -98,7 +98,7 @@ def test_undo_brings_the_notice_back_and_another_grade_answers(scene):
     assert Judgment.objects.current().get(candidate__document__doc_id="B").relevance == 0
 
 
-def test_an_answer_given_before_the_page_was_loaded_is_taken_back_with_the_notice(scene):
+def test_undoing_an_earlier_answer_restores_the_notice(scene):
     judging.judge(
         narrative=scene.rejudge_request.judgment.narrative,
         candidate=scene.rejudge_request.judgment.candidate,
@@ -117,7 +117,7 @@ def test_an_answer_given_before_the_page_was_loaded_is_taken_back_with_the_notic
     expect(page.locator("#judge-progress .count")).to_have_text("2 of 3")
 
 
-def test_put_off_it_comes_last_with_the_words(scene):
+def test_a_document_put_off_comes_last_with_its_words(scene):
     scene.ask("A")
     page = scene.page
     page.goto(f"/pairs/{scene.pair.pk}/judging/")
@@ -170,7 +170,7 @@ def test_in_the_list_the_same_grade_answers_and_the_next_row_is_as_ever(scene):
     assert Judgment.objects.count() == 4
 
 
-def test_while_the_network_is_away_the_answer_waits_in_the_browser(scene, expected_complaints):
+def test_an_answer_given_offline_waits_in_the_browser(scene, expected_complaints):
     expected_complaints.append("ERR_INTERNET_DISCONNECTED")
     page = scene.page
     page.goto(f"/pairs/{scene.pair.pk}/judging/")

@@ -80,7 +80,7 @@ def test_a_release_stays_as_it_was_and_the_next_says_what_changed(
     expect(row.get_by_role("cell")).to_have_text(["301", "301", "altered", "0", "2"])
     assert accessibility(carla) == []
     with carla.expect_download() as download:
-        carla.get_by_role("link", name="All of it as CSV").click()
+        carla.get_by_role("link", name="All differences as CSV").click()
     download.value.save_as(tmp_path / "changes.csv")
     assert (tmp_path / "changes.csv").read_text() == (
         "change,narrative,query_id,pair_id,doc_id,before,after\ngrade,altered,301,301,B,0,2\n"

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.judging import judging_session
 from annotate.judgments import assignments
-from annotate.judgments.repeats import unmasked
+from annotate.judgments.repeats import unmask
 from annotate.models import Assignment, Flag, Judgment, Repeat
 from tests import factories
 from tests.browser import waiting
@@ -18,7 +18,7 @@ from tests.browser.waiting import until
 
 # The visible state of a page: every element with its attributes, and what scripts store. Without
 # what differs between any two documents, and what a form gets new at every load.
-DRAWN = """() => {
+VISIBLE_STATE = """() => {
     const page = document.querySelector(".judge").cloneNode(true);
     const anew = page.querySelectorAll("[name=csrfmiddlewaretoken], [name=uuid]");
     for (const one of anew) one.remove();
@@ -46,10 +46,10 @@ def scene(live_server, new_person):
                 narrative=factories.altered(self.pair), by=self.ada
             ).order
             ids = dict(self.query.candidates.values_list("pk", "document__doc_id"))
-            spots = [unmasked(number, self.ada.pk) for number in numbers]
+            spots = [unmask(number, self.ada.pk) for number in numbers]
             return [(ids[spot.candidate], spot.again) for spot in spots]
 
-        def arrive(self, judged: dict[str, int], again: dict[str, int]) -> None:
+        def wait_for_answers(self, judged: dict[str, int], again: dict[str, int]) -> None:
             def said(model: Any) -> dict[str, int]:
                 rows = model.objects.current().filter(relevance__isnull=False)
                 return dict(rows.values_list("candidate__document__doc_id", "relevance"))
@@ -68,11 +68,11 @@ def shows(page: Page, doc_id: str, position: int) -> None:
     expect(page.locator("#spoken")).to_contain_text(f"Document {position} of 9")
 
 
-def drawn(page: Page, doc_id: str) -> list[str]:
+def visible_state(page: Page, doc_id: str) -> list[str]:
     """Return what the page shows, without the document itself and the progress."""
     page.wait_for_load_state("networkidle")
     expect(page.locator("#save-line")).not_to_have_attribute("data-state", "sending")
-    html, *rest = page.evaluate(DRAWN)
+    html, *rest = page.evaluate(VISIBLE_STATE)
     # A neutral name is the document's own, as its text is.
     html = re.sub(r"Document \d{4}-\d{4}", "NAME", html)
     html = re.sub(r"\d{13}", "NUMBER", html)
@@ -84,7 +84,7 @@ def drawn(page: Page, doc_id: str) -> list[str]:
     return [html, *rest]
 
 
-def test_a_person_judges_all_by_keys_and_cannot_tell_what_came_before(scene):
+def test_a_person_judges_all_by_keys_and_cannot_tell_repeats_apart(scene):
     order = scene.order()
     told: dict[str, list[bool]] = {}
     pages: dict[bool, list[str]] = {}
@@ -96,7 +96,7 @@ def test_a_person_judges_all_by_keys_and_cannot_tell_what_came_before(scene):
         expect(scene.page.locator("#judge-progress")).to_have_text(f"{position - 1} of 9")
         # In the middle, where one can go both ways and something can be undone.
         if 3 < position < 9:
-            pages[repeated] = drawn(scene.page, doc_id)
+            pages[repeated] = visible_state(scene.page, doc_id)
         told.setdefault(doc_id, []).append(repeated)
         grade = position % 3
         (again if repeated else judged)[doc_id] = grade
@@ -104,14 +104,14 @@ def test_a_person_judges_all_by_keys_and_cannot_tell_what_came_before(scene):
 
     expect(scene.page.get_by_role("heading", name="Query finished")).to_be_visible()
     expect(scene.page.locator("#judge-progress")).to_have_text("9 of 9")
-    scene.arrive(judged, again)
+    scene.wait_for_answers(judged, again)
     assert sorted(told.values()) == [[False]] * 3 + [[False, True]] * 3
     # Compared line by line first, for a readable difference.
     assert pages[True][0].split(">") == pages[False][0].split(">")
     assert pages[True] == pages[False]
 
 
-def test_a_note_and_a_marked_passage_of_the_first_time_do_not_come_again(scene):
+def test_a_repeat_does_not_show_the_note_or_marks_of_the_first_time(scene):
     order = scene.order()
     repeated = next(doc_id for doc_id, again in order if again)
     for position, (doc_id, again) in enumerate(order, start=1):
@@ -134,21 +134,21 @@ def test_a_note_and_a_marked_passage_of_the_first_time_do_not_come_again(scene):
     expect(scene.page.locator("#grade-2")).to_have_attribute("aria-pressed", "false")
 
 
-def test_z_takes_a_repeat_back_and_leaves_the_first_judgment(scene):
+def test_z_undoes_a_repeat_and_keeps_the_first_judgment(scene):
     order = scene.order()
     at = next(place for place, (_, again) in enumerate(order) if again)
     for position, (doc_id, _) in enumerate(order[: at + 1], start=1):
         shows(scene.page, doc_id, position)
         scene.page.keyboard.press("1")
     judged = {doc_id: 1 for doc_id, _ in order[:at]}
-    scene.arrive(judged, {order[at][0]: 1})
+    scene.wait_for_answers(judged, {order[at][0]: 1})
 
     scene.page.keyboard.press("z")
 
     shows(scene.page, order[at][0], at + 1)
-    scene.arrive(judged, {})
+    scene.wait_for_answers(judged, {})
     scene.page.keyboard.press("2")
-    scene.arrive(judged, {order[at][0]: 2})
+    scene.wait_for_answers(judged, {order[at][0]: 2})
 
 
 def test_later_and_the_arrows_treat_a_repeat_as_a_document_of_its_own(scene):
@@ -178,7 +178,7 @@ def test_later_and_the_arrows_treat_a_repeat_as_a_document_of_its_own(scene):
     )
 
 
-def test_what_is_judged_in_the_list_is_judged_on_the_page_a_moment_later(scene):
+def test_a_judgment_in_the_list_shows_on_the_judge_page_at_once(scene):
     first = scene.order()[0][0]
     scene.page.keyboard.press("v")
     expect(scene.page.locator("[data-row]")).to_have_count(6)

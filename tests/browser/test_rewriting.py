@@ -71,7 +71,7 @@ def test_a_draft_survives_a_reload_and_a_second_device(carla, new_person, addres
         expect(page.get_by_label("Note")).to_have_value("rivers out")
 
 
-def test_what_is_typed_on_leaving_is_kept(carla, address):
+def test_text_typed_on_leaving_is_saved(carla, address):
     words(carla).press("End")
     words(carla).press_sequentially(" None in rivers.")
     carla.goto("/")
@@ -180,9 +180,7 @@ def test_saving_without_the_network_stays_on_the_page_and_says_so(carla, expecte
     expect(carla.get_by_text("Version 2 is saved")).to_be_visible()
 
 
-def test_a_save_goes_on_by_itself_where_the_network_is_back_and_the_page_has_not_noticed(
-    carla, expected_complaints
-):
+def test_a_save_works_if_the_network_is_back_before_the_page_notices(carla, expected_complaints):
     expected_complaints += CUT
     carla.wait_for_load_state("networkidle")
     carla.route("**/draft/**", lambda route: route.abort())
@@ -230,9 +228,7 @@ def test_older_words_of_this_browser_do_not_hide_newer_ones_from_elsewhere(
     expect(words(carla)).to_have_value("In rivers, from the phone.")
 
 
-def test_of_two_devices_the_newest_counts_and_the_other_words_are_put_by(
-    carla, new_person, address
-):
+def test_of_two_devices_the_newest_words_count_and_the_others_are_kept(carla, new_person, address):
     phone = new_person("carla")
     phone.goto(address)
     words(carla).fill("At sea, from the laptop.")
@@ -252,7 +248,7 @@ def test_of_two_devices_the_newest_counts_and_the_other_words_are_put_by(
     expect(phone.get_by_text("In rivers, from the phone.")).to_be_visible()
 
 
-def test_who_is_signed_out_is_told_and_loses_nothing(carla, expected_complaints):
+def test_a_person_who_is_signed_out_is_told_and_loses_nothing(carla, expected_complaints):
     expected_complaints += [*CUT, "status of 403"]
     carla.context.clear_cookies()
     words(carla).fill("At sea, in use.")
@@ -262,7 +258,7 @@ def test_who_is_signed_out_is_told_and_loses_nothing(carla, expected_complaints)
     assert carla.evaluate("Object.values(localStorage).join()").count("At sea, in use.") == 1
 
 
-def test_a_narrative_that_no_server_keeps_is_refused_at_the_line(carla):
+def test_a_narrative_that_is_too_long_is_refused_at_the_draft_line(carla):
     words(carla).fill("word " * 21_000)
 
     line = carla.locator("[data-draft-line]")
@@ -305,7 +301,7 @@ def test_control_and_enter_save_from_the_note_and_the_documents_too(carla, where
     expect(carla.get_by_text("Version 2 is saved")).to_be_visible()
 
 
-def test_what_is_wrong_is_in_sight_and_its_field_has_the_focus(carla):
+def test_an_error_is_visible_and_its_field_has_the_focus(carla):
     carla.set_viewport_size({"width": 800, "height": 500})
     words(carla).fill("At sea, in use. " * 2_000)
     carla.get_by_label("Conditions").fill("at sea\nat sea")
@@ -315,7 +311,7 @@ def test_what_is_wrong_is_in_sight_and_its_field_has_the_focus(carla):
     expect(carla.get_by_label("Conditions")).to_be_focused()
 
 
-def test_what_is_refused_is_still_a_draft(carla, address):
+def test_refused_text_is_still_a_draft(carla, address):
     words(carla).fill("At sea, in use.")
     carla.get_by_label("Conditions").fill("at sea\nat sea")
     carla.get_by_role("button", name="Save as a new version").click()
@@ -327,7 +323,7 @@ def test_what_is_refused_is_still_a_draft(carla, address):
     expect(carla.get_by_label("Conditions")).to_have_value("at sea\nat sea")
 
 
-def test_a_draft_can_be_thrown_away(carla):
+def test_a_draft_can_be_discarded(carla):
     words(carla).fill("At sea, in use.")
     saved(carla)
 
@@ -339,7 +335,7 @@ def test_a_draft_can_be_thrown_away(carla):
     assert not Draft.objects.exists()
 
 
-def test_the_other_side_has_words_of_its_own(carla):
+def test_the_reversed_side_has_its_own_draft(carla):
     words(carla).fill("At sea, in use.")
     saved(carla)
     carla.get_by_role("link", name="Reversed").click()
@@ -354,7 +350,7 @@ def test_the_other_side_has_words_of_its_own(carla):
     expect(words(carla)).to_have_value("At sea, in use.")
 
 
-def test_without_a_script_a_draft_is_kept_by_a_button(new_person, address):
+def test_without_a_script_a_button_saves_the_draft(new_person, address):
     page = new_person("carla", java_script_enabled=False)
     page.goto(address)
     words(page).fill("At sea, in use.")
@@ -369,9 +365,7 @@ def test_without_a_script_a_draft_is_kept_by_a_button(new_person, address):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_wrong_for_those_who_cannot_see_the_page(
-    pair, new_person, address, accessibility, scheme
-):
+def test_the_rewrite_page_is_accessible(pair, new_person, address, accessibility, scheme):
     lead = pair.project.memberships.get(name="carla")
     version = rewriting.rewrite_narrative(
         pair=pair, text=ALTERED + " Not mills.", by=lead, based_on=1, conditions="at sea"

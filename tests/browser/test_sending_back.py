@@ -61,7 +61,7 @@ def test_sent_back_by_keys_answered_by_a_key_and_open_again(scene, new_person):
 
     # The next disagreement opens, and the first waits.
     scene.at("B")
-    expect(page.get_by_text("A is sent back, and waits for an annotator.")).to_be_visible()
+    expect(page.get_by_text("A was sent back and waits for an annotator.")).to_be_visible()
     page.goto("/projects/tides/disagreements/?state=waiting")
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr")).to_contain_text("A")
@@ -107,13 +107,13 @@ def test_a_case_goes_with_a_key_into_the_guidelines(scene):
     assert RejudgeRequest.objects.open().filter(guideline=case.guideline).count() == 2
 
 
-def test_many_are_settled_as_the_preview_says_and_one_key_takes_them_back(scene):
+def test_many_are_settled_as_the_preview_says_and_one_key_withdraws_them(scene):
     page = scene.page
     page.goto("/projects/tides/disagreements/")
     page.get_by_role("link", name="Settle these together").click()
     page.get_by_role("radio", name="One person says").check()
-    page.get_by_label("Who").select_option(label="ben")
-    page.get_by_role("button", name="Show what would come of it").click()
+    page.get_by_label("Person, for").select_option(label="ben")
+    page.get_by_role("button", name="Show the preview").click()
     expect(page.get_by_role("heading", name="3 documents would be settled")).to_be_visible()
     page.get_by_role("radio", name="Edge case").check()
     page.get_by_label("Reason").fill("Agreed in the meeting.")

@@ -101,11 +101,11 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
         page.keyboard.press("Control+Enter")
     assert ConditionAdjudication.objects.get().answer == "not_met"
 
-    expect(page.get_by_text("All of it is settled")).to_be_visible()
+    expect(page.get_by_text("Everything is settled")).to_be_visible()
 
 
 @pytest.mark.parametrize("kind", ["judgment", "verdict", "review", "check"])
-def test_names_come_with_one_key_which_is_kept(tides, new_person, kind):
+def test_one_key_reveals_the_names_and_is_recorded(tides, new_person, kind):
     page = new_person("carla")
     page.goto(f"/projects/tides/disagreements/?kind={kind}")
     press(page, "Enter")
@@ -119,7 +119,7 @@ def test_names_come_with_one_key_which_is_kept(tides, new_person, kind):
     assert Reveal.objects.count() == 1
 
 
-def test_one_key_takes_the_last_decision_back_whatever_its_kind(tides, new_person):
+def test_one_key_undoes_the_last_decision_of_any_kind(tides, new_person):
     page = new_person("carla")
     page.goto("/projects/tides/disagreements/?kind=check")
     press(page, "Enter")

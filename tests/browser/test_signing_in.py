@@ -11,7 +11,7 @@ def ada(live_server):
     return factories.user("ada")
 
 
-def test_a_person_signs_in_by_keyboard_and_comes_home(page, live_server):
+def test_a_person_signs_in_by_keyboard_and_sees_home(page, live_server):
     page.goto("/")
     page.get_by_label("User name or mail address").focus()
     page.keyboard.type("ada")

@@ -29,7 +29,7 @@ def test_twenty_documents_by_keys_alone_are_exported_as_they_were_judged(
     ada = factories.member(project, "ada")
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     of_candidate = dict(query.candidates.values_list("pk", "document__doc_id"))
-    names = [of_candidate[key] for key in judging_session.order(pair=pair, by=ada)]
+    names = [of_candidate[key] for key in judging_session.judging_order(pair=pair, by=ada)]
     page = new_person("ada")
     page.goto(f"/pairs/{pair.pk}/judging/")
     keyboard = page.keyboard

@@ -46,7 +46,7 @@ def test_unsaved_words_come_back(open_guidelines):
     expect(page.get_by_text("had not saved, is back")).to_be_visible()
 
 
-def test_words_that_came_back_can_be_thrown_away(open_guidelines):
+def test_restored_words_can_be_discarded(open_guidelines):
     open_guidelines().get_by_role("textbox", name="Guidelines").fill("Something else.")
     page = open_guidelines()
 
@@ -69,7 +69,7 @@ def test_saved_words_are_no_longer_a_draft(open_guidelines):
     assert Guideline.objects.count() == 2
 
 
-def test_a_moment_is_shown_in_the_readers_zone(new_person, pair):
+def test_times_are_shown_in_the_readers_zone(new_person, pair):
     Narrative.objects.filter(side="altered").update(created_at="2026-03-01T20:30:00Z")
 
     page = new_person("carla", timezone_id="Asia/Tokyo")
@@ -78,7 +78,7 @@ def test_a_moment_is_shown_in_the_readers_zone(new_person, pair):
     expect(page.locator("time")).to_have_text("2 Mar 2026, 05:30")
 
 
-def test_without_script_a_moment_names_its_zone(new_person, pair):
+def test_without_script_times_name_their_zone(new_person, pair):
     Narrative.objects.filter(side="altered").update(created_at="2026-03-01T20:30:00Z")
 
     page = new_person("carla", java_script_enabled=False)

@@ -1,5 +1,6 @@
-"""People without a browser: annotators who judge through the journal as the judge page does, and a
-lead who loads files and takes exports away, whatever becomes of the server meanwhile.
+"""People without a browser: annotators who send journal entries like the judge page, and a lead.
+
+The lead loads files and downloads exports. All of them go on whatever happens to the server.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from uuid import UUID
 TOKEN = "stormstormstormstormstormstormst"  # any will do: cookie and header must agree
 # As in static/js/journal.js.
 BATCH = 50
-# A person who sees that nothing gets saved stops at some point.
-MOST_WAITING = 200
-# Seconds for one answer; what is not answered by then is sent again.
+# At this number of unsaved entries a person stops judging.
+MAX_WAITING = 200
+# Seconds to wait for a response; then the request is sent again.
 PATIENCE = 10.0
 PAUSE = 0.3
-# Seconds in which, once the storm is over, everything said must be saved.
-LAST_WORDS = 90.0
+# Seconds after the storm within which every entry must be saved.
+GRACE_SECONDS = 90.0
 
 _JUDGING_SESSION = re.compile(
     r'<script id="judging-session" type="application/json">(.*?)</script>', re.DOTALL
@@ -37,20 +38,20 @@ _JUDGING_SESSION = re.compile(
 
 
 class Unanswered(Exception):
-    """The server is not there, or cannot do it now."""
+    """Raised if the server is down or cannot answer now."""
 
 
 @dataclass
 class Answer:
-    """What a server said."""
+    """A response of the server."""
 
     status: int
     body: bytes
     location: str
 
 
-class Wire:
-    """A connection of one person, made anew whenever it breaks."""
+class Connection:
+    """A connection of one person, which reconnects when it breaks."""
 
     def __init__(self, port: int, session: str, *, patience: float = PATIENCE) -> None:
         self._port, self._patience = port, patience
@@ -62,7 +63,7 @@ class Wire:
         self._open: http.client.HTTPConnection | None = None
 
     def ask(self, method: str, path: str, body: bytes | None = None, kind: str = "") -> Answer:
-        """Return the answer, or raise Unanswered: no connection, no answer in time, 429, 5xx."""
+        """Return the response. Raise Unanswered for no connection, a timeout, 429 or 5xx."""
         head = {**self._head, "Content-Type": kind} if kind else self._head
         try:
             if self._open is None:
@@ -100,7 +101,7 @@ class Wire:
         return self.ask("POST", path, body + b"--%s--\r\n" % edge, kind)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -108,7 +109,7 @@ class Wire:
 
 @dataclass
 class Statement:
-    """A grade or a flag that somebody gave, and what became of it."""
+    """A grade or a flag that a person gave, and whether it was saved or refused."""
 
     uuid: str
     kind: str
@@ -118,57 +119,57 @@ class Statement:
     candidate: int
     says: int | str
     undone: bool = False
-    # The server's word that it is saved; "" while it has not said so.
+    # The time at which the server says it was saved; "" until then.
     acknowledged: str = ""
     refused: str = ""
 
 
 @dataclass
 class Diary:
-    """What one person went through."""
+    """What one person did and saw."""
 
     statements: list[Statement] = field(default_factory=list)
-    # Things the server must never do.
+    # Violations by the server.
     complaints: list[str] = field(default_factory=list)
     assignments: int = 0
     requests: int = 0
     unanswered: int = 0
     sent_again: int = 0
-    # Seconds from a key to the word that it is saved.
+    # Seconds from a key press to the response that it is saved.
     waits: list[float] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it in plain values."""
+        """Return the diary as plain values."""
         return asdict(self)
 
 
 class Person(threading.Thread, ABC):
-    """Somebody with a connection of their own, who goes on until told that it is enough."""
+    """A person with their own connection, who goes on until `enough` is set."""
 
     def __init__(self, port: int, who: dict[str, Any], seed: int, enough: threading.Event) -> None:
         super().__init__(name=who["name"], daemon=True)
         self.diary = Diary()
         self._user: int = who["user"]
-        self._wire = Wire(port, who["session"])
+        self._wire = Connection(port, who["session"])
         self._random = random.Random(seed)
         self._enough = enough
 
     def run(self) -> None:
-        """Live."""
+        """Run `act` and record any exception as a complaint."""
         try:
-            self.live()
+            self.act()
         except Exception as error:  # noqa: BLE001 (a thread that ends without a word hides it)
             self.diary.complaints.append(f"{self.name}: {error!r}")
         self._wire.close()
 
     @abstractmethod
-    def live(self) -> None:
-        """What this person does."""
+    def act(self) -> None:
+        """Do what this person does."""
 
-    def _ask(self, how: Callable[[], Answer]) -> Answer:
+    def _ask(self, send: Callable[[], Answer]) -> Answer:
         self.diary.requests += 1
         try:
-            return how()
+            return send()
         except Unanswered:
             self.diary.unanswered += 1
             raise
@@ -178,32 +179,32 @@ class Person(threading.Thread, ABC):
 
 
 class Annotator(Person):
-    """Takes assignments, presses keys at a pace, and sends what waits until the server has it."""
+    """Takes assignments, presses keys at a pace, and sends entries until they are saved."""
 
     def __init__(
         self, port: int, who: dict[str, Any], seed: int, enough: threading.Event, pace: float
     ) -> None:
         super().__init__(port, who, seed, enough)
         self._pace = pace
-        # What the server has not answered: entries, oldest first, and when they were pressed.
+        # Unanswered entries, oldest first, with the times of their key presses.
         self._journal: list[tuple[dict[str, Any], float]] = []
         self._send_at = 0.0
 
-    def live(self) -> None:
-        """Judge pair after pair; at the end, send until nothing waits."""
+    def act(self) -> None:
+        """Judge pair after pair; at the end, send until every entry is answered."""
         while not self._enough.is_set():
             work = self._take()
             if work is None:
-                self._rest()
+                self._wait_for_next_key()
                 continue
             self._judge(work)
-        until = time.monotonic() + LAST_WORDS
+        until = time.monotonic() + GRACE_SECONDS
         while self._journal and time.monotonic() < until:
             self._send()
             time.sleep(0.05)
 
     def _take(self) -> dict[str, Any] | None:
-        """Take an assignment and open its page; None where that does not work now."""
+        """Take an assignment and open its page; return None if that does not work now."""
         try:
             taken = self._ask(lambda: self._wire.form("/projects/storm/assignments/", task="judge"))
             if taken.status != 302 or "/pairs/" not in taken.location:
@@ -231,7 +232,7 @@ class Annotator(Person):
         return judging_session
 
     def _judge(self, work: dict[str, Any]) -> None:
-        """Say something of every document of a pair, and change one's mind now and then."""
+        """Judge or flag every document of a pair, and now and then undo or change an answer."""
         done: list[Statement] = []
         for candidate in work["order"]:
             if self._enough.is_set():
@@ -239,7 +240,7 @@ class Annotator(Person):
             done.append(self._press(work, candidate, None))
             chance = self._random.random()
             if chance < 0.06:
-                self._take_back(self._random.choice(done))
+                self._undo(self._random.choice(done))
             elif chance < 0.14:
                 before = self._random.choice(done)
                 done.append(self._press(work, before.candidate, before))
@@ -258,21 +259,21 @@ class Annotator(Person):
             else self._random.choice((0, 1, 2)),
         )
         self.diary.statements.append(said)
-        how: dict[str, Any] = (
+        fields: dict[str, Any] = (
             {"flag": said.says, "words": "Cut off." if said.says == "problem" else ""}
             if flagged
             else {"relevance": said.says, "note": "", "active_ms": 900, "pressed": "key"}
         )
-        self._write_down(said, how | {"instead_of": before.uuid if before else None})
+        self._add_entry(said, fields | {"instead_of": before.uuid if before else None})
         return said
 
-    def _take_back(self, said: Statement) -> None:
+    def _undo(self, said: Statement) -> None:
         if said.undone:
             return
         said.undone = True
-        self._write_down(said, {"kind": "undo", "uuid": self._uuid(), "undoes": said.uuid})
+        self._add_entry(said, {"kind": "undo", "uuid": self._uuid(), "undoes": said.uuid})
 
-    def _write_down(self, said: Statement, more: dict[str, Any]) -> None:
+    def _add_entry(self, said: Statement, more: dict[str, Any]) -> None:
         entry = {
             "uuid": said.uuid,
             "kind": said.kind,
@@ -284,12 +285,12 @@ class Annotator(Person):
             **more,
         }
         self._journal.append((entry, time.monotonic()))
-        self._rest()
-        while len(self._journal) >= MOST_WAITING and not self._enough.is_set():
-            self._rest()
+        self._wait_for_next_key()
+        while len(self._journal) >= MAX_WAITING and not self._enough.is_set():
+            self._wait_for_next_key()
 
-    def _rest(self) -> None:
-        """Until the next key; meanwhile what waits is sent."""
+    def _wait_for_next_key(self) -> None:
+        """Send waiting entries, then wait until the next key press."""
         self._send()
         self._enough.wait(self._random.uniform(0.5, 1.5) * self._pace)
 
@@ -298,7 +299,7 @@ class Annotator(Person):
             return
         batch = self._journal[:BATCH]
         body = json.dumps({"entries": [entry for entry, _ in batch]}).encode()
-        # Now and then the same is sent twice, as by a page whose first answer got lost.
+        # Now and then a batch is sent twice, as by a page that lost the first response.
         for _ in range(2 if self._random.random() < 0.04 else 1):
             try:
                 answered = self._ask(
@@ -311,7 +312,7 @@ class Annotator(Person):
             if answered.status != 200:
                 raise RuntimeError(f"the journal got {answered.status}: {answered.body[:300]!r}")
         answers = json.loads(answered.body)["answers"]
-        by_uuid = {said.uuid: said for said in self.diary.statements[-4 * MOST_WAITING :]}
+        by_uuid = {said.uuid: said for said in self.diary.statements[-4 * MAX_WAITING :]}
         at = time.monotonic()
         for (entry, pressed), answer in zip(batch, answers, strict=True):
             said = by_uuid.get(entry["uuid"])
@@ -328,21 +329,21 @@ class Annotator(Person):
 
 
 class Lead(Person):
-    """Hands in one file after the other, confirms it, and takes exports away."""
+    """Uploads one file after the other, confirms its preview, and downloads exports."""
 
     def __init__(
         self, port: int, who: dict[str, Any], seed: int, enough: threading.Event, lines: int
     ) -> None:
         super().__init__(port, who, seed, enough)
         self._lines = lines
-        # Names of uploaded files -> the queries in each, and how many lines.
+        # Names of uploaded files -> the queries and the number of lines in each.
         self.handed_in: dict[str, dict[str, Any]] = {}
         self.taken_away = 0
-        # Set while a job that this lead watches is being done.
+        # Set while a job that this lead watches is running.
         self.sees_work = threading.Event()
 
-    def live(self) -> None:
-        """Load and export by turns; at the end once more of each, in peace."""
+    def act(self) -> None:
+        """Load and export in turns; after the storm, load and export once more in each format."""
         number = 0
         while not self._enough.is_set():
             number += 1
@@ -353,17 +354,17 @@ class Lead(Person):
             if not self._export(kind, last=True):
                 self.diary.complaints.append(f"no {kind} export came of it in peace")
 
-    def _again(self, how: Callable[[], Answer]) -> Answer:
-        """Ask until there is an answer."""
+    def _ask_until_answered(self, send: Callable[[], Answer]) -> Answer:
+        """Send a request until it is answered."""
         for _ in range(300):
             try:
-                return self._ask(how)
+                return self._ask(send)
             except Unanswered:
                 time.sleep(PAUSE)
         raise RuntimeError("the server did not come back")
 
     def _load(self, number: int, *, last: bool = False) -> None:
-        """Hand a file of qrels in, and confirm its preview."""
+        """Upload a qrels file and confirm its preview."""
         name = f"qrels-{number}.txt"
         queries = [f"{number}-{part}" for part in range(10)]
         each = self._lines // len(queries)
@@ -371,29 +372,35 @@ class Lead(Person):
             f"{query} 0 {number}-{line} {line % 3}\n" for query in queries for line in range(each)
         )
         self.handed_in[name] = {"queries": queries, "lines": each * len(queries)}
-        found = self._again(
+        found = self._ask_until_answered(
             lambda: self._wire.upload(
                 "/projects/storm/loads/", name, text.encode(), format="trec-qrels"
             )
         )
         if found.status != 302:
-            # On a full disk, a form is refused with a sentence.
+            # On a full disk the form is refused with a sentence.
             return
-        preview = self._watched(found.location, last=last)
+        preview = self._watch_job(found.location, last=last)
         if b"/confirmation/" in preview.body:
-            confirmed = self._again(lambda: self._wire.form(f"{found.location}confirmation/"))
+            confirmed = self._ask_until_answered(
+                lambda: self._wire.form(f"{found.location}confirmation/")
+            )
             if confirmed.status == 302:
-                self._watched(confirmed.location, last=last)
+                self._watch_job(confirmed.location, last=last)
 
     def _export(self, kind: str, *, last: bool = False) -> bool:
-        """Ask for an export; what is offered must be whole. Whether one was."""
-        found = self._again(lambda: self._wire.form("/projects/storm/exports/", format=kind))
+        """Request an export and check that an offered one is complete; return whether one was."""
+        found = self._ask_until_answered(
+            lambda: self._wire.form("/projects/storm/exports/", format=kind)
+        )
         if found.status != 302:
             return False
-        page = self._watched(found.location, last=last)
+        page = self._watch_job(found.location, last=last)
         if b"/archive/" not in page.body:
             return False
-        offered = self._again(lambda: self._wire.ask("GET", f"{found.location}archive/"))
+        offered = self._ask_until_answered(
+            lambda: self._wire.ask("GET", f"{found.location}archive/")
+        )
         if offered.status != 200:
             self.diary.complaints.append(f"an offered export was not there: {offered.status}")
             return False
@@ -405,11 +412,11 @@ class Lead(Person):
         self.taken_away += 1
         return True
 
-    def _watched(self, path: str, *, last: bool) -> Answer:
-        """Look at a job's page until the job is over, or, while it storms, enough has been seen."""
+    def _watch_job(self, path: str, *, last: bool) -> Answer:
+        """Watch a job's page until the job is over or, during the storm, for 20 seconds."""
         until = time.monotonic() + (150 if last else 20)
         while True:
-            page = self._again(lambda: self._wire.ask("GET", path))
+            page = self._ask_until_answered(lambda: self._wire.ask("GET", path))
             over = b"/cancellation/" not in page.body
             if over or b"Waiting for the worker" in page.body:
                 self.sees_work.clear()
@@ -421,8 +428,8 @@ class Lead(Person):
             time.sleep(0.1)
 
 
-def gathered(people: list[Person]) -> dict[str, Any]:
-    """What all of them wrote down."""
+def combine_diaries(people: list[Person]) -> dict[str, Any]:
+    """Return the diaries of all people combined."""
     diaries = [person.diary for person in people]
     return {
         "statements": [asdict(one) for diary in diaries for one in diary.statements],

@@ -1,8 +1,8 @@
-"""What runs Rejudge in the storm: `python -m tests.chaos.programs PLAN`.
+"""Runs Rejudge in the storm: `python -m tests.chaos.programs PLAN`.
 
-The programs that `manage.py serve` supervises, or those that the containers are, with the same
-supervisor in the place of whatever starts containers again. PLAN is a file of JSON: port, folder,
-and for each program its name and command line.
+The programs are those that `manage.py serve` supervises, or those of the containers, with the same
+supervisor instead of the container runtime. PLAN is a JSON file with the port, and for each program
+its name and command line.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from config.supervisor import Program, Supervisor
 
 def main(plan: Path) -> None:
     """Run until stopped."""
-    told = json.loads(plan.read_text())
+    plan_content = json.loads(plan.read_text())
 
     def write(line: str) -> None:
         print(line, flush=True)
 
     supervisor = Supervisor(
-        [Program(*program) for program in told["programs"]],
+        [Program(*program) for program in plan_content["programs"]],
         cwd=Path.cwd(),
         env=dict(os.environ),
         write=write,
     )
-    supervisor.run(host="127.0.0.1", port=told["port"], on_ready=lambda: write("READY"))
+    supervisor.run(host="127.0.0.1", port=plan_content["port"], on_ready=lambda: write("READY"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The real settings, with a clock that can be made to jump.
+"""The real settings, with a clock that the test can set wrong.
 
-Every process reads how far its clock is off from a file: web processes from one, all others from
-another, as on two machines that do not agree.
+Every process reads the offset of its clock from a file: web processes from one, all others from
+another, as on two machines with different clocks.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _off_by = Path(os.environ["REJUDGE_TEST_CLOCKS"]) / ("web" if WEB else "worker")
 
 
 def now() -> datetime:
-    """Return the moment that this process takes it to be."""
-    # The file is replaced, never half written; until the first jump there is none.
+    """Return the time of this process's clock."""
+    # The file is replaced, never half written; it does not exist before the first jump.
     with contextlib.suppress(FileNotFoundError):
         return _right() + timedelta(seconds=float(_off_by.read_text()))
     return _right()
 
 
-# Before any model is read, for fields keep the function that they have for a default.
+# Before any model is imported, because fields keep the function that is their default.
 timezone.now = now
 
 STORAGES["staticfiles"] = {
     "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage",
 }
-# Nobody looks at the pages, so their files need no collecting.
+# Nobody looks at the pages, so static files are not collected.
 WHITENOISE_USE_FINDERS = True
 STATIC_ROOT.mkdir(exist_ok=True)
 if DATABASES["default"]["ENGINE"].endswith("postgresql"):
-    # A server that is gone is noticed soon.
+    # Notice soon if the server is down.
     DATABASES["default"].setdefault("OPTIONS", {})["connect_timeout"] = 5

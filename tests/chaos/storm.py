@@ -1,18 +1,18 @@
-"""A storm over a whole installation: `python -m tests.chaos.storm sqlite|postgresql`.
+"""A chaos test of a whole installation: `python -m tests.chaos.storm sqlite|postgresql`.
 
 People judge, load and export (tests/chaos/people.py) while web and worker processes are killed at
-random, the services below them are stopped, killed and started again, the disk fills and clocks
-jump. Then it is quiet, everybody gets their answers, and what is there is compared with what they
-were told (tests/chaos/truth.py). Prints JSON; the exit code says whether all was as promised.
+random, the services they use are stopped, killed and started again, the disk fills and clocks jump.
+When this storm is over, everyone gets their answers, and the stored data is compared with the
+responses they got (tests/chaos/truth.py). Prints JSON; the exit code is 1 if anything differs.
 
-- `sqlite`: what `manage.py serve` runs, the embedded database and broker.
-- `postgresql`: PostgreSQL and Redis; two web processes, two workers with processes, beat, as the
-  containers have them. PostgreSQL is set not to wait for the disk, but for the system: what dies
-  here is processes.
+- `sqlite`: the programs of `manage.py serve`, the embedded database and broker.
+- `postgresql`: PostgreSQL and Redis; two web processes, two workers with processes, and beat, as in
+  the containers. PostgreSQL waits for the operating system but not for the disk, because only
+  processes are killed here.
 
-Everything that is kept lies on a small disk of its own: a tmpfs that this process mounts where only
-its own children see it (`main` begins again in a namespace of its own). Where that is not allowed,
-no process may make a file any longer for a while (RLIMIT_FSIZE), which is the same to who writes.
+All data is on a small disk of its own: a tmpfs that this process mounts so that only its children
+see it (`main` restarts itself in its own namespace). Where that is not allowed, processes instead
+may not extend any file for a while (RLIMIT_FSIZE), which has the same effect on writers.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.serving import family, quantiles
+from benchmarks.serving import process_tree, quantiles
 from config.management.commands.serve import beat_command, web_command, worker_command
 from config.parent_process import die_with
-from tests.chaos.people import Annotator, Lead, Person, gathered
+from tests.chaos.people import Annotator, Lead, Person, combine_diaries
 from tests.services.postgres import Postgres
 from tests.services.processes import wait_until
 from tests.services.redis import RedisServer
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# Enough for what is kept, and quickly filled.
+# Enough for the data, and quickly filled.
 DISK_MB = {"sqlite": 160, "postgresql": 400}
-# What waits for the system only: the processes die here, not the machine.
+# Waits for the operating system only: processes are killed here, not the machine.
 DURABLE = {"synchronous_commit": "on", "max_wal_size": "48MB", "min_wal_size": "32MB"}
 HOUR = 3_600
 
 
 class Installation:
-    """Rejudge on one database, with everything that can be done to it."""
+    """Rejudge on one database, with all faults that can be injected."""
 
     def __init__(self, database: str, folder: Path, seed: int) -> None:
         self._folder, self._disk = folder, folder / "disk"
@@ -62,7 +62,7 @@ class Installation:
         self._stack = contextlib.ExitStack()
         self._programs: subprocess.Popen[bytes] | None = None
         self.done: Counter[str] = Counter()
-        # Set while somebody sees a job being done.
+        # Set while the lead sees a job running.
         self.work = threading.Event()
         self._clocks.mkdir()
         (self._disk / "tmp").mkdir()
@@ -99,7 +99,7 @@ class Installation:
             self._plan = [("web", web), *workers, ("beat", beat_command())]
 
     def begin(self, people: int) -> dict[str, Any]:
-        """Start everything on an empty database; return who is there."""
+        """Start everything on an empty database; return the people with their sessions."""
         if self.postgres and self.redis:
             self.postgres.make()
             self.redis.start()
@@ -109,7 +109,7 @@ class Installation:
         return plan
 
     def step(self, *what: str) -> Any:
-        """Do a step of tests/chaos/truth.py."""
+        """Run a step of tests/chaos/truth.py."""
         done = subprocess.run(
             [sys.executable, "-m", "tests.chaos.truth", *what],
             cwd=ROOT,
@@ -120,7 +120,7 @@ class Installation:
         return json.loads(done.stdout)
 
     def start_programs(self) -> None:
-        """Start the web server, the workers, and what starts them again."""
+        """Start the web server and the workers under their supervisor."""
         parent = os.getpid()
         with (self._folder / "programs").open("ab") as log:
             self._programs = subprocess.Popen(
@@ -148,20 +148,20 @@ class Installation:
                 service.stop()
 
     def log(self) -> str:
-        """What the programs wrote."""
+        """Return the output of the programs."""
         return (self._folder / "programs").read_text(errors="replace")
 
-    # --- what can happen --------------------------------------------------------------------------
+    # --- faults -----------------------------------------------------------------------------------
 
     def faults(self) -> dict[str, Callable[[], None]]:
-        """Everything that can happen to this installation, by name."""
+        """Return the faults that can be injected into this installation, by name."""
         found: dict[str, Callable[[], None]] = {
             "web process killed": lambda: self._kill("web", below=True),
             "web server killed": lambda: self._kill("web"),
             "worker killed": lambda: self._at_work(lambda: self._kill("worker")),
             "all killed": lambda: self._at_work(self._kill_all),
             "disk full": self._fill_disk,
-            "clock jumped": self._jump,
+            "clock jumped": self._set_clocks_wrong,
         }
         if self.postgres and self.redis:
             found |= {
@@ -169,24 +169,24 @@ class Installation:
                     lambda: self._kill("worker", below=True)
                 ),
                 "beat killed": lambda: self._kill("beat"),
-                "Redis killed": lambda: self._bounce(self.redis, "kill"),
-                "Redis stopped": lambda: self._bounce(self.redis, "stop"),
-                "PostgreSQL killed": lambda: self._bounce(self.postgres, "kill"),
-                "PostgreSQL stopped": lambda: self._bounce(self.postgres, "stop"),
+                "Redis killed": lambda: self._restart_service(self.redis, "kill"),
+                "Redis stopped": lambda: self._restart_service(self.redis, "stop"),
+                "PostgreSQL killed": lambda: self._restart_service(self.postgres, "kill"),
+                "PostgreSQL stopped": lambda: self._restart_service(self.postgres, "stop"),
                 "Redis hung": lambda: self._hang(self.redis),
                 "PostgreSQL hung": lambda: self._hang(self.postgres),
             }
         return found
 
-    def _at_work(self, happen: Callable[[], None]) -> None:
-        """Let something happen in the middle of a job, if one comes along."""
+    def _at_work(self, inject: Callable[[], None]) -> None:
+        """Inject a fault in the middle of a job, if one runs within 20 seconds."""
         if self.work.wait(20):
             time.sleep(self._random.uniform(0.0, 0.5))
             self.done["in the middle of a job"] += self.work.is_set()
-        happen()
+        inject()
 
     def _kill(self, program: str, *, below: bool = False) -> None:
-        """Kill a program's main process, or one of those below it."""
+        """Kill a program's main process or, with `below`, one of its children."""
 
         def victims() -> list[int]:
             return [
@@ -195,14 +195,14 @@ class Installation:
                 if kind == program and main is not below
             ]
 
-        # What ends often is given time by the supervisor before it starts again.
+        # The supervisor waits before it restarts a program that ends often.
         wait_until(victims, f"a process of {program}", seconds=60)
         with contextlib.suppress(ProcessLookupError, IndexError):
             os.kill(self._random.choice(victims()), signal.SIGKILL)
             self.done[f"{program} {'process' if below else 'server'} killed"] += 1
 
     def _kill_all(self) -> None:
-        """As when the machine's power goes: the supervisor dies, and the kernel ends the rest."""
+        """Kill the supervisor, whereupon the kernel ends the rest, as in a power cut."""
         assert self._programs is not None
         self._programs.kill()
         self._programs.wait()
@@ -210,7 +210,7 @@ class Installation:
         wait_until(lambda: not self.listens(), "everything to be gone")
         self.start_programs()
 
-    def _bounce(self, service: Postgres | RedisServer | None, how: str) -> None:
+    def _restart_service(self, service: Postgres | RedisServer | None, how: str) -> None:
         assert service is not None
         {"kill": service.kill, "stop": service.stop}[how]()
         name = type(service).__name__.removesuffix("Server")
@@ -219,10 +219,10 @@ class Installation:
         service.start()
 
     def _hang(self, service: Postgres | RedisServer | None) -> None:
-        """For some seconds a service is there and says nothing."""
+        """Suspend a service for some seconds, so that it does not answer."""
         assert service is not None
         stopped = []
-        for pid in family(service.pid):
+        for pid in process_tree(service.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
                 stopped.append(pid)
@@ -232,12 +232,12 @@ class Installation:
         self.done[f"{type(service).__name__.removesuffix('Server')} hang"] += 1
 
     def _fill_disk(self) -> None:
-        """For two seconds there is no room left."""
+        """Leave no space on the disk for two seconds."""
         with self._full():
             time.sleep(2)
         self.done["disk full"] += 1
         if self.postgres and not self.postgres.runs:
-            # It gives up where it cannot write what it has promised; whoever runs it starts it.
+            # PostgreSQL stops if it cannot write its log; an operator would start it again.
             self.done["Postgres gave up on a full disk"] += 1
             self.postgres.kill()
             self.postgres.start()
@@ -273,28 +273,28 @@ class Installation:
                 with contextlib.suppress(ProcessLookupError):
                     resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
 
-    def _jump(self) -> None:
-        """The clock of the web processes, of the workers or of both is off from now on."""
+    def _set_clocks_wrong(self) -> None:
+        """Set the clock of the web processes, of the workers or of both wrong from now on."""
         by = self._random.choice((-2 * HOUR, -60, 90, 2 * HOUR, 5 * HOUR))
         for name in self._random.choice((["web"], ["worker"], ["web", "worker"])):
             self.set_clock(name, by)
         self.done["clock jumped"] += 1
 
     def set_clock(self, name: str, by: float) -> None:
-        """Let a clock ("web", "worker") be off by so many seconds."""
+        """Set the offset of a clock ("web" or "worker") in seconds."""
         new = self._clocks / f"{name}.new"
         new.write_text(str(by))
         new.rename(self._clocks / name)
 
-    # --- what is there ----------------------------------------------------------------------------
+    # --- processes --------------------------------------------------------------------------------
 
     def _processes(self) -> list[tuple[int, str, bool]]:
-        """Each process below the supervisor: which program's, and whether it is its main one."""
+        """Return each process below the supervisor: pid, program, and if it is the main one."""
         assert self._programs is not None
         root = self._programs.pid
         found = []
         with contextlib.suppress(KeyError):
-            for pid, stat in family(root).items():
+            for pid, stat in process_tree(root).items():
                 with contextlib.suppress(OSError):
                     command = Path(f"/proc/{pid}/cmdline").read_bytes().decode()
                     kind = next(
@@ -315,18 +315,20 @@ class Installation:
         return found
 
     def listens(self) -> bool:
-        """Whether something answers at the port."""
+        """Return whether a server listens at the port."""
         with contextlib.suppress(OSError):
             socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
             return True
         return False
 
 
-def weather(
+def choose_faults(
     installation: Installation, seconds: float, seed: int
 ) -> Iterator[tuple[float, Callable[[], None]]]:
-    """What happens, each after how many seconds: everything once, in an order that the seed knows,
-    and on from there until the time is over.
+    """Yield faults, each with the pause in seconds before it.
+
+    Each fault comes once, in an order that depends on the seed; then random ones follow until the
+    time is over.
     """
     chance = random.Random(seed)
     faults = installation.faults()
@@ -340,7 +342,7 @@ def weather(
 def storm(
     database: str, folder: Path, *, seconds: float, people: int, pace: float, lines: int, seed: int
 ) -> dict[str, Any]:
-    """Let it storm over a new installation; return what was counted, and the complaints."""
+    """Run the storm on a new installation; return the counts and the complaints."""
     installation = Installation(database, folder, seed)
     enough = threading.Event()
     try:
@@ -355,55 +357,53 @@ def storm(
         everybody: list[Person] = [*annotators, lead]
         for person in everybody:
             person.start()
-        for pause, happen in weather(installation, seconds, seed):
-            # People are at work again when the next thing happens.
+        for pause, inject in choose_faults(installation, seconds, seed):
+            # The next fault comes when people can work again.
             wait_until(installation.listens, "the web server to be back", seconds=60)
             time.sleep(pause)
-            happen()
-        stormed = time.monotonic() - began
+            inject()
+        storm_seconds = time.monotonic() - began
         enough.set()
-        # Somebody sets the clocks right, and more than right: what was to last a minute, as they
-        # stood then, must not last until they have caught up.
+        # Set the clocks back, further than needed: what a fast clock limited to a minute must not
+        # last until the slower clock has caught up.
         for name in ("web", "worker"):
             installation.set_clock(name, -6 * HOUR)
         for person in everybody:
             person.join(300)
         jobs = installation.step("settle")
-        heard = gathered(everybody)
+        diary = combine_diaries(everybody)
         if left := [person.name for person in everybody if person.is_alive()]:
-            heard["complaints"].append(f"these never came to an end: {left}")
-        told = folder / "told"
-        told.write_text(json.dumps({**heard, "handed_in": lead.handed_in}))
-        truth = installation.step("check", str(told))
+            diary["complaints"].append(f"these never came to an end: {left}")
+        recorded = folder / "told"
+        recorded.write_text(json.dumps({**diary, "handed_in": lead.handed_in}))
+        truth = installation.step("check", str(recorded))
     except BaseException:
         print(installation.log()[-20_000:], file=sys.stderr)
         raise
     finally:
         enough.set()
         installation.end()
-    complaints = heard["complaints"] + truth["complaints"]
+    complaints = diary["complaints"] + truth["complaints"]
     if complaints:
         print(installation.log()[-20_000:], file=sys.stderr)
     return {
         "database": database,
         "seed": seed,
-        "seconds": round(stormed, 1),
+        "seconds": round(storm_seconds, 1),
         "people": people,
         "disk": "a tmpfs of its own" if installation.mounted else "RLIMIT_FSIZE",
         "survived": dict(sorted(installation.done.items())),
         **truth["counts"],
         "jobs_ended": jobs,
         "exports_taken_away": lead.taken_away,
-        **{name: heard[name] for name in ("requests", "unanswered", "sent_again")},
-        "saved_after_ms": quantiles([1_000 * one for one in heard["waits"]] or [0.0]),
+        **{name: diary[name] for name in ("requests", "unanswered", "sent_again")},
+        "saved_after_ms": quantiles([1_000 * one for one in diary["waits"]] or [0.0]),
         "complaints": complaints,
     }
 
 
-def namespaced(argv: list[str]) -> list[str]:
-    """Return a command line that runs another where it may mount; itself, where that is not
-    allowed.
-    """
+def in_mount_namespace(argv: list[str]) -> list[str]:
+    """Return a command line that runs `argv` in a mount namespace, or `argv` if not allowed."""
     own = ["unshare", "--mount"]
     if os.geteuid() != 0:
         own = ["unshare", "--user", "--map-root-user", "--mount"]
@@ -416,7 +416,7 @@ def namespaced(argv: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Read the options, and let it storm."""
+    """Parse the options and run the storm."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("database", choices=["sqlite", "postgresql"])
     parser.add_argument("--seconds", type=float, default=0.0, help="at least (%(default)s)")
@@ -428,12 +428,12 @@ def main() -> None:
     options = parser.parse_args()
     if not options.inside:
         again = [sys.executable, "-m", "tests.chaos.storm", *sys.argv[1:], "--inside"]
-        command = namespaced(again)
+        command = in_mount_namespace(again)
         os.execvp(command[0], command)
     folder = Path(tempfile.mkdtemp(prefix="rj-storm-", dir="/tmp"))
     disk = folder / "disk"
     disk.mkdir()
-    # Seen by this process and its children only, and gone with the last of them.
+    # Visible to this process and its children only, and removed with the last of them.
     mounted = shutil.which("mount") is not None and not (
         subprocess.run(
             [

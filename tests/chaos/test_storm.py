@@ -1,7 +1,7 @@
-"""Whatever is killed, stopped, filled or set wrong: nothing acknowledged is lost, nothing is half.
+"""Nothing acknowledged is lost or half done, whatever is killed, stopped, filled or set wrong.
 
-A whole installation in processes of its own (tests/chaos/storm.py says what happens to it);
-`python -m benchmarks.chaos` lets it storm for longer.
+It runs a whole installation in its own processes (see tests/chaos/storm.py for the faults).
+`python -m benchmarks.chaos` runs the same for longer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from django.conf import settings
 
 pytestmark = pytest.mark.long
 
-# What must have happened at least once, or the storm proved nothing.
+# Faults that must have happened at least once, or the test proves nothing.
 TO_BOTH = {
     "web process killed",
     "web server killed",
@@ -56,7 +56,7 @@ def test_nothing_is_lost_or_half_done_in_a_storm(database, faults, record_proper
     assert faults <= found["survived"].keys()
     assert found["acknowledged"] == found["found"] > 100
     assert found["never_answered"] == 0
-    # A disk that is full is foreseen, and so is whatever else happened here.
+    # Every job error here must be one that the code expects, such as a full disk.
     assert not [words for words in found["failed"] if "not foreseen" in words]
-    # Two of them in peace, after the storm.
+    # At least the two after the storm.
     assert found["exports_taken_away"] >= 2

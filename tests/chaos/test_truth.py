@@ -1,4 +1,4 @@
-"""What is looked for after a storm is found where it is: each lie is told apart."""
+"""The checks after a storm find each kind of fault."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING: dict[str, object] = {}
 
 @pytest.fixture
 def scene():
-    """ada said 1 of a document, then 2; it is written down as she was told."""
+    """Two judgments by ada of one document, 1 and then 2, with the responses she got."""
     project = factories.project("storm")
     query = factories.query(project)
     candidate = factories.candidate(query)
@@ -55,7 +55,7 @@ def complaints(part, told):
     return [sentence.split(":")[0] for sentence in part(told, {})]
 
 
-def test_what_is_as_it_was_told_is_not_complained_of(scene):
+def test_unchanged_data_causes_no_complaint(scene):
     counts: dict[str, object] = {}
 
     assert list(truth.statements(scene, counts)) == []
@@ -64,7 +64,7 @@ def test_what_is_as_it_was_told_is_not_complained_of(scene):
     assert complaints(truth.chains, NOTHING) == []
 
 
-def test_an_acknowledged_judgment_that_is_gone(scene):
+def test_a_lost_acknowledged_judgment_is_found(scene):
     Judgment.objects.filter(relevance=2).delete()
 
     counts: dict[str, object] = {}
@@ -76,19 +76,19 @@ def test_an_acknowledged_judgment_that_is_gone(scene):
     assert complaints(truth.chains, NOTHING) == ["chains"]
 
 
-def test_a_judgment_that_nobody_made(scene):
+def test_a_judgment_that_nobody_made_is_found(scene):
     scene["statements"].pop(0)
 
     assert complaints(truth.statements, scene) == ["1 statements are there that nobody made"]
 
 
-def test_another_grade_than_was_said(scene):
+def test_a_changed_grade_is_found(scene):
     scene["statements"][0]["says"] = 0
 
     assert [words[:5] for words in truth.statements(scene, {})] == ["said "]
 
 
-def test_something_else_stands_than_was_said_last(scene):
+def test_a_wrong_current_judgment_is_found(scene):
     scene["statements"].reverse()
 
     (wrong,) = truth.statements(scene, {})
@@ -96,28 +96,28 @@ def test_something_else_stands_than_was_said_last(scene):
     assert "was said last" in wrong
 
 
-def test_a_refused_judgment_that_was_kept_all_the_same(scene):
+def test_a_stored_refused_judgment_is_found(scene):
     scene["statements"][1] |= {"acknowledged": "", "refused": "No."}
 
     assert complaints(truth.statements, scene) == ["1 refused statements are there"]
 
 
-def test_a_judge_without_an_assignment(scene):
+def test_a_judge_without_an_assignment_is_found(scene):
     Assignment.objects.all().delete()
 
     assert complaints(truth.assignments, NOTHING) == ["1 judged without an assignment"]
 
 
-def test_an_assignment_beyond_the_overlap(scene):
+def test_an_assignment_beyond_the_overlap_is_found(scene):
     Assignment.objects.update(seat=truth.OVERLAP + 1)
 
     assert complaints(truth.assignments, NOTHING) == ["an assignment beyond the overlap"]
 
 
-def test_half_a_file(scene):
+def test_a_partly_loaded_file_is_found(scene):
     told = {"handed_in": {"one.txt": {"queries": ["301"], "lines": 2}}}
 
-    # The scene has one document for the query, as if one of two lines had been loaded.
+    # The scene has one candidate for the query, as if one of two lines had been loaded.
     assert complaints(truth.loads, told) == [
         "one.txt",
         "one.txt",
@@ -125,14 +125,14 @@ def test_half_a_file(scene):
     ]
 
 
-def test_a_job_that_nobody_does(scene):
+def test_an_unfinished_job_is_found(scene):
     lead = factories.lead(Project.objects.get(slug="storm"))
     Load.objects.create(project=lead.project, by=lead, format="trec-qrels", file_name="one.txt")
 
     assert [words for words in truth.jobs(NOTHING, {}) if "is queued after 0 attempts" in words]
 
 
-def test_half_an_export_on_the_shelf(scene, settings, tmp_path):
+def test_a_leftover_export_folder_is_found(scene, settings, tmp_path):
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {

@@ -1,8 +1,8 @@
-"""What is in the database before and after the storm: `python -m tests.chaos.truth STEP`.
+"""Fills the database before the storm and checks it afterwards: `python -m tests.chaos.truth STEP`.
 
-Each step is a process of its own on the storm's settings. `fill PEOPLE` makes a project and prints
-who is in it; `settle` waits until no job is under way; `check` reads what people wrote down from
-its standard input and prints what was counted and what is not as promised.
+Each step is a process of its own with the storm's settings. `fill PEOPLE` makes a project and
+prints its people; `settle` waits until no job is waiting or running; `check FILE` reads what people
+recorded from a JSON file and prints counts and complaints.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 import django
 
 PAIRS, POOL, OVERLAP = 60, 8, 3
-# Seconds in which every job that is under way must have ended, once the storm is over.
+# Seconds after the storm within which every job must have ended.
 SETTLED_AFTER = 240.0
 
 
 def fill(people: int) -> dict[str, Any]:
-    """Make a project with pools to judge, annotators and a lead who are signed in."""
+    """Make a project with pools to judge, and annotators and a lead who are signed in."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
     from django.core.management import call_command
@@ -59,7 +59,7 @@ def fill(people: int) -> dict[str, Any]:
 
 
 def settle() -> dict[str, Any]:
-    """Wait until no job waits or runs; return how they ended, and those that did not."""
+    """Wait until no job waits or runs; return the number of jobs in each state, by kind."""
     from django.db.models import Count
 
     from jobs.models import Job
@@ -81,7 +81,7 @@ def settle() -> dict[str, Any]:
 
 
 def check(told: dict[str, Any]) -> dict[str, Any]:
-    """Compare what people were told with what is there."""
+    """Compare the responses that people got with the stored data."""
     complaints: list[str] = []
     counts: dict[str, Any] = {}
     for part in PARTS:
@@ -90,8 +90,10 @@ def check(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def statements(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
-    """Every acknowledged statement is there once, as it was said; nothing else is; and of each
-    document, what was said last and not taken back stands.
+    """Check the judgments and flags.
+
+    Every acknowledged one is stored once and unchanged, no others are stored, and for each document
+    the last one that was not undone is current.
     """
     from annotate.models import Flag, Judgment
 
@@ -152,9 +154,7 @@ def statements(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
 
 
 def assignments(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
-    """Never more on a pair than the overlap, never two in a place, and nobody judged without
-    one.
-    """
+    """Check the assignments: at most the overlap per pair, one person each, none judged without."""
     from annotate.models import Assignment, Judgment
 
     taken = list(Assignment.objects.values_list("pair", "task", "seat", "member"))
@@ -174,7 +174,7 @@ def assignments(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
 
 
 def chains(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
-    """No link of a chain of sums was lost or put in twice."""
+    """Check that no link of a hash chain was lost or inserted twice."""
     from annotate.models import Project
     from keeping.verify import verify
 
@@ -187,12 +187,12 @@ def chains(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
 
 
 def loads(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
-    """Of each file all lines are there, if its load is said to be done, and else none."""
+    """Check that all lines of a file are stored if its load is done, and otherwise none."""
     from annotate.models import Candidate, Load, Query
 
     whole = 0
     for name, file in told["handed_in"].items():
-        # Those that nobody sees as well: of what was killed nothing is left at the end.
+        # Including hidden rows: nothing of a killed load may be left at the end.
         there = Candidate._base_manager.filter(query__query_id__in=file["queries"]).count()
         done = Load.objects.filter(file_name=name, dry_run=False, state=Load.State.DONE).exists()
         whole += there == file["lines"]
@@ -206,7 +206,7 @@ def loads(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
 
 
 def exports(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
-    """What is offered is all there, and after the last export nothing else lies about."""
+    """Check that offered exports are complete, and that no other files are left."""
     import hashlib
 
     from django.core.files.storage import default_storage
@@ -233,7 +233,7 @@ def exports(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
 
 
 def jobs(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
-    """All are over; what failed says why."""
+    """Check that all jobs are over, and count them and their errors."""
     from jobs.status import job_models
 
     counts["jobs"], counts["attempts"], counts["failed"] = 0, 0, Counter()
@@ -248,7 +248,7 @@ def jobs(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
 
 
 def database(_told: dict[str, Any], _counts: dict[str, Any]) -> Iterator[str]:
-    """The database itself is sound."""
+    """Check the integrity of the database itself."""
     from django.db import connection
 
     connection.check_constraints()
@@ -263,7 +263,7 @@ PARTS = (statements, assignments, chains, loads, exports, jobs, database)
 
 
 def main() -> None:
-    """Do one step."""
+    """Run one step."""
     django.setup()
     step, *more = sys.argv[1:]
     found: Any

@@ -1,4 +1,4 @@
-"""A project whose labels are checked: what its tests say in few words."""
+"""Helpers for tests of label checks: a project with claims, drawing a sample, checking labels."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from annotate.models import Narrative
 from audit.checks import actions, samples
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.models import Sample
 from tests import factories
 
 
 def claimed_scene(claims: dict[str, dict[str, int]] | None = None) -> SimpleNamespace:
-    """Pairs by category, with what a machine claims of their documents; and everybody.
+    """A project with everybody, a pair per category, and a machine's claims on their documents.
 
     `claims` is {category: {document: relevance}}; each category is one query with one pair.
     """
@@ -38,15 +38,15 @@ def claimed_scene(claims: dict[str, dict[str, int]] | None = None) -> SimpleName
             candidate = factories.candidate(query, doc_id, text=f"Body of {doc_id}.")
             made.candidates[doc_id] = candidate
             factories.judgment(made.narratives[category], candidate, made.model, relevance)
-    made.asked = Asked(Sample.Source.MACHINE, made.model)
+    made.selection = ClaimSelection(Sample.Source.MACHINE, made.model)
     return made
 
 
 def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
-    """Draw all that the machine claims, unless told otherwise."""
+    """Draw a sample of the machine's claims with default choices, which `choices` override."""
     usual = {
         "name": "Spot checks",
-        "asked": scene.asked,
+        "selection": scene.selection,
         "stratify": Sample.Stratify.CATEGORY,
         "per": Sample.Per.STRATUM,
         "size": 3,
@@ -56,9 +56,10 @@ def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
     return samples.draw_sample(**(usual | choices))
 
 
-def say(sample: Sample, doc_id: str, **said: int | None) -> None:
-    """Let people check one document: `say(sample, "A", ada=1, ben=0)`; a third settles. None: they
-    cannot judge it.
+def check_label(sample: Sample, doc_id: str, **said: int | None) -> None:
+    """Record people's checks of one document: `check_label(sample, "A", ada=1, ben=0)`.
+
+    A third person settles; None is "cannot judge".
     """
     item = sample.items.get(candidate__document__doc_id=doc_id)
     for place, (name, relevance) in enumerate(said.items(), start=1):
@@ -71,5 +72,5 @@ def say(sample: Sample, doc_id: str, **said: int | None) -> None:
 
 
 def original(narrative: Narrative) -> Narrative:
-    """The original narrative of the same pair."""
+    """Return the original narrative of the same pair."""
     return narrative.pair.narratives.get(side=Narrative.Side.ORIGINAL)

@@ -1,4 +1,4 @@
-"""Two people check a claimed label blind, a third settles; nothing said is overwritten."""
+"""Two people check a claimed label blind, a third settles; earlier checks stay stored."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from annotate.models import Adjudication, Narrative
 from audit.checks import actions, samples
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.plans import plan
-from audit.checks.queue import following, progress, to_check, to_settle, with_checks
+from audit.checks.queue import next_item, progress, to_check, to_settle, with_checks
 from audit.models import Check, Sample, SampleItem
 from base.errors import Refused
 from tests import factories
-from tests.checks.checking import claimed_scene, draw, original, say
+from tests.checks.checking import check_label, claimed_scene, draw, original
 
 pytestmark = pytest.mark.both_databases
 
@@ -65,7 +65,7 @@ def test_the_same_seed_draws_the_same_in_another_database(scene):
         )
     }
     assert len(claimed) == 6
-    # The same ids under other keys, and more of them that came first.
+    # The same ids with different keys, after a query that was created first.
     factories.query(scene.eve.project, "1")
     elsewhere = scene.eve.project
     machine = factories.machine(elsewhere)
@@ -79,7 +79,7 @@ def test_the_same_seed_draws_the_same_in_another_database(scene):
 
     second = samples.draw_sample(
         name="Spot checks",
-        asked=Asked(Sample.Source.MACHINE, machine),
+        selection=ClaimSelection(Sample.Source.MACHINE, machine),
         stratify="category",
         per="stratum",
         size=1,
@@ -90,7 +90,7 @@ def test_the_same_seed_draws_the_same_in_another_database(scene):
     assert doc_ids(second.items) == first
 
 
-def test_so_many_documents_of_each_instruction_can_be_drawn(scene):
+def test_a_sample_can_have_a_number_of_documents_per_instruction(scene):
     sample = draw(scene, per=Sample.Per.INSTRUCTION, size=2, stratify=Sample.Stratify.NONE)
 
     assert sample.items.filter(narrative=scene.narratives["C1"]).count() == 2
@@ -98,13 +98,13 @@ def test_so_many_documents_of_each_instruction_can_be_drawn(scene):
     assert sample.frame == {"": 6}
 
 
-def test_only_what_is_claimed_relevant_can_be_drawn(scene):
-    asked = scene.asked._replace(relevant_only=True)
+def test_a_sample_can_be_limited_to_labels_claimed_relevant(scene):
+    selection = scene.selection._replace(relevant_only=True)
 
-    assert doc_ids(draw(scene, asked=asked, size=2).items) == ["B", "C", "E", "F"]
+    assert doc_ids(draw(scene, selection=selection, size=2).items) == ["B", "C", "E", "F"]
 
 
-def test_what_people_agree_on_or_a_lead_settled_is_a_claim_and_what_is_disputed_is_none(scene):
+def test_consensus_and_adjudications_are_claims_and_disputed_documents_are_not(scene):
     narrative = scene.narratives["C1"]
     for doc_id, adas, bens in (("A", 1, 1), ("B", 0, 2), ("C", 0, 1)):
         factories.judgment(narrative, scene.candidates[doc_id], scene.ada, adas)
@@ -118,16 +118,16 @@ def test_what_people_agree_on_or_a_lead_settled_is_a_claim_and_what_is_disputed_
         by=scene.carla,
     )
 
-    claims = frame(scene.project, Asked(Sample.Source.CONSENSUS)).claims
+    claims = build_frame(scene.project, ClaimSelection(Sample.Source.CONSENSUS)).claims
 
     assert {claim.doc_id: claim.relevance for claim in claims} == {"A": 1, "B": 2}
 
 
 def test_earlier_qrels_claim_under_the_original_narrative(scene):
-    claims = frame(scene.project, Asked(Sample.Source.PRIOR)).claims
+    claims = build_frame(scene.project, ClaimSelection(Sample.Source.PRIOR)).claims
 
     assert {claim.relevance for claim in claims} == {1}
-    assert {claim.under.narrative for claim in claims} == {
+    assert {claim.narrative.pk for claim in claims} == {
         original(narrative).pk for narrative in scene.narratives.values()
     }
 
@@ -136,17 +136,19 @@ def test_a_query_of_several_pairs_claims_each_of_its_documents_once(scene):
     pair = scene.narratives["C1"].pair
     factories.pair(pair.query, pair_id="301_2")
 
-    claims = frame(scene.project, Asked(Sample.Source.PRIOR)).claims
+    claims = build_frame(scene.project, ClaimSelection(Sample.Source.PRIOR)).claims
 
     assert len(claims) == 6
-    assert {claim.under.pair_id for claim in claims} == {"301", "302"}
+    assert {claim.narrative.pair_id for claim in claims} == {"301", "302"}
 
 
-def test_who_wrote_the_instruction_makes_strata(scene):
+def test_strata_can_be_formed_by_the_writer_of_the_instruction(scene):
     pair = scene.narratives["S1"].pair
     pair.narratives.filter(side="altered").update(origin="llm", model="a-model")
 
-    shown = plan(frame(scene.project, scene.asked), stratify="model", per="stratum", size=1, seed=1)
+    shown = plan(
+        build_frame(scene.project, scene.selection), stratify="model", per="stratum", size=1, seed=1
+    )
 
     assert shown.sizes == {"a-model": 3, "people": 3}
 
@@ -178,12 +180,15 @@ def test_who_wrote_the_instruction_makes_strata(scene):
         ({"size": 0}, "Draw at least one."),
         ({"name": "  "}, "Give the sample a name."),
         ({"stratify": "moon"}, "Choose what the strata are."),
-        ({"per": "moon"}, "Choose whether the number is of each stratum or of each instruction."),
-        ({"asked": Asked("moon")}, "Choose whose labels are checked."),
-        ({"asked": Asked("machine")}, "Choose the machine whose judgments are checked."),
+        ({"per": "moon"}, "Choose whether the number is per stratum or per instruction."),
+        ({"selection": ClaimSelection("moon")}, "Choose whose labels are checked."),
+        (
+            {"selection": ClaimSelection("machine")},
+            "Choose the machine whose judgments are checked.",
+        ),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(scene, choices, sentence):
+def test_an_impossible_sample_is_refused_and_nothing_is_written(scene, choices, sentence):
     with pytest.raises(Refused) as refused:
         draw(scene, **choices)
 
@@ -191,7 +196,7 @@ def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(scene, choices, 
     assert not Sample.objects.exists()
 
 
-def test_a_stratum_with_nothing_in_it_is_refused_unless_fewer_will_do(scene):
+def test_an_empty_stratum_is_refused_unless_fewer_is_allowed(scene):
     factories.candidate(query := factories.query(scene.project, "303"), "G")
     factories.pair(query, category="S2")
 
@@ -201,14 +206,14 @@ def test_a_stratum_with_nothing_in_it_is_refused_unless_fewer_will_do(scene):
     assert draw(scene, fewer=True).frame == {"C1": 3, "S1": 3, "S2": 0}
 
 
-def test_people_are_no_machine_and_a_stranger_s_machine_is_none_of_ours(scene):
+def test_a_rater_must_be_a_machine_of_this_project(scene):
     for rater in (scene.ada, factories.machine(scene.eve.project)):
         with pytest.raises(Refused, match="a machine of this project"):
-            draw(scene, asked=Asked(Sample.Source.MACHINE, rater))
+            draw(scene, selection=ClaimSelection(Sample.Source.MACHINE, rater))
 
 
-def test_a_name_is_given_once(scene, sample):
-    with pytest.raises(Refused, match="There is a sample called “Spot checks” already"):
+def test_a_sample_name_is_unique_in_its_project(scene, sample):
+    with pytest.raises(Refused, match="A sample called “Spot checks” already exists"):
         draw(scene, size=1)
 
     assert Sample.objects.count() == 1
@@ -219,11 +224,11 @@ def test_only_leads_draw(scene):
         draw(scene, by=scene.ada)
 
 
-def test_a_new_version_leaves_the_claims_of_the_old_one_out(scene):
+def test_claims_under_an_old_version_are_left_out(scene):
     narrative = scene.narratives["C1"]
     factories.narrative(narrative.pair, Narrative.Side.ALTERED, "Anew.", version=2)
 
-    claims = frame(scene.project, scene.asked).claims
+    claims = build_frame(scene.project, scene.selection).claims
 
     assert sorted(claim.doc_id for claim in claims) == ["D", "E", "F"]
 
@@ -231,8 +236,8 @@ def test_a_new_version_leaves_the_claims_of_the_old_one_out(scene):
 # --- checking -----------------------------------------------------------------------------------
 
 
-def test_two_people_check_and_what_both_say_stands(scene, sample):
-    say(sample, "A", ada=0, ben=0)
+def test_the_answer_of_two_agreeing_checkers_is_the_outcome(scene, sample):
+    check_label(sample, "A", ada=0, ben=0)
 
     assert outcome(sample, "A") == 0
     assert outcome(sample, "B") is None
@@ -240,7 +245,7 @@ def test_two_people_check_and_what_both_say_stands(scene, sample):
 
 
 def test_a_third_settles_what_two_differ_on(scene, sample):
-    say(sample, "A", ada=0, ben=2)
+    check_label(sample, "A", ada=0, ben=2)
     assert doc_ids(to_settle(scene.dan)) == ["A"]
     assert not to_settle(scene.ada).exists()
     assert not to_settle(scene.ben).exists()
@@ -255,7 +260,7 @@ def test_a_third_settles_what_two_differ_on(scene, sample):
     ("said", "by", "sentence"),
     [
         ({"ada": 0}, "dan", "Two people have to check this one before it can be settled."),
-        ({"ada": 0, "ben": 0}, "dan", "The two agree here, so there is nothing to settle."),
+        ({"ada": 0, "ben": 0}, "dan", "The two agree, so there is nothing to settle."),
         (
             {"ada": 0, "ben": 1},
             "ben",
@@ -264,8 +269,8 @@ def test_a_third_settles_what_two_differ_on(scene, sample):
         ({"ada": 0, "ben": 1, "carla": 1}, "dan", "Somebody else has settled this one."),
     ],
 )
-def test_who_cannot_settle_is_told_why(scene, sample, said, by, sentence):
-    say(sample, "A", **said)
+def test_settling_is_refused_with_the_reason(scene, sample, said, by, sentence):
+    check_label(sample, "A", **said)
     before = list(Check.objects.order_by("pk").values_list())
 
     with pytest.raises(Refused) as refused:
@@ -276,7 +281,7 @@ def test_who_cannot_settle_is_told_why(scene, sample, said, by, sentence):
 
 
 def test_a_third_person_cannot_check_what_two_have_checked(scene, sample):
-    say(sample, "A", ada=0, ben=1)
+    check_label(sample, "A", ada=0, ben=1)
 
     with pytest.raises(Refused, match="Two people have checked this one already"):
         actions.check(item=item(sample, "A"), relevance=1, by=scene.dan)
@@ -284,8 +289,8 @@ def test_a_third_person_cannot_check_what_two_have_checked(scene, sample):
     assert Check.objects.count() == 2
 
 
-def test_saying_something_else_supersedes_and_keeps_the_place(scene, sample):
-    say(sample, "A", ada=0, ben=1)
+def test_a_different_answer_supersedes_and_keeps_the_place(scene, sample):
+    check_label(sample, "A", ada=0, ben=1)
 
     actions.check(item=item(sample, "A"), relevance=1, words="Read on.", by=scene.ada)
 
@@ -304,29 +309,29 @@ def test_the_same_answer_sent_twice_counts_once(scene, sample):
         actions.check(item=item(sample, "A"), relevance=1, uuid=sent, by=scene.ada)
 
     assert Check.objects.count() == 1
-    with pytest.raises(Refused, match="sent before with something else"):
+    with pytest.raises(Refused, match="already sent with a different answer"):
         actions.check(item=item(sample, "A"), relevance=2, uuid=sent, by=scene.ada)
 
 
-def test_a_check_is_taken_back_and_its_place_is_free(scene, sample):
-    say(sample, "A", ada=0, ben=1)
+def test_a_withdrawn_check_frees_its_place(scene, sample):
+    check_label(sample, "A", ada=0, ben=1)
 
-    actions.take_back(item=item(sample, "A"), by=scene.ada)
+    actions.withdraw_check(item=item(sample, "A"), by=scene.ada)
 
     taken = Check.objects.get(checker=scene.ada)
     assert taken.withdrawn_at == taken.superseded_at is not None
     actions.check(item=item(sample, "A"), relevance=2, by=scene.dan)
     assert Check.objects.current().get(checker=scene.dan).place == 1
-    assert actions.take_back(item=item(sample, "B"), by=scene.ada) is None
+    assert actions.withdraw_check(item=item(sample, "B"), by=scene.ada) is None
 
 
-def test_what_is_settled_stays_as_it_was_said_until_the_settling_is_taken_back(scene, sample):
-    say(sample, "A", ada=0, ben=1, dan=1)
+def test_checks_of_a_settled_label_cannot_change_until_the_settlement_is_withdrawn(scene, sample):
+    check_label(sample, "A", ada=0, ben=1, dan=1)
 
-    for do in (actions.take_back, lambda **given: actions.check(relevance=1, **given)):
-        with pytest.raises(Refused, match="This one is settled"):
+    for do in (actions.withdraw_check, lambda **given: actions.check(relevance=1, **given)):
+        with pytest.raises(Refused, match="This label is settled"):
             do(item=item(sample, "A"), by=scene.ada)
-    actions.take_back(item=item(sample, "A"), by=scene.dan)
+    actions.withdraw_check(item=item(sample, "A"), by=scene.dan)
 
     assert outcome(sample, "A") is None
     assert doc_ids(to_settle(scene.carla)) == ["A"]
@@ -337,13 +342,13 @@ def test_a_lead_who_could_see_the_other_answer_cannot_change_their_own(scene, sa
     actions.check(item=item(sample, "A"), relevance=1, by=scene.carla)
     actions.check(item=item(sample, "A"), relevance=2, by=scene.ben)
 
-    for do in (actions.take_back, lambda **given: actions.check(relevance=2, **given)):
-        with pytest.raises(Refused, match="Both have spoken, and leads see"):
+    for do in (actions.withdraw_check, lambda **given: actions.check(relevance=2, **given)):
+        with pytest.raises(Refused, match="Both have answered, and leads see"):
             do(item=item(sample, "A"), by=scene.carla)
 
 
 def test_settling_again_supersedes(scene, sample):
-    say(sample, "A", ada=0, ben=2, dan=0)
+    check_label(sample, "A", ada=0, ben=2, dan=0)
 
     actions.settle(item=item(sample, "A"), relevance=1, by=scene.dan)
     actions.settle(item=item(sample, "A"), relevance=1, by=scene.dan)
@@ -360,7 +365,7 @@ def test_settling_again_supersedes(scene, sample):
         (1, "a\x00b", r"This holds a control character \(U\+0000\)"),
     ],
 )
-def test_what_cannot_be_said_is_refused(scene, sample, relevance, words, sentence):
+def test_an_invalid_check_is_refused(scene, sample, relevance, words, sentence):
     with pytest.raises(Refused, match=sentence):
         actions.check(item=item(sample, "A"), relevance=relevance, words=words, by=scene.ada)
 
@@ -373,7 +378,7 @@ def test_neither_strangers_nor_machines_check(scene, sample, who):
         actions.check(item=item(sample, "A"), relevance=1, by=getattr(scene, who))
 
 
-def test_nobody_checks_in_a_project_that_was_put_away(scene, sample):
+def test_nobody_checks_in_an_archived_project(scene, sample):
     scene.project.archived_at, scene.project.archived_by = timezone.now(), scene.carla.user
     scene.project.save()
     scene.ada.refresh_from_db()
@@ -385,16 +390,16 @@ def test_nobody_checks_in_a_project_that_was_put_away(scene, sample):
 # --- the queue ----------------------------------------------------------------------------------
 
 
-def test_the_queue_goes_onward_then_around(scene, sample):
+def test_the_queue_goes_on_and_then_wraps_around(scene, sample):
     keys = list(sample.items.order_by("pk").values_list("pk", flat=True))
-    say(sample, item_doc(sample, keys[1]), ada=1)
+    check_label(sample, item_doc(sample, keys[1]), ada=1)
 
     left = to_check(scene.ada, sample)
 
-    assert following(left, None) == keys[0]
-    assert following(left, keys[0]) == keys[2]
-    assert following(left, keys[5]) == keys[0]
-    assert following(left.filter(pk=keys[3]), keys[3]) is None
+    assert next_item(left, None) == keys[0]
+    assert next_item(left, keys[0]) == keys[2]
+    assert next_item(left, keys[5]) == keys[0]
+    assert next_item(left.filter(pk=keys[3]), keys[3]) is None
 
 
 def item_doc(sample, pk):
@@ -402,19 +407,19 @@ def item_doc(sample, pk):
 
 
 def test_progress_counts_what_one_person_could_do(scene, sample):
-    say(sample, "A", ada=0, ben=1)
-    say(sample, "B", ada=1, ben=1)
-    say(sample, "C", ada=1)
+    check_label(sample, "A", ada=0, ben=1)
+    check_label(sample, "B", ada=1, ben=1)
+    check_label(sample, "C", ada=1)
 
     # Items, checked, mine, to check, to settle.
     assert progress(scene.ada, [sample])[sample.pk] == (6, 1, 3, 3, 0)
     assert progress(scene.dan, [sample])[sample.pk] == (6, 1, 0, 4, 1)
 
 
-# --- the referees -------------------------------------------------------------------------------
+# --- database constraints -----------------------------------------------------------------------
 
 
-def break_a_rule(scene, sample, rule):
+def violate_constraint(scene, sample, rule):
     first = item(sample, "A")
     now = timezone.now()
     match rule:
@@ -458,6 +463,6 @@ def break_a_rule(scene, sample, rule):
         for constraint in model._meta.constraints
     ],
 )
-def test_the_database_has_the_last_word(scene, sample, rule):
+def test_the_database_enforces_every_constraint(scene, sample, rule):
     with pytest.raises(IntegrityError), transaction.atomic():
-        break_a_rule(scene, sample, rule)
+        violate_constraint(scene, sample, rule)

@@ -1,4 +1,4 @@
-"""People who check and settle one label at the same moment: never more than two and a third."""
+"""Simultaneous checks of one label: never more than two checks and one settlement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from audit.checks import actions
 from audit.models import Check, Sample
 from base.errors import Refused
 from tests import factories
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 from tests.reviews.test_at_once import at_once, fresh
 
 pytestmark = [
@@ -32,7 +32,7 @@ def names(outcomes):
     return sorted(type(outcome).__name__ for outcome in outcomes)
 
 
-def test_of_four_who_check_one_label_two_are_heard(scene):
+def test_two_of_four_simultaneous_checks_are_recorded(scene):
     outcomes = at_once(
         *(
             lambda who=who: actions.check(item=scene.item, relevance=1, by=fresh(who))
@@ -44,9 +44,9 @@ def test_of_four_who_check_one_label_two_are_heard(scene):
     assert sorted(Check.objects.current().values_list("place", flat=True)) == [1, 2]
 
 
-def test_of_two_who_settle_one_is_refused(scene):
+def test_one_of_two_simultaneous_settlements_is_refused(scene):
     other = factories.member(scene.project, "dora")
-    say(scene.sample, scene.item.candidate.document.doc_id, ada=0, ben=2)
+    check_label(scene.sample, scene.item.candidate.document.doc_id, ada=0, ben=2)
 
     outcomes = at_once(
         *(
@@ -59,7 +59,7 @@ def test_of_two_who_settle_one_is_refused(scene):
     assert Check.objects.current().filter(place=3).count() == 1
 
 
-def test_one_answer_on_two_ways_counts_once(scene):
+def test_one_answer_sent_several_times_at_once_counts_once(scene):
     sent = uuid.uuid4()
 
     outcomes = at_once(
@@ -73,7 +73,7 @@ def test_one_answer_on_two_ways_counts_once(scene):
     assert Check.objects.count() == 1
 
 
-def test_of_two_samples_with_one_name_one_is_drawn(scene):
+def test_one_of_two_simultaneous_samples_with_the_same_name_is_drawn(scene):
     outcomes = at_once(*(lambda: draw(scene, name="Same", by=fresh(scene.carla)) for _ in range(2)))
 
     assert names(outcomes) == ["Refused", "Sample"]

@@ -1,4 +1,4 @@
-"""“Cannot judge” on a check: neither agreement nor error, and for a third person."""
+"""“Cannot judge” on a check counts as neither agreement nor error, and a third person settles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from audit.checks.figures import figures
 from audit.checks.queue import progress, to_settle, with_checks
 from audit.models import Check, SampleItem
 from base.errors import Refused
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 
 
 @pytest.fixture
@@ -27,29 +27,29 @@ def item(sample, doc_id):
     return sample.items.get(candidate__document__doc_id=doc_id)
 
 
-def found(sample, doc_id):
+def annotated(sample, doc_id):
     return with_checks(SampleItem.objects.filter(pk=item(sample, doc_id).pk)).get()
 
 
-def test_it_is_kept_with_its_words_and_without_a_grade(scene, sample):
+def test_cannot_judge_is_stored_with_words_and_without_a_grade(scene, sample):
     said = actions.check(
         item=item(sample, "A"), cannot_judge=True, words="It is cut off.", by=scene.ada
     )
 
     assert (said.relevance, said.cannot_judge, said.words) == (None, True, "It is cut off.")
-    assert found(sample, "A").spoken == 1
+    assert annotated(sample, "A").spoken == 1
 
 
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        ({"cannot_judge": True}, "Say in a few words what is missing"),
+        ({"cannot_judge": True}, "Say in a few words why you cannot judge"),
         ({"cannot_judge": True, "words": "Cut off.", "relevance": 1}, "not both"),
         ({}, "Choose one of the grades"),
         ({"verdicts": {1: "met"}}, "asks for a grade, not for conditions"),
     ],
 )
-def test_an_answer_that_says_nothing_or_two_things_is_refused(scene, sample, answer, sentence):
+def test_an_empty_or_contradictory_answer_is_refused(scene, sample, answer, sentence):
     with pytest.raises(Refused, match=sentence):
         actions.check(item=item(sample, "A"), by=scene.ada, **answer)
 
@@ -57,24 +57,24 @@ def test_an_answer_that_says_nothing_or_two_things_is_refused(scene, sample, ans
 
 
 @pytest.mark.parametrize("other", [0, None])
-def test_where_one_or_both_cannot_judge_a_third_settles(scene, sample, other):
-    say(sample, "A", ada=None, ben=other)
+def test_a_third_settles_if_one_or_both_cannot_judge(scene, sample, other):
+    check_label(sample, "A", ada=None, ben=other)
 
     assert [one.pk for one in to_settle(scene.dan, sample)] == [item(sample, "A").pk]
     assert not to_settle(scene.ada, sample).exists()
-    assert found(sample, "A").outcome is None
+    assert annotated(sample, "A").outcome is None
     actions.settle(item=item(sample, "A"), relevance=0, by=scene.dan)
-    assert found(sample, "A").outcome == 0
+    assert annotated(sample, "A").outcome == 0
     assert not to_settle(scene.carla, sample).exists()
 
 
-def test_what_the_third_cannot_judge_either_is_closed_and_counts_apart(scene, sample):
-    say(sample, "A", ada=None, ben=1, dan=None)
-    say(sample, "B", ada=1, ben=1)
+def test_a_label_that_the_third_cannot_judge_is_closed_and_counted_separately(scene, sample):
+    check_label(sample, "A", ada=None, ben=1, dan=None)
+    check_label(sample, "B", ada=1, ben=1)
 
     counted = figures(sample)
 
-    assert (found(sample, "A").outcome, found(sample, "A").unjudgeable) == (None, True)
+    assert (annotated(sample, "A").outcome, annotated(sample, "A").unjudgeable) == (None, True)
     assert not to_settle(scene.carla, sample).exists()
     # Of six labels one is checked, and right; one could not be judged; four wait.
     assert (counted.overall.checked, counted.overall.grade.count) == (1, 0)
@@ -82,36 +82,36 @@ def test_what_the_third_cannot_judge_either_is_closed_and_counts_apart(scene, sa
     assert (counted.differed, counted.settled, counted.to_settle) == (1, 1, 0)
     assert progress(scene.dan, [sample])[sample.pk].checked == 2
     assert "1 of the 6 labels could not be judged." in counted.sentence
-    assert "So far without 4 of the 6 labels." in counted.sentence
+    assert "4 of the 6 labels are not included yet." in counted.sentence
 
 
-def test_it_is_never_agreement(scene, sample):
-    say(sample, "A", ada=None, ben=None)
-    say(sample, "B", ada=1, ben=1)
-    say(sample, "C", ada=2, ben=1)
-    say(sample, "D", ada=0, ben=None)
+def test_cannot_judge_is_never_agreement(scene, sample):
+    check_label(sample, "A", ada=None, ben=None)
+    check_label(sample, "B", ada=1, ben=1)
+    check_label(sample, "C", ada=2, ben=1)
+    check_label(sample, "D", ada=0, ben=None)
 
     counted = figures(sample)
 
-    # B and C are the two labels of which both said a grade: they agree on one.
+    # B and C are the two labels with two grades: they agree on one.
     assert (counted.percent.units, counted.percent.value) == (2, 0.5)
     assert (counted.unsure, counted.to_settle) == (2, 3)
 
 
-def test_a_grade_takes_its_place_and_it_can_be_taken_back(scene, sample):
-    say(sample, "A", ada=None)
-    say(sample, "A", ada=1)
+def test_cannot_judge_is_superseded_by_a_grade_and_can_be_withdrawn(scene, sample):
+    check_label(sample, "A", ada=None)
+    check_label(sample, "A", ada=1)
     assert Check.objects.current().get().relevance == 1
 
-    say(sample, "A", ada=None)
-    taken = actions.take_back(item=item(sample, "A"), by=scene.ada)
+    check_label(sample, "A", ada=None)
+    taken = actions.withdraw_check(item=item(sample, "A"), by=scene.ada)
 
     assert taken is not None
     assert taken.cannot_judge
     assert not Check.objects.current().exists()
 
 
-def test_on_the_page_it_needs_words_and_what_was_typed_stays(scene, sample, client):
+def test_cannot_judge_on_the_page_needs_words_and_keeps_them(scene, sample, client):
     client.force_login(scene.ada.user)
     url = reverse("audit:check", args=[item(sample, "A").pk])
 
@@ -119,17 +119,17 @@ def test_on_the_page_it_needs_words_and_what_was_typed_stays(scene, sample, clie
     page = client.post(url, {"cannot_judge": "yes", "words": "It is cut off."}, follow=True)
 
     assert refused.status_code == 422
-    assert "Say in a few words what is missing to judge it." in refused.content.decode()
+    assert "Say in a few words why you cannot judge it." in refused.content.decode()
     assert page.status_code == 200
     assert Check.objects.get().cannot_judge
     again = client.get(url).content.decode()
     assert "It is cut off.</textarea>" in again
 
 
-def test_leads_find_them_in_a_list_of_their_own(scene, sample, client):
-    say(sample, "A", ada=None, ben=1)
-    say(sample, "B", ada=None, ben=None, dan=None)
-    say(sample, "C", ada=2, ben=2)
+def test_leads_can_list_the_labels_that_somebody_cannot_judge(scene, sample, client):
+    check_label(sample, "A", ada=None, ben=1)
+    check_label(sample, "B", ada=None, ben=None, dan=None)
+    check_label(sample, "C", ada=2, ben=2)
     client.force_login(scene.carla.user)
 
     page = client.get(reverse("audit:sample", args=[sample.pk]), {"show": "unsure"})

@@ -1,4 +1,4 @@
-"""A sample that asks how many conditions a document meets: verdicts, and what they come to."""
+"""A sample that asks how many conditions a document meets: verdicts, and the derived number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotate.models import Judgment, Verdict
 from audit.checks import actions
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.figures import figures
 from audit.checks.queue import to_settle
 from audit.models import Check, Sample
@@ -17,7 +17,7 @@ from tests.checks.checking import claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
 
-# What the machine claims: of C1, with three conditions, by a verdict on each or by a number.
+# The machine's claims by category; C1 has three conditions, S1 none.
 CLAIMED = {"C1": {"A": 2, "B": 3, "C": 1}, "S1": {"D": 1}}
 
 
@@ -29,7 +29,7 @@ def scene(db):
         made.narratives["C1"].conditions.create(number=number, text=f"Condition {number}.")
         for number in (1, 2, 3)
     ]
-    made.asked = Asked(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
+    made.selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
     return made
 
 
@@ -43,7 +43,7 @@ def item(sample, doc_id):
 
 
 def answers(scene, words):
-    """`answers(scene, "+-?")`: met, not met, can't tell."""
+    """Return verdicts by condition key: `answers(scene, "+-?")` is met, not met, can't tell."""
     named = {"+": "met", "-": "not_met", "?": "cant_tell"}
     return {
         condition.pk: named[sign] for condition, sign in zip(scene.conditions, words, strict=False)
@@ -56,18 +56,18 @@ def check(scene, sample, doc_id, **said):
         actions.check(item=item(sample, doc_id), verdicts=answers(scene, words), by=by)
 
 
-def test_what_has_no_conditions_is_no_claim(scene):
-    found = frame(scene.project, scene.asked)
+def test_a_narrative_without_conditions_has_no_claims(scene):
+    found = build_frame(scene.project, scene.selection)
 
     assert sorted((one.doc_id, one.relevance) for one in found.claims) == [
         ("A", 2),
         ("B", 3),
         ("C", 1),
     ]
-    assert [one.pair_id for one in found.under] == ["301"]
+    assert [one.pair_id for one in found.narratives] == ["301"]
 
 
-def test_a_machines_verdicts_claim_the_number_before_its_relevance_does(scene):
+def test_a_machines_verdicts_take_precedence_over_its_relevance(scene):
     said = {"A": "++-", "B": "+?-", "C": "--"}
     for doc_id, words in said.items():
         judgment = Judgment.objects.get(candidate=scene.candidates[doc_id])
@@ -75,20 +75,22 @@ def test_a_machines_verdicts_claim_the_number_before_its_relevance_does(scene):
             Verdict.objects.create(judgment=judgment, condition_id=condition, answer=answer)
     Judgment.objects.filter(candidate=scene.candidates["A"]).update(relevance=3)
 
-    found = frame(scene.project, scene.asked)
+    found = build_frame(scene.project, scene.selection)
 
-    # Two of A are met, whatever relevance it gave; B and C claim no number.
+    # A meets two, whatever relevance the machine gave; B and C claim no number.
     assert [(one.doc_id, one.relevance) for one in found.claims] == [("A", 2)]
 
 
-def test_what_people_say_and_earlier_qrels_are_taken_for_the_number(scene):
+def test_the_relevance_of_people_is_taken_as_the_number_and_qrels_have_none(scene):
     factories.judgment(scene.narratives["C1"], scene.candidates["A"], scene.ada, 1)
 
-    found = frame(scene.project, Asked(Sample.Source.CONSENSUS, asks=Sample.Asks.COUNT))
+    found = build_frame(
+        scene.project, ClaimSelection(Sample.Source.CONSENSUS, asks=Sample.Asks.COUNT)
+    )
 
     assert [(one.doc_id, one.relevance) for one in found.claims] == [("A", 1)]
     # Earlier qrels are claimed under the originals, which have no conditions here.
-    prior = frame(scene.project, Asked(Sample.Source.PRIOR, asks=Sample.Asks.COUNT))
+    prior = build_frame(scene.project, ClaimSelection(Sample.Source.PRIOR, asks=Sample.Asks.COUNT))
     assert prior.claims == []
 
 
@@ -99,7 +101,7 @@ def test_the_count_follows_from_the_verdicts(scene, sample):
     assert said.answers() == answers(scene, "+-+")
 
 
-def test_where_one_cannot_tell_of_a_condition_the_number_cannot_be_judged(scene, sample):
+def test_a_cannot_tell_on_a_condition_means_cannot_judge(scene, sample):
     said = actions.check(item=item(sample, "A"), verdicts=answers(scene, "+?+"), by=scene.ada)
 
     assert (said.relevance, said.cannot_judge) == (None, True)
@@ -127,12 +129,12 @@ def test_every_condition_is_answered(scene, sample, answer):
 def test_a_verdict_is_met_not_met_or_cannot_tell(scene, sample):
     wrong = {**answers(scene, "+-+"), scene.conditions[0].pk: "maybe"}
 
-    with pytest.raises(Refused, match="met, not met, or one can't tell"):
+    with pytest.raises(Refused, match="must be met, not met, or can't tell"):
         actions.check(item=item(sample, "A"), verdicts=wrong, by=scene.ada)
 
 
 def test_cannot_judge_at_all_needs_words_and_no_verdicts(scene, sample):
-    with pytest.raises(Refused, match="what is missing"):
+    with pytest.raises(Refused, match="why you cannot judge"):
         actions.check(item=item(sample, "A"), cannot_judge=True, by=scene.ada)
 
     said = actions.check(
@@ -149,7 +151,7 @@ def test_two_agree_on_the_number_and_a_third_settles_where_they_do_not(scene, sa
     check(scene, sample, "A", ada="++-", ben="+-+")
     check(scene, sample, "B", ada="+++", ben="++-")
 
-    # A: both say two, though not the same two. B: three against two.
+    # A: both count two, though not the same two. B: three against two.
     assert [one.pk for one in to_settle(scene.dan, sample)] == [item(sample, "B").pk]
     actions.settle(item=item(sample, "B"), verdicts=answers(scene, "++-"), by=scene.dan)
     found = figures(sample)
@@ -160,7 +162,7 @@ def test_two_agree_on_the_number_and_a_third_settles_where_they_do_not(scene, sa
     assert "Relevant or not" not in sentence
 
 
-def test_the_page_asks_for_the_conditions_and_says_nothing_of_the_number(scene, sample, client):
+def test_the_page_asks_for_the_conditions_and_hides_the_claimed_number(scene, sample, client):
     client.force_login(scene.ada.user)
     url = reverse("audit:check", args=[item(sample, "A").pk])
     page = client.get(url).content.decode()
@@ -177,12 +179,12 @@ def test_the_page_asks_for_the_conditions_and_says_nothing_of_the_number(scene, 
     assert Check.objects.get().relevance == 2
     assert half.status_code == 422
     assert "Answer all conditions" in half.content.decode()
-    # What was answered is still there.
+    # The answers are still selected.
     assert half.content.decode().count(" checked>") == 2
     assert client.get(url).content.decode().count(" checked>") == 3
 
 
-def test_who_settles_sees_the_verdicts_of_both_without_names(scene, sample, client):
+def test_the_third_person_sees_both_sets_of_verdicts_without_names(scene, sample, client):
     check(scene, sample, "B", ada="+++", ben="++?")
     client.force_login(scene.dan.user)
 
@@ -208,7 +210,7 @@ def test_the_leads_page_has_one_rate_and_writes_numbers(scene, sample, client):
 
 def test_a_lead_draws_such_a_sample_on_the_page(scene, client):
     client.force_login(scene.carla.user)
-    asked = {
+    form_data = {
         "name": "Counts",
         "claims": f"machine-{scene.model.pk}",
         "asks": "count",
@@ -218,7 +220,7 @@ def test_a_lead_draws_such_a_sample_on_the_page(scene, client):
         "seed": 1,
     }
 
-    client.post(reverse("audit:new_sample", args=["tides"]), asked)
+    client.post(reverse("audit:new_sample", args=["tides"]), form_data)
 
     made = Sample.objects.get()
     assert (made.asks, made.items.count(), made.frame) == ("count", 3, {"": 3})

@@ -11,7 +11,7 @@ from django.core.management import call_command
 
 from annotate.models import Project
 from audit.checks import actions, samples
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.figures import figures
 from audit.models import Sample
 from tests import factories
@@ -22,7 +22,7 @@ GRADES = ",".join(map(str, range(11)))
 
 @pytest.fixture
 def rows(shared_data, settings, tmp_path):
-    """The rows of the file, loaded as well."""
+    """Load the file, and return its rows."""
     default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path / "storage")}}
     settings.STORAGES = {**settings.STORAGES, "default": default}
     file = shared_data / "multiconir" / "Sample_Task1.csv"
@@ -38,11 +38,11 @@ def test_the_claims_are_those_of_the_table_and_the_rate_is_counted_by_hand(rows)
     project = Project.objects.get(slug="tides")
     carla = factories.lead(project)
     ada, ben, dan = (factories.member(project, name) for name in ("ada", "ben", "dan"))
-    asked = Asked(
+    selection = ClaimSelection(
         Sample.Source.MACHINE, project.memberships.get(is_machine=True), asks=Sample.Asks.COUNT
     )
 
-    claimed = Counter(claim.relevance for claim in frame(project, asked).claims)
+    claimed = Counter(claim.relevance for claim in build_frame(project, selection).claims)
 
     # Query k of a row has its first k conditions. The positive meets all of them; HNj breaks
     # condition j alone, which query k has when j is at most k.
@@ -57,7 +57,7 @@ def test_the_claims_are_those_of_the_table_and_the_rate_is_counted_by_hand(rows)
 
     sample = samples.draw_sample(
         name="Exactly k",
-        asked=asked,
+        selection=selection,
         stratify=Sample.Stratify.NONE,
         per=Sample.Per.STRATUM,
         size=20,

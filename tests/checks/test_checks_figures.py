@@ -1,21 +1,21 @@
-"""What checks come to, counted by hand: rates with exact intervals, agreement, the sentence."""
+"""Figures of a sample, compared with counts by hand: rates, intervals, agreement, the sentence."""
 
 from __future__ import annotations
 
 import pytest
 
 from audit.checks.figures import figures
-from audit.checks.sentence import up_to
-from tests.checks.checking import claimed_scene, draw, say
+from audit.checks.sentence import format_upper_bound
+from tests.checks.checking import check_label, claimed_scene, draw
 
-# Ten labels of two categories. In brackets what the checks come to; grades from 1 are relevant.
+# Ten labels of two categories. The outcome is in brackets; grades from 1 are relevant.
 #
 #   C1   claimed   ada ben third                    S1   claimed   ada ben third
 #   A    0         0   0          [0] right         F    0         1   1         [1] status, grade
 #   B    1         1   1          [1] right         G    1         1   0   1     [1] right
 #   C    2         1   1          [1] grade         H    2         2   2         [2] right
 #   D    2         2   1   2      [2] right         I    1         0   2         to settle
-#   E    1         0   0          [0] status, grade J    0         0             one has spoken
+#   E    1         0   0          [0] status, grade J    0         0             one has answered
 CLAIMED = {
     "C1": {"A": 0, "B": 1, "C": 2, "D": 2, "E": 1},
     "S1": {"F": 0, "G": 1, "H": 2, "I": 1, "J": 0},
@@ -43,7 +43,7 @@ def scene(db):
 def sample(scene):
     made = draw(scene, size=5)
     for doc_id, said in SAID.items():
-        say(made, doc_id, **dict(zip(("ada", "ben", "dan"), said, strict=False)))
+        check_label(made, doc_id, **dict(zip(("ada", "ben", "dan"), said, strict=False)))
     return made
 
 
@@ -75,7 +75,7 @@ def test_how_many_more_is_counted_for_the_bound_that_was_chosen(sample):
 def test_the_two_agree_as_cohen_counts_it(sample):
     found = figures(sample)
 
-    # Nine labels that both checked; they agree on A B C E F H, and differ on D G I.
+    # Both checked nine labels; they agree on A B C E F H, and differ on D G I.
     #           ben 0  1  2
     #   ada 0       2  0  1      p_e = (3 x 3 + 4 x 4 + 2 x 2) / 81 = 29 / 81
     #       1       1  3  0      kappa = (6 / 9 - 29 / 81) / (1 - 29 / 81) = 25 / 52
@@ -86,7 +86,7 @@ def test_the_two_agree_as_cohen_counts_it(sample):
     assert found.kappa.interval is not None
 
 
-def test_the_sentence_says_all_of_it(sample):
+def test_the_sentence_reports_every_figure(sample):
     kappa = figures(sample).kappa
     assert kappa.interval is not None
     assert figures(sample).sentence.replace("\N{NO-BREAK SPACE}", " ") == (
@@ -95,7 +95,7 @@ def test_the_sentence_says_all_of_it(sample):
         "agreed on 66.7 % (Cohen's kappa 0.48, 95 % interval {low} to {high}); a third person "
         "settled 2. Relevant or not was wrong in 2 of 8 (25.0 %, exact 95 % interval 3.2 to "
         "65.1 %; at most 60.0 % at 95 %). The grade was wrong in 3 of 8 (37.5 %, exact 95 % "
-        "interval 8.5 to 75.5 %; at most 71.1 % at 95 %). So far without 2 of the 10 labels."
+        "interval 8.5 to 75.5 %; at most 71.1 % at 95 %). 2 of the 10 labels are not included yet."
     ).format(
         low=f"{kappa.interval.low:.2f}",
         high=f"{kappa.interval.high:.2f}",
@@ -123,4 +123,4 @@ def test_a_sample_costs_two_queries_however_large(sample, django_assert_num_quer
     [(0.0197734, "2.0"), (0.02, "2.0"), (0.0200001, "2.1"), (0.07, "7.0"), (1.0, "100.0")],
 )
 def test_a_bound_is_never_rounded_down(share, words):
-    assert up_to(share) == words
+    assert format_upper_bound(share) == words

@@ -1,4 +1,4 @@
-"""Labels are checked in modes: original, instructed and reversed are a sample each."""
+"""Labels are checked in modes: original, instructed and reversed, each in its own sample."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import pytest
 from django.urls import reverse
 
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import promises
+from annotate.judgments.tally import rule_report
 from annotate.models import Narrative, Run, RunLine
 from audit.checks import actions, samples
-from audit.checks.claims import Asked
-from audit.checks.modes import make_passes
-from audit.checks.suspects import suspicion
+from audit.checks.claims import ClaimSelection
+from audit.checks.modes import make_mode_samples
+from audit.checks.suspects import find_suspects
 from audit.models import Sample
 from audit.reports.rule_standings import rule_standings
 from base.errors import Refused
 from tests import factories
-from tests.checks.checking import say
+from tests.checks.checking import check_label
 from tests.programs import Program
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ MODES = ("original", "altered", "reversed")
 
 
 class Scene:
-    """Query 301 with gold G and another document N: relevant, relevant, not; and the reverse."""
+    """Query 301 with two relevant documents: by instruction only G is, reversed only N."""
 
     def __init__(self) -> None:
         self.project = factories.project(
@@ -48,10 +48,10 @@ class Scene:
             factories.judgment(self.turned, candidate, self.machine, turned)
 
     def passes(self, modes=MODES) -> list[Sample]:
-        return make_passes(
-            lambda name, asked: samples.draw_sample(
+        return make_mode_samples(
+            lambda name, selection: samples.draw_sample(
                 name=name,
-                asked=asked,
+                selection=selection,
                 stratify="none",
                 per="stratum",
                 size=2,
@@ -59,13 +59,13 @@ class Scene:
                 by=self.carla,
             ),
             project=self.project,
-            asked=Asked(Sample.Source.MACHINE, self.machine),
+            selection=ClaimSelection(Sample.Source.MACHINE, self.machine),
             name="Gold",
             modes=modes,
         )
 
     def standing(self) -> str:
-        [one] = rule_standings(promises(self.carla))
+        [one] = rule_standings(rule_report(self.carla))
         return one.state.value
 
 
@@ -93,7 +93,7 @@ def test_each_mode_is_a_sample_with_the_narrative_and_the_claims_of_that_mode(ti
     assert drawn(turned) == [("G", "reversed", 0), ("N", "reversed", 1)]
 
 
-def test_what_the_files_claim_of_the_query_alone_is_the_original_mode(tides):
+def test_the_original_mode_takes_claims_from_earlier_qrels(tides):
     [original] = tides.passes(["original"])
 
     assert (original.source, original.rater, original.side) == ("prior", None, "original")
@@ -111,7 +111,7 @@ def test_the_same_seed_draws_the_same_documents_in_each_mode(tides):
     assert len(of_mode[0]) == 2
 
 
-def test_modes_that_claim_nothing_are_refused(tides):
+def test_modes_without_claims_are_refused(tides):
     tides.machine.judgments.filter(narrative=tides.turned).update(
         superseded_at=tides.machine.joined_at
     )
@@ -122,21 +122,21 @@ def test_modes_that_claim_nothing_are_refused(tides):
 
 @pytest.mark.parametrize(
     ("mode", "found"),
-    # In which mode two people check G, and what they find; the claims are 1, 1 and 0.
+    # The mode in which two people check G, and the grade they find; the claims are 1, 1 and 0.
     [("original", 0), ("altered", 0), ("reversed", 1)],
 )
-def test_what_people_find_in_any_mode_decides_the_rule_on_gold_documents(tides, mode, found):
+def test_checks_in_any_mode_decide_the_rule_on_gold_documents(tides, mode, found):
     assert tides.standing() == "holds"
     [sample] = tides.passes([mode])
 
-    say(sample, "G", ada=found)
+    check_label(sample, "G", ada=found)
     assert tides.standing() == "holds"
 
     say_second(sample, found)
 
     assert tides.standing() == "broken"
-    [broken] = promises(tides.carla).pairs
-    assert broken.breaking(Rule.GOLD) == [tides.gold.pk]
+    [broken] = rule_report(tides.carla).pairs
+    assert broken.breaking_candidates(Rule.GOLD) == [tides.gold.pk]
 
 
 def say_second(sample, found):
@@ -160,19 +160,19 @@ def add_run(scene, name, side, *ranking):
     return run
 
 
-def test_suspects_of_a_mode_are_what_the_runs_of_that_mode_miss(tides):
+def test_suspects_of_a_mode_are_missed_by_the_runs_of_that_mode(tides):
     runs = [
         add_run(tides, "a", "original", tides.gold, tides.other),
         add_run(tides, "b", "altered", tides.other, tides.gold),
         add_run(tides, "c", "reversed", tides.gold, tides.other),
     ]
-    asked = Asked(Sample.Source.MACHINE, tides.machine)
+    selection = ClaimSelection(Sample.Source.MACHINE, tides.machine)
 
     def missed(side, source=Sample.Source.MACHINE):
-        of_mode = asked._replace(
+        of_mode = selection._replace(
             side=side, source=source, rater=tides.machine if source == "machine" else None
         )
-        found = suspicion(tides.project, of_mode, runs=runs, depth=1, at_least=1)
+        found = find_suspects(tides.project, of_mode, runs=runs, depth=1, at_least=1)
         return [(one.claim.doc_id, one.missed, one.of) for one in found.suspects]
 
     assert missed("original", Sample.Source.PRIOR) == [("N", 1, 1)]
@@ -182,7 +182,7 @@ def test_suspects_of_a_mode_are_what_the_runs_of_that_mode_miss(tides):
 
 def test_the_page_draws_a_sample_for_each_ticked_mode(tides, client):
     client.force_login(tides.carla.user)
-    asked = {
+    form_data = {
         "name": "Gold",
         "claims": f"machine-{tides.machine.pk}",
         "modes": ["original", "altered", "reversed"],
@@ -194,8 +194,8 @@ def test_the_page_draws_a_sample_for_each_ticked_mode(tides, client):
     }
     url = reverse("audit:new_sample", args=[tides.project.slug])
 
-    shown = client.post(url, {**asked, "preview": "yes"}).content.decode()
-    made = client.post(url, asked)
+    shown = client.post(url, {**form_data, "preview": "yes"}).content.decode()
+    made = client.post(url, form_data)
 
     assert [shown.count(f"<h3>{mode}</h3>") for mode in ("Original", "Instructed", "Reversed")] == [
         1,
@@ -206,7 +206,7 @@ def test_the_page_draws_a_sample_for_each_ticked_mode(tides, client):
     assert list(Sample.objects.order_by("pk").values_list("side", flat=True)) == list(MODES)
 
 
-def test_who_checks_is_told_the_mode_and_shown_its_narrative(tides, client):
+def test_checkers_see_the_mode_and_its_narrative(tides, client):
     [sample] = tides.passes(["reversed"])
     client.force_login(factories.user("ada"))
 
@@ -272,7 +272,7 @@ def test_the_passes_lead_to_the_next_label_of_each_mode(tides, client):
     ]
 
 
-def test_a_label_shows_its_mode_how_far_it_is_and_the_other_modes(tides, client):
+def test_a_label_shows_its_mode_with_its_progress_and_the_other_modes(tides, client):
     _original, _instructed, turned = tides.passes()
     ada = tides.project.memberships.get(name="ada")
     first, second = turned.items.order_by("pk")
@@ -319,11 +319,11 @@ def test_other_kinds_have_no_passes(client):
     assert client.get(reverse("audit:checks", args=["lakes"])).context["passes"] == []
 
 
-def test_a_pass_goes_on_in_its_mode_whichever_sample_the_labels_are_in(tides, client):
+def test_a_pass_continues_in_its_mode_across_samples(tides, client):
     # Both documents under both narratives, in one sample.
     together = samples.draw_sample(
         name="All",
-        asked=Asked(Sample.Source.MACHINE, tides.machine),
+        selection=ClaimSelection(Sample.Source.MACHINE, tides.machine),
         stratify="none",
         per="stratum",
         size=4,

@@ -1,4 +1,4 @@
-"""Labels that somebody could not judge, and counted conditions, in the one queue."""
+"""The queue of disagreements lists labels that somebody could not judge, and condition counts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pytest
 from django.urls import reverse
 
 from audit.checks import actions
-from audit.checks.queue import OPEN, to_settle, with_checks
+from audit.checks.queue import TO_SETTLE, to_settle, with_checks
 from audit.models import Check, Sample, SampleItem
-from audit.settling.queue import page
-from audit.settling.queue_filters import Kind, Wanted
-from tests.checks.checking import claimed_scene, draw, say
+from audit.settling.queue import read_page
+from audit.settling.queue_filters import Kind, QueueFilter
+from tests.checks.checking import check_label, claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
 
@@ -30,35 +30,37 @@ def item(sample, doc_id):
 
 
 def listed(scene, **wanted):
-    found = page(scene.carla, Wanted(kind=Kind.CHECK, **wanted), after=None, size=20)
+    found = read_page(scene.carla, QueueFilter(kind=Kind.CHECK, **wanted), after=None, size=20)
     rows = [(one.candidate.document.doc_id, one.distance) for one in found.items if one.candidate]
     return sorted(rows)
 
 
-def test_what_one_or_both_cannot_judge_waits_a_step_apart(scene, sample):
-    say(sample, "A", ada=None, ben=0)
-    say(sample, "B", ada=None, ben=None)
-    say(sample, "C", ada=2, ben=0)
-    say(sample, "D", ada=1, ben=1)
-    say(sample, "E", ada=None)
-    say(sample, "F", ada=None, ben=2, dan=None)
+def test_labels_that_one_or_both_cannot_judge_have_distance_one(scene, sample):
+    check_label(sample, "A", ada=None, ben=0)
+    check_label(sample, "B", ada=None, ben=None)
+    check_label(sample, "C", ada=2, ben=0)
+    check_label(sample, "D", ada=1, ben=1)
+    check_label(sample, "E", ada=None)
+    check_label(sample, "F", ada=None, ben=2, dan=None)
 
     assert listed(scene) == [("A", 1), ("B", 1), ("C", 2)]
     assert [doc_id for doc_id, _ in listed(scene, settled=True)] == ["F"]
 
 
-def test_both_queues_hold_the_same_labels(scene, sample):
+def test_both_queues_contain_the_same_labels(scene, sample):
     for doc_id, said in {"A": (None, 0), "B": (None, None), "C": (2, 0), "D": (1, 1)}.items():
-        say(sample, doc_id, ada=said[0], ben=said[1])
+        check_label(sample, doc_id, ada=said[0], ben=said[1])
 
-    waiting = set(with_checks(SampleItem.objects.all()).filter(OPEN).values_list("pk", flat=True))
+    waiting = set(
+        with_checks(SampleItem.objects.all()).filter(TO_SETTLE).values_list("pk", flat=True)
+    )
 
     assert waiting == set(to_settle(scene.carla).values_list("pk", flat=True))
     assert len(waiting) == len(listed(scene)) == 3
 
 
-def test_a_lead_adopts_that_it_cannot_be_judged_with_its_words(scene, sample, client):
-    say(sample, "A", ada=None, ben=0)
+def test_a_lead_adopts_a_cannot_judge_with_its_words(scene, sample, client):
+    check_label(sample, "A", ada=None, ben=0)
     client.force_login(scene.carla.user)
     url = reverse("audit:check_disagreement", args=[item(sample, "A").pk])
     unsure = Check.objects.get(cannot_judge=True)
@@ -68,7 +70,7 @@ def test_a_lead_adopts_that_it_cannot_be_judged_with_its_words(scene, sample, cl
     after = client.get(url).content.decode()
 
     assert "cannot judge" in shown
-    # Claimed is hidden while it is open.
+    # The claim is hidden while the label is open.
     assert "Claimed" not in shown
     settled = Check.objects.get(place=3)
     assert (settled.cannot_judge, settled.words) == (True, "It is cut off.")
@@ -77,7 +79,7 @@ def test_a_lead_adopts_that_it_cannot_be_judged_with_its_words(scene, sample, cl
 
 
 def test_two_who_cannot_judge_it_are_settled_by_a_grade(scene, sample, client):
-    say(sample, "B", ada=None, ben=None)
+    check_label(sample, "B", ada=None, ben=None)
     client.force_login(scene.carla.user)
     url = reverse("audit:check_disagreement", args=[item(sample, "B").pk])
 
@@ -93,7 +95,7 @@ def test_the_list_and_the_page_write_numbers_of_conditions(scene, client):
         scene.narratives["C1"].conditions.create(number=number, text=f"Condition {number}.")
         for number in (1, 2)
     ]
-    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
+    scene.selection = scene.selection._replace(asks=Sample.Asks.COUNT)
     sample = draw(scene, stratify=Sample.Stratify.NONE)
     for by, answer in ((scene.ada, "met"), (scene.ben, "not_met")):
         verdicts = {one.pk: answer for one in conditions}
@@ -105,7 +107,7 @@ def test_the_list_and_the_page_write_numbers_of_conditions(scene, client):
 
     assert "2 met" in page_of_all
     assert "0 met" in page_of_all
-    # Each condition is answered on the page of the check.
+    # Conditions are answered on the page of the check.
     assert response.url == reverse("audit:settlement", args=[item(sample, "A").pk])
     actions.settle(
         item=item(sample, "A"),
@@ -117,8 +119,8 @@ def test_the_list_and_the_page_write_numbers_of_conditions(scene, client):
 
 
 @pytest.mark.parametrize("filters", ["?state=settled", "?kind=review", "?query=303"])
-def test_no_filter_of_the_list_tells_the_claim_of_what_is_open(scene, sample, client, filters):
-    say(sample, "A", ada=0, ben=1)
+def test_no_filter_of_the_list_reveals_the_claim_of_an_open_label(scene, sample, client, filters):
+    check_label(sample, "A", ada=0, ben=1)
     client.force_login(scene.carla.user)
     url = reverse("audit:check_disagreement", args=[item(sample, "A").pk])
 

@@ -1,4 +1,4 @@
-"""The pages of checks: who sees what, what they cost, what they refuse."""
+"""The pages of checks: visibility, number of queries, refusals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from audit.checks import actions
 from audit.checks.queue import to_check
 from audit.models import Check, Sample, SampleItem
 from tests import factories
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 from tests.test_permissions import ROUTES, world
 
 
@@ -50,10 +50,10 @@ def item(sample, doc_id):
     return sample.items.get(candidate__document__doc_id=doc_id)
 
 
-# --- on the first page ------------------------------------------------------------------------
+# --- on the home page -------------------------------------------------------------------------
 
 
-def test_labels_to_check_wait_for_a_checker_on_the_first_page(scene, sample, client):
+def test_the_home_page_lists_labels_to_check(scene, sample, client):
     sign_in(client, scene.ada)
 
     page = client.get(reverse("annotate:home"))
@@ -65,8 +65,8 @@ def test_labels_to_check_wait_for_a_checker_on_the_first_page(scene, sample, cli
 
 
 def test_the_list_of_samples_leads_to_the_next_label(scene, sample, client):
-    """Five of the six labels are left, and nobody has differed from anybody."""
-    say(sample, "A", ada=1)
+    """Five of the six labels are left, and no two people differ."""
+    check_label(sample, "A", ada=1)
     sign_in(client, scene.ada)
 
     page = client.get(url("checks", "tides")).content.decode()
@@ -75,8 +75,8 @@ def test_the_list_of_samples_leads_to_the_next_label(scene, sample, client):
     assert url("settling", sample.pk) not in page
 
 
-def test_the_list_of_samples_leads_a_third_person_to_what_two_differ_on(scene, sample, client):
-    say(sample, "A", ada=1, ben=0)
+def test_the_list_of_samples_leads_a_third_person_to_labels_to_settle(scene, sample, client):
+    check_label(sample, "A", ada=1, ben=0)
     sign_in(client, scene.dan)
 
     page = client.get(url("checks", "tides")).content.decode()
@@ -89,9 +89,9 @@ def test_the_list_of_samples_leads_a_third_person_to_what_two_differ_on(scene, s
 
 def test_the_strata_are_shown_before_anything_is_drawn(scene, client):
     sign_in(client, scene.carla)
-    asked = form(claims=f"machine-{scene.model.pk}")
+    form_data = form(claims=f"machine-{scene.model.pk}")
 
-    page = client.post(url("new_sample", "tides"), {**asked, "preview": "yes"})
+    page = client.post(url("new_sample", "tides"), {**form_data, "preview": "yes"})
 
     assert page.status_code == 200
     assert page.context["plans"][0]["strata"] == [
@@ -103,15 +103,15 @@ def test_the_strata_are_shown_before_anything_is_drawn(scene, client):
 
 def test_a_preview_says_why_nothing_can_be_drawn(scene, client):
     sign_in(client, scene.carla)
-    asked = form(claims="consensus", preview="yes")
+    form_data = form(claims="consensus", preview="yes")
 
-    page = client.post(url("new_sample", "tides"), asked).content.decode()
+    page = client.post(url("new_sample", "tides"), form_data).content.decode()
 
     assert "There is nothing to draw from." in page
 
 
 def test_a_planned_check_names_its_sample_and_takes_a_machine_with_judgments(scene, client):
-    """A machine whose filter was loaded stands first by name, and has no judgments."""
+    """The machine that comes first by name is a loaded filter without judgments."""
     factories.machine(scene.project, "a-filter")
     scene.project.kind = "multiconir"
     scene.project.save()
@@ -149,11 +149,11 @@ def test_drawing_leads_to_the_sample(scene, client):
         ({"stratify": "moon"}, "Select a valid choice"),
     ],
 )
-def test_a_form_that_makes_no_sense_is_refused_with_a_sentence(scene, client, wrong, sentence):
+def test_an_invalid_form_is_refused_with_a_sentence(scene, client, wrong, sentence):
     sign_in(client, scene.carla)
-    asked = form(claims=f"machine-{scene.model.pk}") | wrong
+    form_data = form(claims=f"machine-{scene.model.pk}") | wrong
 
-    response = client.post(url("new_sample", "tides"), asked)
+    response = client.post(url("new_sample", "tides"), form_data)
 
     assert response.status_code == 422
     assert sentence in response.content.decode()
@@ -163,7 +163,7 @@ def test_a_form_that_makes_no_sense_is_refused_with_a_sentence(scene, client, wr
 # --- checking -----------------------------------------------------------------------------------
 
 
-def test_an_answer_is_kept_and_the_next_opens(scene, sample, client):
+def test_an_answer_is_saved_and_the_next_label_opens(scene, sample, client):
     sign_in(client, scene.ada)
     first, second = to_check(scene.ada, sample).order_by("pk")[:2]
 
@@ -180,7 +180,7 @@ def test_an_answer_is_kept_and_the_next_opens(scene, sample, client):
 def test_after_the_last_one_the_sample_is_shown(scene, sample, client):
     sign_in(client, scene.ada)
     for doc_id in "ABCDE":
-        say(sample, doc_id, ada=1)
+        check_label(sample, doc_id, ada=1)
 
     response = client.post(url("check", item(sample, "F").pk), {"relevance": "1"}, follow=True)
 
@@ -189,7 +189,7 @@ def test_after_the_last_one_the_sample_is_shown(scene, sample, client):
 
 
 @pytest.mark.parametrize("relevance", ["", "9", "x", "1" * 40])
-def test_what_is_no_grade_is_refused_and_words_are_not_lost(scene, sample, client, relevance):
+def test_an_invalid_grade_is_refused_and_keeps_the_words(scene, sample, client, relevance):
     sign_in(client, scene.ada)
 
     response = client.post(
@@ -201,9 +201,9 @@ def test_what_is_no_grade_is_refused_and_words_are_not_lost(scene, sample, clien
     assert not Check.objects.exists()
 
 
-def test_who_comes_third_to_a_label_is_told_and_goes_on(scene, sample, client):
+def test_a_third_checker_is_informed_and_goes_on(scene, sample, client):
     sign_in(client, scene.dan)
-    say(sample, "A", ada=1, ben=0)
+    check_label(sample, "A", ada=1, ben=0)
 
     response = client.post(url("check", item(sample, "A").pk), {"relevance": "1"}, follow=True)
 
@@ -211,9 +211,9 @@ def test_who_comes_third_to_a_label_is_told_and_goes_on(scene, sample, client):
     assert Check.objects.count() == 2
 
 
-def test_one_press_takes_the_last_answer_back(scene, sample, client):
+def test_the_page_offers_to_undo_the_last_answer(scene, sample, client):
     sign_in(client, scene.ada)
-    say(sample, "A", ada=1)
+    check_label(sample, "A", ada=1)
     page = client.get(url("check", item(sample, "B").pk)).content.decode()
     assert url("check_withdrawal", item(sample, "A").pk) in page
 
@@ -226,7 +226,7 @@ def test_one_press_takes_the_last_answer_back(scene, sample, client):
 def test_settling_shows_both_answers_without_names_and_opens_the_next(scene, sample, client):
     sign_in(client, scene.dan)
     for doc_id in "AB":
-        say(sample, doc_id, ada=0, ben=2)
+        check_label(sample, doc_id, ada=0, ben=2)
     first, second = item(sample, "A"), item(sample, "B")
     first, second = sorted((first, second), key=lambda one: one.pk)
 
@@ -243,7 +243,7 @@ def test_settling_shows_both_answers_without_names_and_opens_the_next(scene, sam
 @pytest.mark.parametrize("name", ["ada", "ben"])
 def test_neither_of_the_two_settles(scene, sample, client, name):
     sign_in(client, getattr(scene, name))
-    say(sample, "A", ada=0, ben=2)
+    check_label(sample, "A", ada=0, ben=2)
 
     shown = client.get(url("settlement", item(sample, "A").pk))
     sent = client.post(url("settlement", item(sample, "A").pk), {"relevance": "2"}, follow=True)
@@ -257,7 +257,7 @@ def test_neither_of_the_two_settles(scene, sample, client, name):
 
 
 def pages_of(client, sample, doc_id):
-    """Everything a checker may open around one label, as one text."""
+    """Return the text of every page that a checker may open for one label."""
     addresses = [
         reverse("annotate:home"),
         sample.project.get_absolute_url(),
@@ -271,11 +271,11 @@ def pages_of(client, sample, doc_id):
 
 
 @pytest.mark.parametrize("who", ["ben", "carla"])
-def test_before_they_have_spoken_nobody_sees_the_claim_or_the_other_answer(scene, client, who):
+def test_nobody_sees_the_claim_or_the_other_answer_before_answering(scene, client, who):
     labels = {"C1": {"A": 7}}
     other = claimed_scene_with_odd_grades(scene, labels)
     sample = draw(other, size=1)
-    say(sample, "Odd", ada=8)
+    check_label(sample, "Odd", ada=8)
     Check.objects.update(words="Because of the weir.")
     sign_in(client, getattr(other, who))
 
@@ -287,7 +287,7 @@ def test_before_they_have_spoken_nobody_sees_the_claim_or_the_other_answer(scene
 
 
 def claimed_scene_with_odd_grades(scene, labels):
-    """One label, claimed 7 and called 8 by ada: values that stand nowhere else on a page."""
+    """One label, claimed 7; the grades 7 and 8 appear nowhere else on the pages."""
     scene.project.grades.filter(value__gt=0).delete()
     for value in (7, 8):
         scene.project.grades.create(value=value, name=f"Grade {value}")
@@ -295,7 +295,7 @@ def claimed_scene_with_odd_grades(scene, labels):
     scene.model.judgments.all().delete()
     candidate = factories.candidate(narrative.pair.query, "Odd", text="A weir.")
     factories.judgment(narrative, candidate, scene.model, labels["C1"]["A"])
-    scene.asked = scene.asked._replace()
+    scene.selection = scene.selection._replace()
     narrative_of_s1 = scene.narratives["S1"].pair
     narrative_of_s1.removed_at = scene.project.created_at
     narrative_of_s1.removed_by = scene.carla
@@ -304,8 +304,8 @@ def claimed_scene_with_odd_grades(scene, labels):
 
 
 @pytest.mark.django_db
-def test_no_page_and_no_answer_to_a_program_tells_a_checker_what_another_said(client):
-    """Every route there is, as ada, who has yet to check what carla did."""
+def test_no_page_or_api_response_reveals_another_checkers_answer(client):
+    """Request every route as ada, who has not checked the label that carla has."""
     tides = world("tides", "ada", "carla")
     label = SampleItem.objects.get(sample__project=tides.project)
     SampleItem.objects.update(claimed=-7654)
@@ -325,12 +325,12 @@ def test_no_page_and_no_answer_to_a_program_tells_a_checker_what_another_said(cl
     ]
 
     assert telling == []
-    # The page of the label is among them, and shows the claim where the lead wants it.
+    # The page of the label is among the routes; it shows the claim if the lead chooses so.
     Sample.objects.update(shows_claim=True)
     assert b'value">-7654' in client.get(url("check", label.pk)).content
 
 
-def test_a_claim_that_is_shown_stands_on_the_page(scene, client):
+def test_the_page_shows_the_claim_only_if_the_sample_does(scene, client):
     shown, hidden = (
         draw(scene, name=f"Sample {number}", shows_claim=bool(number)) for number in (1, 0)
     )
@@ -341,16 +341,14 @@ def test_a_claim_that_is_shown_stands_on_the_page(scene, client):
     assert claim not in client.get(url("check", item(hidden, "C").pk)).content.decode()
 
 
-def test_a_lead_sees_what_two_said_when_both_have_and_the_claim_when_it_is_checked(
-    scene, sample, client
-):
-    say(sample, "C", ada=0, ben=1)
+def test_a_lead_sees_both_answers_once_given_and_the_claim_once_checked(scene, sample, client):
+    check_label(sample, "C", ada=0, ben=1)
     sign_in(client, scene.carla)
     address = url("sample", sample.pk) + "?show=to-settle"
     claim, one = '<span class="grade-value">2</span>', '<span class="grade-value">1</span>'
 
     differing = client.get(address).content.decode()
-    say_third(sample, "C", scene.dan)
+    settle_as_relevant(sample, "C", scene.dan)
     settled = client.get(url("sample", sample.pk) + "?show=wrong").content.decode()
 
     assert one in differing
@@ -358,13 +356,13 @@ def test_a_lead_sees_what_two_said_when_both_have_and_the_claim_when_it_is_check
     assert claim in settled
 
 
-def say_third(sample, doc_id, who):
+def settle_as_relevant(sample, doc_id, who):
     """Settle a label as relevant."""
     actions.settle(item=item(sample, doc_id), relevance=1, by=who)
 
 
 def test_an_annotator_sees_their_own_progress_and_no_figures(scene, sample, client):
-    say(sample, "A", ada=0, ben=1, dan=1)
+    check_label(sample, "A", ada=0, ben=1, dan=1)
     sign_in(client, scene.ada)
 
     page = client.get(url("sample", sample.pk))
@@ -373,9 +371,9 @@ def test_an_annotator_sees_their_own_progress_and_no_figures(scene, sample, clie
     assert "You have answered 1 of 6 labels." in page.content.decode()
 
 
-def test_who_has_checked_all_they_can_learns_nothing_of_the_other_checker(scene, sample, client):
+def test_the_page_of_a_finished_checker_reveals_nothing_of_the_other_checker(scene, sample, client):
     for one in sample.items.all():
-        checks_by(one, scene.ada)
+        check_as_relevant(one, scene.ada)
     sign_in(client, scene.ada)
 
     page = client.get(url("sample", sample.pk)).content.decode()
@@ -384,13 +382,13 @@ def test_who_has_checked_all_they_can_learns_nothing_of_the_other_checker(scene,
     assert "Two people have checked" not in page
 
 
-def checks_by(label, who):
+def check_as_relevant(label, who):
     """Check a label as relevant."""
     actions.check(item=label, relevance=1, by=who)
 
 
-def test_what_waits_is_said_on_the_first_page(scene, sample, client):
-    say(sample, "A", ada=0, ben=1)
+def test_the_project_page_lists_labels_to_check_and_to_settle(scene, sample, client):
+    check_label(sample, "A", ada=0, ben=1)
     sign_in(client, scene.dan)
 
     page = client.get(scene.project.get_absolute_url()).content.decode()
@@ -416,7 +414,7 @@ def test_a_stranger_finds_no_label(scene, sample, client, name):
 
 
 @pytest.mark.parametrize("number", [0, 2**63, 10**30])
-def test_a_number_that_no_row_has_is_not_found(scene, client, number):
+def test_an_unknown_id_is_not_found(scene, client, number):
     assert sign_in(client, scene.carla).get(f"/samples/{number}/").status_code == 404
     assert sign_in(client, scene.carla).get(f"/labels/{number}/check/").status_code == 404
 
@@ -461,7 +459,7 @@ def test_a_check_takes_few_queries(scene, many, client, django_assert_max_num_qu
         client.post(url("check", first.pk), {"relevance": "1"})
 
 
-def test_long_lists_come_in_parts(scene, many, client):
+def test_long_lists_are_paged(scene, many, client):
     sign_in(client, scene.carla)
 
     samples = client.get(url("checks", "tides"))
@@ -475,7 +473,7 @@ def test_long_lists_come_in_parts(scene, many, client):
 
 
 @pytest.mark.parametrize("bound", ["", "x", "-1", "0", "99", "1e400", "nan"])
-def test_a_bound_that_makes_no_sense_is_the_usual_one(scene, sample, client, bound):
+def test_an_invalid_bound_falls_back_to_the_default(scene, sample, client, bound):
     sign_in(client, scene.carla)
 
     page = client.get(url("sample", sample.pk), {"bound": bound})
@@ -484,7 +482,7 @@ def test_a_bound_that_makes_no_sense_is_the_usual_one(scene, sample, client, bou
     assert page.context["figures"].bound == 0.02
 
 
-def test_a_bound_that_was_chosen_is_counted_with(scene, sample, client):
+def test_the_figures_use_the_chosen_bound(scene, sample, client):
     sign_in(client, scene.carla)
 
     page = client.get(url("sample", sample.pk), {"bound": "1.0"})
@@ -492,13 +490,13 @@ def test_a_bound_that_was_chosen_is_counted_with(scene, sample, client):
     # log 0.05 / log 0.99 = 298.1
     assert page.context["figures"].overall.more_status == 299
     assert "More for 1.0\xa0%" in page.content.decode()
-    # Nobody can check 299 where there are six.
+    # 299 more cannot be checked: there are six.
     assert '299 <span class="below small muted">6 left</span>' in page.content.decode()
 
 
-def test_empty_pages_say_what_will_be_here(scene, client):
+def test_empty_pages_say_what_will_appear(scene, client):
     for who, words in (
-        (scene.carla, "Draw a sample of what a machine"),
+        (scene.carla, "Draw a sample of the labels that a machine"),
         (scene.ada, "When a lead draws a sample"),
     ):
         page = sign_in(client, who).get(url("checks", "tides")).content.decode()

@@ -1,4 +1,4 @@
-"""FollowTable's five tables per instruction, and what CODEC's runs miss of its qrels."""
+"""FollowTable's five tables per instruction, and relevant documents that CODEC's runs miss."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from django.core.management import call_command
 
 from annotate.models import Judgment, Project, Run
 from audit.checks import actions, samples
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.figures import figures
-from audit.checks.suspects import suspicion
+from audit.checks.suspects import find_suspects
 from audit.models import Sample
 from tests import factories
 
@@ -28,7 +28,7 @@ RUNS = (
 
 @pytest.fixture(autouse=True)
 def storage(settings, tmp_path):
-    """Keep what is loaded in a folder of the test's own."""
+    """Store loaded files in a temporary folder."""
     default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path / "storage")}}
     settings.STORAGES = {**settings.STORAGES, "default": default}
 
@@ -41,12 +41,12 @@ def test_five_tables_of_each_instruction_of_industr_are_drawn(shared_data):
     load("followtable", shared_data / "followtable" / "IndusTR")
     project = Project.objects.get(slug="tides")
     carla = factories.lead(project)
-    asked = Asked(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
+    selection = ClaimSelection(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
 
     def five(name, seed):
         return samples.draw_sample(
             name=name,
-            asked=asked,
+            selection=selection,
             stratify="category",
             per="instruction",
             size=5,
@@ -62,7 +62,7 @@ def test_five_tables_of_each_instruction_of_industr_are_drawn(shared_data):
     assert set(sample.items.values_list("stratum", flat=True)) == set(
         project.pairs.values_list("category", flat=True)
     )
-    assert sum(sample.frame.values()) == Judgment.objects.filter(annotator=asked.rater).count()
+    assert sum(sample.frame.values()) == Judgment.objects.filter(annotator=selection.rater).count()
     assert drawn(sample) == drawn(again) != drawn(other)
 
 
@@ -71,17 +71,23 @@ def drawn(sample):
 
 
 def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, client):
-    """Its protocol: two count the conditions a document meets, a third settles."""
+    """The protocol of MultiConIR: two count the conditions a document meets, a third settles."""
     grades = ("--grades", ",".join(map(str, range(11))))
     load("multiconir", shared_data / "multiconir" / "Sample_Task2_&_3.csv", *grades)
     project = Project.objects.get(slug="tides")
     people = [factories.lead(project), *(factories.member(project, n) for n in ("ada", "ben"))]
-    asked = Asked(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
+    selection = ClaimSelection(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
     sample = samples.draw_sample(
-        name="Labels", asked=asked, stratify="none", per="stratum", size=150, seed=7, by=people[0]
+        name="Labels",
+        selection=selection,
+        stratify="none",
+        per="stratum",
+        size=150,
+        seed=7,
+        by=people[0],
     )
 
-    # Both count as claimed, but for the first three, where ben counts one more or less; the third
+    # Both count as claimed, except that ben counts one more or less on the first three; the third
     # person finds the first and the second wrong, and the third right.
     for place, item in enumerate(sample.items.order_by("pk")):
         other = item.claimed + (1 if item.claimed == 0 else -1)
@@ -92,12 +98,12 @@ def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, cl
 
     found = figures(sample)
     rate = found.overall.grade
-    # 2 of 150: the tails at these limits are 2.5 %; 313 with two wrong are enough for 2 %.
+    # 2 of 150: the tails at these limits are 2.5 %; 313 labels with two wrong suffice for 2 %.
     assert (rate.count, rate.of, found.differed) == (2, 150, 3)
     assert rate.interval == pytest.approx((0.0016188, 0.0473330), abs=1e-6)
     assert found.overall.more_grade == 313 - 150
     assert found.percent.value == pytest.approx(147 / 150)
-    # Whoever checks has the conditions before them, numbered, and a key for each of the grades.
+    # Checkers see the numbered conditions, and a key for each grade.
     client.force_login(people[1].user)
     item = sample.items.latest("pk")
     page = client.get(f"/labels/{item.pk}/check/")
@@ -110,7 +116,7 @@ def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, cl
 QUERIES = ("economics-1", "history-6", "politics-1")
 
 
-# How many there are was counted with awk, from the same files.
+# The expected counts were computed with awk, from the same files.
 @pytest.mark.parametrize(
     ("depth", "at_least", "below", "counts"),
     [
@@ -120,17 +126,17 @@ QUERIES = ("economics-1", "history-6", "politics-1")
         (100, 3, -2.05, (7, 15, 7)),
     ],
 )
-def test_suspects_of_codec_are_those_of_a_count_by_hand(
+def test_suspects_of_codec_match_a_count_from_the_files(
     shared_data, depth, at_least, below, counts
 ):
-    """Three queries, counted from the files alone: sets of the documents that each run ranks."""
+    """For three queries the suspects are computed from the files alone, without the database."""
     folder = shared_data / "runs" / "codec"
     load_codec(folder)
     project = Project.objects.get(slug="tides")
 
-    found = suspicion(
+    found = find_suspects(
         project,
-        Asked(Sample.Source.PRIOR),
+        ClaimSelection(Sample.Source.PRIOR),
         runs=list(Run.objects.filter(project=project)),
         depth=depth,
         at_least=at_least,
@@ -139,18 +145,18 @@ def test_suspects_of_codec_are_those_of_a_count_by_hand(
 
     listed = defaultdict(set)
     for one in found.suspects:
-        listed[one.claim.under.query_id].add((one.claim.doc_id, one.missed))
+        listed[one.claim.narrative.query_id].add((one.claim.doc_id, one.missed))
     for query in QUERIES:
-        assert listed[query] == by_hand(folder, query, depth, at_least, below)
+        assert listed[query] == count_from_files(folder, query, depth, at_least, below)
     assert tuple(len(listed[query]) for query in QUERIES) == counts
 
 
-def test_the_suspects_of_codec_are_sent_from_their_page_to_be_looked_at(shared_data, client):
+def test_the_page_of_suspects_of_codec_makes_a_sample(shared_data, client):
     folder = shared_data / "runs" / "codec"
     load_codec(folder)
     project = Project.objects.get(slug="tides")
     client.force_login(factories.lead(project).user)
-    asked = {
+    form_data = {
         "claims": "prior",
         "runs": list(Run.objects.filter(project=project).values_list("pk", flat=True)),
         "depth": 100,
@@ -158,10 +164,10 @@ def test_the_suspects_of_codec_are_sent_from_their_page_to_be_looked_at(shared_d
         "below": "",
     }
 
-    page = client.get("/projects/tides/suspects/", asked)
+    page = client.get("/projects/tides/suspects/", form_data)
     sent = client.post(
         "/projects/tides/suspects/",
-        {**asked, "name": "Missed by all four", "stratify": "query"},
+        {**form_data, "name": "Missed by all four", "stratify": "query"},
     )
 
     assert page.status_code == 200
@@ -169,7 +175,7 @@ def test_the_suspects_of_codec_are_sent_from_their_page_to_be_looked_at(shared_d
     assert (sent.status_code, sent["Location"]) == (302, f"/samples/{sample.pk}/")
     for query_id in QUERIES:
         items = sample.items.filter(stratum=query_id)
-        assert set(items.values_list("candidate__document__doc_id", "missed")) == by_hand(
+        assert set(items.values_list("candidate__document__doc_id", "missed")) == count_from_files(
             folder, query_id, 100, 4
         )
 
@@ -181,15 +187,15 @@ def load_codec(folder):
         load("trec-run", folder / name)
 
 
-def by_hand(folder, query, depth, at_least, below=None):
-    """The relevant documents that so many runs miss, and how many do: from the files."""
+def count_from_files(folder, query, depth, at_least, below=None):
+    """Return, from the files, relevant documents missed by `at_least` runs, with the number."""
     gold = set()
     for line in (folder / "document_ndcg.qrels").read_text().splitlines():
         query_id, _, doc_id, relevance = line.split()
         if query_id == query and int(relevance) >= 1:
             gold.add(doc_id)
     found = set()
-    tops = [top(folder / name, query, depth, below) for name in RUNS]
+    tops = [first_documents(folder / name, query, depth, below) for name in RUNS]
     for doc_id in gold:
         missed = sum(doc_id not in ranked for ranked in tops)
         if missed >= at_least:
@@ -197,8 +203,8 @@ def by_hand(folder, query, depth, at_least, below=None):
     return found
 
 
-def top(path, query, depth, below):
-    """The first documents of a run as trec_eval orders them: by score, ties by id, descending."""
+def first_documents(path, query, depth, below):
+    """Return the first documents of a run ordered as by trec_eval: by score, id, descending."""
     scored = [
         (float(line.split()[4]), line.split()[2])
         for line in path.read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Why a table violates: kept with the label, shown to who has answered, and the answer stays."""
+"""Why a table violates: stored with the label, shown after the answer, which then cannot change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotate.models import Judgment
 from audit.checks import actions
-from audit.checks.claims import frame
+from audit.checks.claims import build_frame
 from audit.models import Check
 from base.errors import Refused
 from tests.checks.checking import claimed_scene, draw
@@ -35,7 +35,7 @@ def item(sample, doc_id="B"):
 
 
 def test_a_label_that_is_not_relevant_carries_the_note_of_its_claim(scene, sample):
-    claims = {one.doc_id: one.reason for one in frame(scene.project, scene.asked).claims}
+    claims = {one.doc_id: one.reason for one in build_frame(scene.project, scene.selection).claims}
 
     assert claims == {"A": "", "B": WHY, "C": ""}
     assert item(sample).reason == WHY
@@ -72,30 +72,30 @@ def test_the_page_offers_the_reason_after_the_answer_of_labels_with_and_without_
     assert "No reason is given" in other.content.decode()
 
 
-def test_who_has_read_the_reason_can_no_longer_change_the_answer(scene, sample):
+def test_reading_the_reason_makes_a_check_final(scene, sample):
     actions.check(item=item(sample), relevance=1, by=scene.ada)
     read = actions.read_reason(item=item(sample), by=scene.ada)
 
     assert actions.read_reason(item=item(sample), by=scene.ada).reason_read_at == (
         read.reason_read_at
     )
-    with pytest.raises(Refused, match="You have read why"):
+    with pytest.raises(Refused, match="You have read the reason"):
         actions.check(item=item(sample), relevance=0, by=scene.ada)
-    with pytest.raises(Refused, match="You have read why"):
-        actions.take_back(item=item(sample), by=scene.ada)
+    with pytest.raises(Refused, match="You have read the reason"):
+        actions.withdraw_check(item=item(sample), by=scene.ada)
     assert Check.objects.current().get().relevance == 1
 
 
-def test_who_settled_and_read_the_reason_can_no_longer_change_it_either(scene, sample):
+def test_reading_the_reason_makes_a_settlement_final(scene, sample):
     actions.check(item=item(sample), relevance=1, by=scene.ada)
     actions.check(item=item(sample), relevance=0, by=scene.ben)
     actions.settle(item=item(sample), relevance=1, by=scene.dan)
     actions.read_reason(item=item(sample), by=scene.dan)
 
-    with pytest.raises(Refused, match="You have read why"):
+    with pytest.raises(Refused, match="You have read the reason"):
         actions.settle(item=item(sample), relevance=0, by=scene.dan)
-    with pytest.raises(Refused, match="You have read why"):
-        actions.take_back(item=item(sample), by=scene.dan)
+    with pytest.raises(Refused, match="You have read the reason"):
+        actions.withdraw_check(item=item(sample), by=scene.dan)
 
 
 def test_a_sample_that_does_not_show_reasons_refuses(scene, client):

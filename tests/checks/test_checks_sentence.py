@@ -1,11 +1,11 @@
-"""The sentence for a paper counts what was checked, not what was drawn or asked for."""
+"""The sentence for a paper counts the labels that were checked, not those drawn or asked for."""
 
 from __future__ import annotations
 
 import pytest
 
 from audit.checks.figures import figures
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 
 
 @pytest.fixture
@@ -17,11 +17,11 @@ def first_sentence(sample) -> str:
     return figures(sample).sentence.partition(").")[0]
 
 
-def test_while_the_sample_is_not_done_it_says_how_many_two_have_checked(scene):
+def test_the_sentence_of_an_unfinished_sample_counts_the_labels_that_two_have_checked(scene):
     sample = draw(scene)
-    say(sample, "A", ada=0, ben=0)
-    say(sample, "B", ada=1, ben=2)
-    say(sample, "C", ada=2)
+    check_label(sample, "A", ada=0, ben=0)
+    check_label(sample, "B", ada=1, ben=2)
+    check_label(sample, "C", ada=2)
 
     # Of six labels, two people have checked A and B, and one has checked C.
     assert first_sentence(sample).startswith(
@@ -29,9 +29,9 @@ def test_while_the_sample_is_not_done_it_says_how_many_two_have_checked(scene):
     )
 
 
-def test_once_it_is_done_it_says_how_many_there_were_to_draw_from(scene):
+def test_the_sentence_of_a_finished_sample_names_the_size_of_the_frame(scene):
     sample = draw(scene, size=1, stratify="none")
-    say(sample, sample.items.get().candidate.document.doc_id, ada=0, ben=0)
+    check_label(sample, sample.items.get().candidate.document.doc_id, ada=0, ben=0)
 
     assert first_sentence(sample) == (
         "Two people each checked 1 of 6 labels (judgments of model; 1 drawn at random with seed 7"
@@ -42,8 +42,8 @@ def test_once_it_is_done_it_says_how_many_there_were_to_draw_from(scene):
     ("stratify", "words"),
     [("none", "6 drawn at random"), ("category", "up to 50 of each stratum, drawn at random")],
 )
-def test_a_sample_that_found_fewer_labels_does_not_say_it_drew_more(scene, stratify, words):
+def test_the_sentence_of_a_smaller_sample_does_not_overstate_its_size(scene, stratify, words):
     sample = draw(scene, size=50, fewer=True, stratify=stratify)
-    say(sample, "A", ada=0, ben=0)
+    check_label(sample, "A", ada=0, ben=0)
 
     assert f"(judgments of model; {words} with seed 7" in figures(sample).sentence

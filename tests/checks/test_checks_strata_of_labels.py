@@ -1,4 +1,4 @@
-"""Labels drawn in turn from those that comply, violate and are off topic; the kind's plan."""
+"""Draws in turn from labels that comply, violate and are off topic; the plan of a kind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.plans import plan
 from audit.models import Sample
 from base.errors import Refused
@@ -37,17 +37,17 @@ def scene(db):
     for doc_id, candidate in made.candidates.items():
         candidate.prior_relevance = int(not doc_id.startswith("o"))
         candidate.save()
-    made.asked = Asked(Sample.Source.MACHINE, made.model, asks=Sample.Asks.QUESTIONS)
+    made.selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.QUESTIONS)
     return made
 
 
-def test_parts_are_drawn_in_turn_and_a_part_that_has_no_more_is_passed_over():
+def test_parts_are_drawn_in_turn_and_an_exhausted_part_is_skipped():
     parts = {"a": 0, "b": 0, "c": 0, "d": 1, "e": 2, "f": 2}
 
     for seed in range(20):
         (names,) = draw_names({"s": parts}, size=5, seed=seed, parts=parts).values()
         assert [parts[name] for name in names] == [0, 1, 2, 0, 2]
-        # A larger sample holds the smaller one.
+        # A larger sample contains the smaller one.
         assert draw_names({"s": parts}, size=6, seed=seed, parts=parts)["s"][:5] == names
 
 
@@ -70,16 +70,16 @@ def test_five_of_each_instruction_are_two_that_comply_two_that_violate_and_one_o
 
 @pytest.mark.parametrize("per", ["instruction", "stratum"])
 def test_the_order_of_checking_does_not_follow_what_is_claimed(scene, per):
-    found = frame(scene.project, scene.asked)
+    found = build_frame(scene.project, scene.selection)
 
     for seed in range(10):
         drawn = plan(found, stratify="label", per=per, size=3, seed=seed, fewer=True)
-        names = [(one.under.name, one.name) for one, _stratum in drawn.claims]
+        names = [(one.narrative.name, one.name) for one, _stratum in drawn.claims]
         assert names == sorted(names, key=lambda name: (name[0], place(seed, name[1])))
 
 
 def test_the_same_seed_draws_the_same_tables(scene):
-    found = frame(scene.project, scene.asked)
+    found = build_frame(scene.project, scene.selection)
     choices: Any = {"stratify": "label", "per": "instruction", "size": 5}
 
     first, again, other = (plan(found, seed=seed, **choices) for seed in (7, 7, 8))
@@ -88,7 +88,7 @@ def test_the_same_seed_draws_the_same_tables(scene):
     assert first.claims != other.claims
 
 
-def test_so_many_of_each_label_are_drawn_where_the_number_is_of_strata(scene):
+def test_a_size_per_stratum_draws_as_many_of_each_label(scene):
     sample = draw(scene, stratify="label", per="stratum", size=3)
 
     assert sorted(sample.items.values_list("stratum", flat=True)) == (
@@ -96,11 +96,11 @@ def test_so_many_of_each_label_are_drawn_where_the_number_is_of_strata(scene):
     )
 
 
-def test_labels_are_no_strata_of_numbers_of_conditions(scene):
+def test_labels_cannot_be_strata_of_condition_counts(scene):
     scene.narratives["C1"].conditions.create(number=1, text="One.")
 
-    with pytest.raises(Refused, match="A number of conditions is no such stratum"):
-        draw(scene, asked=scene.asked._replace(asks="count"), stratify="label", size=1)
+    with pytest.raises(Refused, match="cannot have these strata"):
+        draw(scene, selection=scene.selection._replace(asks="count"), stratify="label", size=1)
 
 
 def test_a_lead_draws_what_the_kind_plans_without_choosing(scene, client):
@@ -129,10 +129,10 @@ def test_a_lead_draws_what_the_kind_plans_without_choosing(scene, client):
 def test_documents_never_relevant_are_claimed_to_stay_so_under_every_altered_narrative(scene):
     factories.candidate(factories.query(scene.project, "400"), "x", 0)
 
-    found = frame(scene.project, Asked(Sample.Source.NEVER))
+    found = build_frame(scene.project, ClaimSelection(Sample.Source.NEVER))
 
-    # The query 400 has no narrative to be checked under.
-    assert sorted((one.doc_id, one.under.side, one.relevance) for one in found.claims) == [
+    # Query 400 has no narrative under which its document could be checked.
+    assert sorted((one.doc_id, one.narrative.side, one.relevance) for one in found.claims) == [
         ("o0", "altered", 0),
         ("o1", "altered", 0),
         ("o2", "altered", 0),

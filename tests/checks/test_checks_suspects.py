@@ -1,4 +1,4 @@
-"""Documents claimed relevant that runs miss are listed and sent to be looked at."""
+"""Documents claimed relevant that runs miss are listed, and become a sample."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from django.urls import reverse
 
 from annotate.models import Candidate, Document, Run, RunLine
 from audit.checks import actions, samples
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.figures import figures
-from audit.checks.suspects import suspicion
+from audit.checks.suspects import find_suspects
 from audit.models import Sample
 from base.errors import Refused
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
 
-PRIOR = Asked(Sample.Source.PRIOR)
-# Ranks by run, query and document. Relevant before: A and B of 301, D of 302; C is not.
+PRIOR = ClaimSelection(Sample.Source.PRIOR)
+# Ranks by run, query and document. Earlier relevant: A and B of 301, D of 302; C is not.
 #
 #   first   301: A C - - B (rank 5)      302: D
 #   second  301: C A                     302: -, no line
@@ -58,16 +58,16 @@ def add_run(project, name, queries):
     return run
 
 
-def found(project, *, depth, at_least, names=("first", "second", "third")):
+def found_suspects(project, *, depth, at_least, names=("first", "second", "third")):
     runs = list(Run.objects.filter(project=project, name__in=names))
-    shown = suspicion(project, PRIOR, runs=runs, depth=depth, at_least=at_least)
+    shown = find_suspects(project, PRIOR, runs=runs, depth=depth, at_least=at_least)
     return [(one.claim.doc_id, one.missed, one.of) for one in shown.suspects]
 
 
 @pytest.mark.parametrize(
     ("depth", "at_least", "expected"),
     [
-        # B: the first run has it at 5. D: the second run has no line of 302 and says nothing.
+        # B: the first run has it at 5. D: the second run has no line of 302 and does not count.
         (5, 1, [("B", 2, 3), ("A", 1, 3), ("D", 1, 2)]),
         (5, 2, [("B", 2, 3)]),
         (4, 2, [("B", 3, 3)]),
@@ -76,53 +76,59 @@ def found(project, *, depth, at_least, names=("first", "second", "third")):
         (5, 3, []),
     ],
 )
-def test_suspects_are_those_that_so_many_runs_miss(tides, depth, at_least, expected):
-    assert found(tides, depth=depth, at_least=at_least) == expected
+def test_suspects_are_documents_that_at_least_so_many_runs_miss(tides, depth, at_least, expected):
+    assert found_suspects(tides, depth=depth, at_least=at_least) == expected
 
 
 def test_a_run_that_scores_a_document_lower_than_asked_misses_it(tides):
     # Scores are the negative ranks: the first run has B at -5, the second A at -2.
     runs = list(Run.objects.all())
 
-    shown = suspicion(tides, PRIOR, runs=runs, depth=100, at_least=2, below=-1.5)
+    shown = find_suspects(tides, PRIOR, runs=runs, depth=100, at_least=2, below=-1.5)
 
     assert [(one.claim.doc_id, one.missed) for one in shown.suspects] == [("B", 3), ("A", 2)]
 
 
 def test_only_the_runs_that_were_chosen_count(tides):
-    assert found(tides, depth=5, at_least=1, names=("first",)) == []
-    assert found(tides, depth=5, at_least=1, names=("third",)) == [
+    assert found_suspects(tides, depth=5, at_least=1, names=("first",)) == []
+    assert found_suspects(tides, depth=5, at_least=1, names=("third",)) == [
         ("A", 1, 1),
         ("B", 1, 1),
         ("D", 1, 1),
     ]
 
 
-def test_what_too_few_runs_have_is_left_out_and_counted(tides):
-    shown = suspicion(tides, PRIOR, runs=list(Run.objects.order_by("name")), depth=5, at_least=3)
+def test_documents_of_queries_in_too_few_runs_are_left_out_and_counted(tides):
+    shown = find_suspects(
+        tides, PRIOR, runs=list(Run.objects.order_by("name")), depth=5, at_least=3
+    )
 
     assert (shown.gold, shown.left_out, shown.left_out_queries) == (2, 1, 1)
 
 
-def test_what_people_say_now_can_be_the_gold(tides):
+def test_suspects_can_be_found_among_the_consensus_of_people(tides):
     pair = tides.pairs.get(pair_id="301")
     ada = factories.member(tides, "ada")
     for doc_id, relevance in (("A", 0), ("B", 1)):
         candidate = Candidate.objects.get(query=pair.query, document__doc_id=doc_id)
         factories.judgment(factories.altered(pair), candidate, ada, relevance)
 
-    shown = suspicion(
-        tides, Asked(Sample.Source.CONSENSUS), runs=list(Run.objects.all()), depth=1, at_least=1
+    shown = find_suspects(
+        tides,
+        ClaimSelection(Sample.Source.CONSENSUS),
+        runs=list(Run.objects.all()),
+        depth=1,
+        at_least=1,
     )
 
     assert [one.claim.doc_id for one in shown.suspects] == ["B"]
-    assert shown.suspects[0].claim.under.side == "altered"
+    assert shown.suspects[0].claim.narrative.side == "altered"
 
 
 def pick(project, **choices):
     usual = {
         "name": "Look again",
-        "asked": PRIOR,
+        "selection": PRIOR,
         "runs": list(Run.objects.filter(project=project)),
         "depth": 5,
         "at_least": 1,
@@ -168,14 +174,14 @@ def test_the_sentence_of_suspects_claims_nothing_about_the_rest(tides):
     ("choices", "sentence"),
     [
         ({"runs": []}, "Choose at least one run."),
-        ({"depth": 0}, "The rank and the number of runs begin at 1."),
-        ({"at_least": 0}, "The rank and the number of runs begin at 1."),
-        ({"at_least": 4}, "4 runs cannot miss a document where 3 are chosen."),
+        ({"depth": 0}, "The rank and the number of runs must be at least 1."),
+        ({"at_least": 0}, "The rank and the number of runs must be at least 1."),
+        ({"at_least": 4}, "4 runs cannot miss a document if only 3 are chosen."),
         ({"below": float("nan")}, "The score is a number, such as 0.5."),
-        ({"at_least": 3}, "The runs find all of them, so there is nothing to look at."),
+        ({"at_least": 3}, "The runs find all of them, so there are no suspects."),
     ],
 )
-def test_a_rule_that_makes_no_sense_is_refused(tides, choices, sentence):
+def test_an_invalid_rule_is_refused(tides, choices, sentence):
     with pytest.raises(Refused, match=sentence):
         pick(tides, **choices)
 
@@ -212,12 +218,12 @@ def carla(tides, client):
 URL = "/projects/tides/suspects/"
 
 
-def asked(**others):
+def form_data(**others):
     runs = [str(run.pk) for run in Run.objects.order_by("name")]
     return {"claims": "prior", "runs": runs, "at_least": "1", "depth": "5", **others}
 
 
-def test_the_page_begins_with_what_every_run_misses(tides, carla):
+def test_the_page_starts_with_documents_that_every_run_misses(tides, carla):
     page = carla.get(URL)
 
     assert page.context["found"].gold == 2
@@ -225,9 +231,9 @@ def test_the_page_begins_with_what_every_run_misses(tides, carla):
     assert "Left out: 1 of 1 query" in page.content.decode()
 
 
-def test_the_page_lists_them_and_sends_them(tides, carla):
-    listed = carla.get(URL, asked())
-    sent = carla.post(URL, asked(name="Look again", stratify="none"))
+def test_the_page_lists_suspects_and_makes_a_sample_of_them(tides, carla):
+    listed = carla.get(URL, form_data())
+    sent = carla.post(URL, form_data(name="Look again", stratify="none"))
 
     assert [row.claim.doc_id for row in listed.context["rows"]] == ["B", "A", "D"]
     assert "2 of 3" in listed.content.decode()
@@ -244,18 +250,18 @@ def test_the_page_lists_them_and_sends_them(tides, carla):
     ("wrong", "sentence"),
     [
         ({"runs": []}, "Choose at least one run."),
-        ({"runs": ["0"]}, "One of these is no run of this project."),
-        ({"runs": ["x"]}, "One of these is no run of this project."),
-        ({"at_least": "4"}, "4 runs cannot miss a document where 3 are chosen."),
+        ({"runs": ["0"]}, "One of these is not a run of this project."),
+        ({"runs": ["x"]}, "One of these is not a run of this project."),
+        ({"at_least": "4"}, "4 runs cannot miss a document if only 3 are chosen."),
         ({"depth": "0"}, "greater than or equal to 1"),
         ({"below": "nan"}, "Enter a number"),
         ({"below": "1e999"}, "Enter a number"),
         ({"claims": "moon"}, "Select a valid choice"),
     ],
 )
-def test_a_rule_that_makes_no_sense_is_said_on_the_page(tides, carla, wrong, sentence):
-    shown = carla.get(URL, asked(**wrong))
-    sent = carla.post(URL, asked(name="Look again", stratify="none", **wrong))
+def test_the_page_explains_an_invalid_rule(tides, carla, wrong, sentence):
+    shown = carla.get(URL, form_data(**wrong))
+    sent = carla.post(URL, form_data(name="Look again", stratify="none", **wrong))
 
     assert sentence in shown.content.decode()
     assert sent.status_code == 422
@@ -263,7 +269,7 @@ def test_a_rule_that_makes_no_sense_is_said_on_the_page(tides, carla, wrong, sen
 
 
 def test_a_sample_without_a_name_is_refused(tides, carla):
-    response = carla.post(URL, asked(name="", stratify="none"))
+    response = carla.post(URL, form_data(name="", stratify="none"))
 
     assert response.status_code == 422
     assert "Give the sample a name." in response.content.decode()
@@ -274,14 +280,14 @@ def test_without_runs_the_page_says_what_to_do(tides, carla):
     Run.objects.all().delete()
 
     page = carla.get(URL)
-    sent = carla.post(URL, asked(name="Look again", stratify="none"))
+    sent = carla.post(URL, form_data(name="Look again", stratify="none"))
 
     assert page.status_code == 200
     assert "There are no runs yet" in page.content.decode()
     assert sent.status_code == 422
 
 
-def test_a_long_list_comes_in_parts_and_costs_the_same(tides, carla, django_assert_max_num_queries):
+def test_a_long_list_is_paged_and_costs_the_same(tides, carla, django_assert_max_num_queries):
     query = tides.queries.get(query_id="301")
     for number in range(120):
         factories.candidate(query, f"M{number:03}", prior=1)
@@ -292,7 +298,7 @@ def test_a_long_list_comes_in_parts_and_costs_the_same(tides, carla, django_asse
         + "?"
         + "&".join(
             f"{name}={value}"
-            for name, values in asked().items()
+            for name, values in form_data().items()
             for value in (values if isinstance(values, list) else [values])
         )
     )
@@ -312,8 +318,8 @@ def test_a_long_list_comes_in_parts_and_costs_the_same(tides, carla, django_asse
 
 @pytest.fixture
 def instructed(db):
-    """A query with two instructions, under both of which a machine claims A; two runs: over the
-    instructions, which finds A under the first alone, and over the query, which finds it.
+    """A query with two instructions; a machine claims A under both. The run over instructions finds
+    A only under the first; the run over queries finds it.
     """
     project = factories.project()
     query = factories.query(project, "110")
@@ -344,33 +350,37 @@ def instructed(db):
         (["instructed", "queries"], [("110_1", 1, 2)]),
     ],
 )
-def test_a_run_over_instructions_speaks_of_the_claims_under_the_same_instruction(
+def test_a_run_over_instructions_counts_for_claims_under_the_same_instruction(
     instructed, names, expected
 ):
     project, model = instructed
     runs = list(Run.objects.filter(name__in=names))
 
-    shown = suspicion(project, Asked(Sample.Source.MACHINE, model), runs=runs, depth=10, at_least=1)
+    shown = find_suspects(
+        project, ClaimSelection(Sample.Source.MACHINE, model), runs=runs, depth=10, at_least=1
+    )
 
-    assert [(one.claim.under.pair_id, one.missed, one.of) for one in shown.suspects] == expected
+    assert [(one.claim.narrative.pair_id, one.missed, one.of) for one in shown.suspects] == expected
 
 
-def test_a_run_over_instructions_says_nothing_of_what_is_claimed_under_the_original(instructed):
+def test_a_run_over_instructions_does_not_count_for_claims_under_the_original(instructed):
     project, _model = instructed
     runs = list(Run.objects.filter(name="instructed"))
 
-    shown = suspicion(project, PRIOR, runs=runs, depth=10, at_least=1)
+    shown = find_suspects(project, PRIOR, runs=runs, depth=10, at_least=1)
 
     assert (shown.suspects, shown.gold, shown.left_out) == ([], 0, 1)
 
 
-def test_a_run_over_reversed_instructions_says_nothing_of_what_is_claimed_under_the_altered_one(
+def test_a_run_over_reversed_instructions_does_not_count_for_claims_under_the_altered_one(
     instructed,
 ):
     project, model = instructed
     Run.objects.filter(name="instructed").update(side=Run.Side.REVERSED)
     runs = list(Run.objects.filter(name="instructed"))
 
-    shown = suspicion(project, Asked(Sample.Source.MACHINE, model), runs=runs, depth=10, at_least=1)
+    shown = find_suspects(
+        project, ClaimSelection(Sample.Source.MACHINE, model), runs=runs, depth=10, at_least=1
+    )
 
     assert shown.suspects == []

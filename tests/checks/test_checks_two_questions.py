@@ -8,20 +8,20 @@ import pytest
 from django.urls import reverse
 
 from audit.checks import actions
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.condition_counts import label_rows
 from audit.checks.figures import figures
-from audit.checks.queue import labels_of, to_settle
+from audit.checks.queue import filter_labels, to_settle
 from audit.models import Check, Sample
-from audit.settling.queue import page
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue import read_page
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
 from tests.checks.checking import claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
 
-# A is claimed relevant; B and C were relevant to the query and violate; D is off topic; of E
-# nothing is known from before.
+# A is claimed relevant; B and C were relevant to the query and violate; D is off topic; E has no
+# earlier relevance.
 CLAIMED = {"C1": {"A": 1, "B": 0, "C": 0, "D": 0, "E": 0}}
 BEFORE = {"A": 1, "B": 1, "C": 1, "D": 0}
 
@@ -34,7 +34,7 @@ def scene(db):
         candidate.prior_relevance = BEFORE.get(doc_id)
         candidate.origin = "prior" if doc_id in BEFORE else "judged"
         candidate.save()
-    made.asked = Asked(Sample.Source.MACHINE, made.model, asks=Sample.Asks.QUESTIONS)
+    made.selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.QUESTIONS)
     return made
 
 
@@ -48,7 +48,7 @@ def item(sample, doc_id):
 
 
 def replies(signs):
-    """`replies("+-")`: on topic, and violates the constraint; "?": can't tell."""
+    """Return replies by question: `replies("+-")` is on topic and violates; "?" is can't tell."""
     named = {"+": "yes", "-": "no", "?": "cant_tell"}
     return dict(zip(("topic", "constraint"), (named[sign] for sign in signs), strict=False))
 
@@ -64,7 +64,8 @@ def check(scene, sample, doc_id, **said):
 
 def test_labels_claim_the_questions_where_earlier_relevance_says_which(scene):
     claims = {
-        one.doc_id: (one.topic, one.constraint) for one in frame(scene.project, scene.asked).claims
+        one.doc_id: (one.topic, one.constraint)
+        for one in build_frame(scene.project, scene.selection).claims
     }
 
     assert claims == {
@@ -93,11 +94,11 @@ def test_a_project_with_more_grades_than_two_asks_for_the_grade(scene):
         draw(scene, size=5)
 
 
-def test_earlier_qrels_claim_nothing_of_a_constraint(scene):
-    asked = Asked(Sample.Source.PRIOR, asks=Sample.Asks.QUESTIONS)
+def test_earlier_qrels_make_no_claim_on_a_constraint(scene):
+    selection = ClaimSelection(Sample.Source.PRIOR, asks=Sample.Asks.QUESTIONS)
 
     with pytest.raises(Refused, match="original narrative, which sets no constraint"):
-        draw(scene, asked=asked, size=1)
+        draw(scene, selection=selection, size=1)
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -119,10 +120,10 @@ def test_the_grade_follows_from_both_answers(scene, sample, signs, relevance):
     [
         ({}, "Answer both questions"),
         ({"questions": {"topic": "yes"}}, "Answer both questions"),
-        ({"questions": {"topic": "yes", "constraint": "maybe"}}, "is yes, no, or can't tell"),
+        ({"questions": {"topic": "yes", "constraint": "maybe"}}, "must be yes, no, or can't tell"),
         ({"questions": {"topic": "yes", "constraint": "no"}, "relevance": 0}, "grade follows"),
         ({"relevance": 1}, "grade follows"),
-        ({"cannot_judge": True}, "what is missing"),
+        ({"cannot_judge": True}, "why you cannot judge"),
     ],
 )
 def test_both_questions_are_answered_and_no_grade_is_given(scene, sample, answer, sentence):
@@ -132,7 +133,7 @@ def test_both_questions_are_answered_and_no_grade_is_given(scene, sample, answer
 
 
 def test_a_sample_of_grades_does_not_take_answers_to_the_questions(scene):
-    grades = draw(scene, asked=scene.asked._replace(asks=Sample.Asks.GRADE), size=5)
+    grades = draw(scene, selection=scene.selection._replace(asks=Sample.Asks.GRADE), size=5)
 
     with pytest.raises(Refused, match="does not ask the two questions"):
         actions.check(item=item(grades, "A"), questions=replies("++"), by=scene.ada)
@@ -145,17 +146,17 @@ def test_the_same_answer_sent_twice_counts_once(scene, sample):
     first = actions.check(uuid=uuid, **sent)
 
     assert actions.check(uuid=uuid, **sent) == first
-    with pytest.raises(Refused, match="something else in it"):
+    with pytest.raises(Refused, match="with a different answer"):
         actions.check(uuid=uuid, **{**sent, "questions": replies("++")})
 
 
-def test_two_answers_that_lead_to_one_grade_are_for_a_third(scene, sample):
-    # Both come to 0: off topic for ada, a violation for ben.
+def test_different_answers_with_the_same_grade_are_settled_by_a_third(scene, sample):
+    # Both give grade 0: off topic for ada, a violation for ben.
     check(scene, sample, "B", ada="-+", ben="+-")
 
     assert [one.pk for one in to_settle(scene.dan, sample)] == [item(sample, "B").pk]
-    assert [one.pk for one in labels_of(sample, "to-settle")] == [item(sample, "B").pk]
-    queued = page(scene.carla, Wanted(kind=Kind.CHECK))
+    assert [one.pk for one in filter_labels(sample, "to-settle")] == [item(sample, "B").pk]
+    queued = read_page(scene.carla, QueueFilter(kind=Kind.CHECK))
     assert [(one.sample, one.distance) for one in queued.items] == [(item(sample, "B"), 1)]
     check(scene, sample, "C", ada="+-", ben="+-")
     with pytest.raises(Refused, match="two agree"):
@@ -177,8 +178,8 @@ def test_each_question_has_its_error_rate_among_labels_that_claim_it(scene, samp
     found = figures(sample)
     topic, constraint = (found.overall.questions[one] for one in ("topic", "constraint"))
 
-    # On topic: A, B, C and D claim; C is off topic. The constraint: A, B and C claim; B and C meet
-    # it. Relevant or not: all five claim; B and E are relevant.
+    # On topic: A, B, C and D make a claim; C is off topic. The constraint: A, B and C make a claim;
+    # B and C meet it. Relevant or not: all five make a claim; B and E are relevant.
     assert (topic.claimed, topic.rate.count, topic.rate.of) == (4, 1, 4)
     assert (constraint.claimed, constraint.rate.count, constraint.rate.of) == (3, 2, 3)
     assert (found.overall.status.count, found.overall.status.of) == (2, 5)
@@ -199,7 +200,7 @@ def test_each_question_has_its_agreement_before_settling(scene, sample):
 
     topic, constraint = figures(sample).questions
 
-    # On topic: all four alike. The constraint: A and C of three; of D one cannot tell.
+    # On topic: agreement on all four. The constraint: on A and C of three; D has a "can't tell".
     assert (topic.percent.value, topic.percent.units) == (1.0, 4)
     assert constraint.percent.value == pytest.approx(2 / 3)
     assert constraint.percent.units == 3
@@ -207,7 +208,7 @@ def test_each_question_has_its_agreement_before_settling(scene, sample):
     assert constraint.kappa.value == pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
 
 
-def test_what_one_cannot_tell_is_neither_right_nor_wrong(scene, sample):
+def test_a_cannot_tell_answer_is_neither_right_nor_wrong(scene, sample):
     check(scene, sample, "A", ada="+?", ben="++", dan="+?")
 
     found = figures(sample)
@@ -233,11 +234,11 @@ def test_the_page_asks_both_questions_and_no_grade(scene, sample, client):
     assert half.status_code == 422
     assert half.content.decode().count(" checked>") == 1
     assert Check.objects.get().questions() == replies("+-")
-    # What was answered is marked when the label is opened again.
+    # The answers are selected when the label is opened again.
     assert client.get(url).content.decode().count(" checked>") == 2
 
 
-def test_who_settles_sees_both_answers_without_names(scene, sample, client):
+def test_the_third_person_sees_both_answers_without_names(scene, sample, client):
     check(scene, sample, "B", ada="-+", ben="+-")
     client.force_login(scene.carla.user)
 
@@ -323,7 +324,7 @@ def test_the_table_of_labels_has_the_answers_to_both_questions(scene, sample):
     }
 
 
-def test_lists_say_what_two_answered_whom_the_grade_shows_alike(scene, sample, client):
+def test_lists_show_the_replies_of_two_who_give_the_same_grade(scene, sample, client):
     check(scene, sample, "B", ada="+-", ben="-?")
     check(scene, sample, "D", ada="--", ben="-+")
     client.force_login(scene.carla.user)

@@ -1,4 +1,4 @@
-"""Where strata were drawn at different rates, each counts by the labels there are in it."""
+"""If strata were drawn at different rates, each is weighted by its number of labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from audit.checks.figures import figures
 from audit.models import Sample
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
 
@@ -27,7 +27,7 @@ def check_all(sample, wrong):
     for item in sample.items.select_related("candidate__document"):
         doc_id = item.candidate.document.doc_id
         relevance = 0 if doc_id in wrong(item) else 1
-        say(sample, doc_id, ada=relevance, ben=relevance)
+        check_label(sample, doc_id, ada=relevance, ben=relevance)
 
 
 def first_of(sample, letter):
@@ -55,13 +55,13 @@ def test_the_estimate_is_weighted_by_the_sizes_of_the_strata(scene):
     assert "Weighted by the sizes of the strata, that is 40.0" in found.sentence
 
 
-def test_with_nothing_wrong_there_is_a_bound_all_the_same(scene):
+def test_a_sample_without_errors_still_has_an_upper_bound(scene):
     sample = draw(scene, size=2)
     check_all(sample, lambda _: set())
 
     found = weighted(sample).status
 
-    # The label that counts most stands for 8 / 10 / 2: 0.4 x -ln(0.05) is more than all.
+    # The largest weight of a label is 8 / 10 / 2: 0.4 x -ln(0.05) is more than 1.
     assert (found.share, found.interval.low, found.at_most) == (0, 0, 1)
 
 
@@ -72,7 +72,7 @@ def test_the_bound_of_a_sample_without_errors(db):
 
     found = weighted(sample).status
 
-    # 90 of 120 labels, 30 of them looked at: a weight of 0.025, times 2.9957.
+    # 90 of 120 labels, 30 of them checked: a weight of 0.025, times 2.9957.
     assert found.at_most == pytest.approx(0.025 * -math.log(0.05))
 
 
@@ -81,11 +81,11 @@ def test_the_bound_of_a_sample_without_errors(db):
     [
         {"size": 2, "stratify": Sample.Stratify.NONE},
         {"size": 2, "per": Sample.Per.INSTRUCTION},
-        # All of both strata: at one rate.
+        # All of both strata: the same rate.
         {"size": 8, "fewer": True},
     ],
 )
-def test_where_the_rate_is_one_or_not_known_the_raw_one_stands_alone(scene, choices):
+def test_without_different_sampling_rates_there_is_no_weighted_rate(scene, choices):
     sample = draw(scene, **choices)
     check_all(sample, lambda _: set())
 
@@ -97,7 +97,7 @@ def test_where_the_rate_is_one_or_not_known_the_raw_one_stands_alone(scene, choi
 
 def test_a_stratum_that_nobody_has_checked_leaves_no_estimate(scene, client):
     sample = draw(scene, size=2)
-    say(sample, first_of(sample, "C"), ada=1, ben=1)
+    check_label(sample, first_of(sample, "C"), ada=1, ben=1)
     client.force_login(scene.carla.user)
 
     found = figures(sample)
@@ -122,6 +122,6 @@ def test_the_page_says_which_line_is_the_estimate(scene, client):
 
     assert "the weighted line is the estimate" in said["weighted"]
     assert "All, weighted by stratum" in said["weighted"]
-    assert "all together is the estimate for the whole" in said["one rate"]
+    assert "“All” is the estimate for the whole" in said["one rate"]
     assert "count for more than their share" in said["of each"]
     assert "All, weighted by stratum" not in said["one rate"] + said["of each"]

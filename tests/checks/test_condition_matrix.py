@@ -1,4 +1,4 @@
-"""Numbers of conditions claimed against those counted, and the conditions that documents break."""
+"""The matrix of claimed and counted numbers of conditions, and the conditions that are broken."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from django.urls import reverse
 
 from annotate.models import Judgment, Verdict
 from audit.checks import actions
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.condition_counts import MatrixRow, broken_conditions
 from audit.checks.figures import figures
-from audit.checks.queue import labels_of
+from audit.checks.queue import filter_labels
 from audit.models import Sample
 from tests.checks.checking import claimed_scene, draw
 from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
 
-# Of three conditions, what the machine says of each, and what ada, ben and dan find.
+# Verdicts on three conditions by the machine, and by ada, ben and dan.
 CLAIMED = {"A": "++-", "B": "+++", "C": "+--", "D": "++-"}
 SAID = {
     "A": {"ada": "++-", "ben": "++-"},
@@ -47,8 +47,8 @@ class Scene:
             judgment = Judgment.objects.get(candidate=made.candidates[doc_id])
             for key, answer in self.verdicts(signs).items():
                 Verdict.objects.create(judgment=judgment, condition_id=key, answer=answer)
-        asked = Asked(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
-        self.sample = draw(made, asked=asked, stratify=Sample.Stratify.NONE, size=4)
+        selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
+        self.sample = draw(made, selection=selection, stratify=Sample.Stratify.NONE, size=4)
 
     def verdicts(self, signs: str) -> dict[int, str]:
         return {
@@ -95,15 +95,15 @@ def test_a_sample_of_grades_has_no_matrix(db):
 
 
 def test_the_conditions_that_a_document_breaks_are_named_as_claimed_and_as_checked(scene):
-    items = list(labels_of(scene.sample, "all"))
+    items = list(filter_labels(scene.sample, "all"))
     found = broken_conditions(scene.sample, items)
 
     by_name = {item.candidate.document.doc_id: found[item.pk] for item in items if item.pk in found}
-    # Who checks may not know what is claimed of D.
+    # D is not checked, so its claim stays hidden from checkers.
     assert set(by_name) == {"A", "B", "C"}
     assert by_name["A"] == ([3], [3])
     assert by_name["B"] == ([], [1, 3])
-    # The two count one each, and do not mean the same conditions.
+    # The two count one each, but not the same condition.
     assert by_name["C"] == ([2, 3], None)
 
 
@@ -112,7 +112,7 @@ def test_a_checker_reads_what_is_claimed_once_the_label_is_checked(scene, client
     address = reverse("audit:check", args=[scene.item("A").pk])
     assert 'id="claimed-broken">Condition 3<' in client.get(address).content.decode()
 
-    actions.take_back(item=scene.item("A"), by=scene.people["ben"])
+    actions.withdraw_check(item=scene.item("A"), by=scene.people["ben"])
 
     assert "claimed-broken" not in client.get(address).content.decode()
     told = Program("ada").get(f"labels/{scene.item('A').pk}/").json()
@@ -138,12 +138,12 @@ def test_the_table_has_a_line_for_each_label(scene, client):
     answer = client.get(reverse("audit:sample_labels", args=[scene.sample.pk]))
     lines = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
 
-    asked = ("claimed", "first", "second", "outcome", "wrong", "claimed_breaks", "checked_breaks")
-    assert {line["doc_id"]: [line[name] for name in asked] for line in lines} == {
+    columns = ("claimed", "first", "second", "outcome", "wrong", "claimed_breaks", "checked_breaks")
+    assert {line["doc_id"]: [line[name] for name in columns] for line in lines} == {
         "A": ["2", "2", "2", "2", "0", "3", "3"],
         "B": ["3", "3", "2", "1", "1", "none", "1 3"],
         "C": ["1", "1", "1", "1", "0", "2 3", ""],
-        # Not checked: leads check as well.
+        # Not checked: hidden, because leads check too.
         "D": ["", "", "", "", "", "", ""],
     }
     assert {line["conditions"] for line in lines} == {"3"}

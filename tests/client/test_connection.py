@@ -1,4 +1,4 @@
-"""What a program needs not think of: errors are exceptions, and what is sent arrives once."""
+"""The client's connection: errors become exceptions, and each request takes effect once."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from rejudge_client import (
 Answer = Callable[[httpx.Request], httpx.Response]
 
 
-def program(answer: Answer, **options: Any) -> Rejudge:
-    """A client whose requests `answer` takes; it never waits."""
+def make_client(answer: Answer, **options: Any) -> Rejudge:
+    """Return a client whose requests `answer` answers; it never sleeps."""
     return Rejudge(
         "https://rejudge.example",
         "rejudge_words",
@@ -39,19 +39,19 @@ def program(answer: Answer, **options: Any) -> Rejudge:
     )
 
 
-def test_every_request_shows_the_token():
+def test_every_request_has_the_token():
     seen = []
 
     def answer(request: httpx.Request) -> httpx.Response:
         seen.append((str(request.url), request.headers["Authorization"]))
         return httpx.Response(200, json={"username": "ada"})
 
-    assert program(answer).me() == {"username": "ada"}
+    assert make_client(answer).me() == {"username": "ada"}
     assert seen == [("https://rejudge.example/api/v1/me/", "Bearer rejudge_words")]
 
 
-def test_an_installation_under_a_path_has_its_api_there():
-    # Rejudge lies at the root of its host; whatever page of it is given, its API is found.
+def test_the_api_is_found_from_the_address_of_any_page():
+    # Rejudge is at the root of its host; the API is found from the address of any page.
     seen = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -76,30 +76,30 @@ def test_an_installation_under_a_path_has_its_api_there():
         (422, Refused),
     ],
 )
-def test_a_no_is_an_exception_with_its_sentence(status, kind):
+def test_an_error_response_is_an_exception_with_its_sentence(status, kind):
     said = {"title": "No", "status": status, "detail": "This cannot be done.", "code": "refused"}
 
     with pytest.raises(kind, match=r"^This cannot be done\.$") as caught:
-        program(lambda request: httpx.Response(status, json=said)).get("projects/")
+        make_client(lambda request: httpx.Response(status, json=said)).get("projects/")
 
     assert (caught.value.status, caught.value.problem) == (status, said)
 
 
-def test_a_no_that_is_no_problem_names_its_status():
+def test_an_error_without_problem_json_names_its_status():
     with pytest.raises(RejudgeError, match="HTTP 500"):
-        program(lambda request: httpx.Response(500, text="<h1>Error</h1>")).get("projects/")
+        make_client(lambda request: httpx.Response(500, text="<h1>Error</h1>")).get("projects/")
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_what_passes_by_itself_is_asked_again(status):
+def test_temporary_errors_are_retried(status):
     answers = iter([status, status, 200])
-    program_ = program(lambda request: httpx.Response(next(answers), json={"results": []}))
+    client = make_client(lambda request: httpx.Response(next(answers), json={"results": []}))
 
-    assert program_.get("projects/") == {"results": []}
+    assert client.get("projects/") == {"results": []}
     assert next(answers, None) is None
 
 
-def test_a_write_is_sent_again_with_the_key_it_had():
+def test_a_retried_write_has_the_same_key():
     keys = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -108,14 +108,14 @@ def test_a_write_is_sent_again_with_the_key_it_had():
             raise httpx.ReadTimeout("nothing came")
         return httpx.Response(201, json={"id": 1})
 
-    rejudge = program(answer)
+    rejudge = make_client(answer)
     assert rejudge.post("projects/", {"slug": "tides"}) == {"id": 1}
     rejudge.post("projects/", {"slug": "tides"})
 
     assert keys[0] == keys[1] == keys[2] != keys[3]
 
 
-def test_it_waits_as_long_as_it_is_told_and_else_longer_each_time():
+def test_pauses_follow_retry_after_or_grow():
     pauses: list[float] = []
     headers = iter([{"Retry-After": "7"}, {}, {"Retry-After": "600"}, {"Retry-After": "soon"}])
 
@@ -125,17 +125,17 @@ def test_it_waits_as_long_as_it_is_told_and_else_longer_each_time():
             return httpx.Response(200, json={})
         return httpx.Response(429, headers=header, json={})
 
-    program(answer, sleep=pauses.append).get("me/")
+    make_client(answer, sleep=pauses.append).get("me/")
 
     assert pauses == [7.0, 1.0, 30.0, 4.0]
 
 
-def test_what_never_answers_is_unreachable():
+def test_a_server_that_never_answers_is_unreachable():
     def answer(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused")
 
     with pytest.raises(Unreachable, match=r"rejudge\.example"):
-        program(answer, attempts=3).me()
+        make_client(answer, attempts=3).me()
 
 
 def test_a_list_is_read_page_after_page():
@@ -143,7 +143,7 @@ def test_a_list_is_read_page_after_page():
         "": {"results": [{"n": 1}, {"n": 2}], "next": "https://rejudge.example/api/v1/x/?cursor=b"},
         "b": {"results": [{"n": 3}], "next": None},
     }
-    rejudge = program(
+    rejudge = make_client(
         lambda request: httpx.Response(200, json=pages[request.url.params.get("cursor", "")])
     )
 
@@ -153,7 +153,7 @@ def test_a_list_is_read_page_after_page():
 @pytest.mark.parametrize(
     "elsewhere", ["https://other.example/api/v1/x/", "http://rejudge.example/", "//other.example/"]
 )
-def test_a_token_is_never_carried_elsewhere(elsewhere):
+def test_a_token_is_never_sent_to_another_site(elsewhere):
     asked = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -161,7 +161,7 @@ def test_a_token_is_never_carried_elsewhere(elsewhere):
         return httpx.Response(200, json={"results": [], "next": elsewhere})
 
     with pytest.raises(RejudgeError, match="not followed"):
-        list(program(answer).pages("x/"))
+        list(make_client(answer).pages("x/"))
     assert asked == ["rejudge.example"]
 
 
@@ -169,26 +169,26 @@ def test_a_redirect_is_not_followed():
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(302, headers={"Location": "https://other.example/"})
 
-    with pytest.raises(RejudgeError, match="leads elsewhere"):
-        program(answer).me()
+    with pytest.raises(RejudgeError, match="redirects"):
+        make_client(answer).me()
 
 
 @pytest.mark.parametrize("url", ["http://rejudge.example", "rejudge.example", "ftp://x", ""])
-def test_a_token_is_not_sent_in_the_open(url):
-    with pytest.raises(ValueError, match=r"no address|not encrypted"):
+def test_a_token_is_not_sent_unencrypted(url):
+    with pytest.raises(ValueError, match=r"not the address|not encrypted"):
         Rejudge(url, "rejudge_words")
 
 
 @pytest.mark.parametrize("url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:8000"])
-def test_this_machine_itself_needs_no_encryption(url):
+def test_the_local_machine_needs_no_encryption(url):
     Rejudge(url, "rejudge_words").close()
 
 
-def test_a_file_comes_whole_and_under_its_name(tmp_path: Path):
+def test_a_downloaded_file_is_complete_and_has_its_name(tmp_path: Path):
     content = b"301 0 S1 2\n" * 1_000
     target = tmp_path / "here" / "qrels.txt"
 
-    program(lambda request: httpx.Response(200, content=content)).download(
+    make_client(lambda request: httpx.Response(200, content=content)).download(
         "x/qrels.txt",
         target,
         size=len(content),
@@ -201,14 +201,14 @@ def test_a_file_comes_whole_and_under_its_name(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("facts", "sentence"),
-    [({"size": 4}, "5 bytes where 4"), ({"sha256": "0" * 64}, "sha256 differs")],
+    [({"size": 4}, "5 bytes instead of 4"), ({"sha256": "0" * 64}, "SHA-256 differs")],
 )
-def test_another_file_than_the_one_announced_is_none(tmp_path: Path, facts, sentence):
+def test_a_file_that_differs_from_its_facts_is_damaged(tmp_path: Path, facts, sentence):
     target = tmp_path / "qrels.txt"
     target.write_bytes(b"as it was")
 
     with pytest.raises(Damaged, match=sentence):
-        program(lambda request: httpx.Response(200, content=b"other")).download(
+        make_client(lambda request: httpx.Response(200, content=b"other")).download(
             "x/qrels.txt", target, **facts
         )
 
@@ -216,7 +216,7 @@ def test_another_file_than_the_one_announced_is_none(tmp_path: Path, facts, sent
     assert [path.name for path in tmp_path.iterdir()] == ["qrels.txt"]
 
 
-def test_a_file_that_breaks_off_is_fetched_again(tmp_path: Path):
+def test_an_interrupted_download_is_retried(tmp_path: Path):
     tries = []
 
     def broken():
@@ -227,12 +227,12 @@ def test_a_file_that_breaks_off_is_fetched_again(tmp_path: Path):
         tries.append(request.url.path)
         return httpx.Response(200, content=broken() if len(tries) == 1 else b"the whole")
 
-    program(answer).download("x/qrels.txt", tmp_path / "qrels.txt", size=9)
+    make_client(answer).download("x/qrels.txt", tmp_path / "qrels.txt", size=9)
 
     assert (tmp_path / "qrels.txt").read_bytes() == b"the whole"
 
 
-def test_a_file_is_sent_again_from_its_beginning(tmp_path: Path):
+def test_a_retried_upload_starts_from_the_beginning(tmp_path: Path):
     path = tmp_path / "qrels.txt"
     path.write_bytes(b"301 0 S1 2\n" * 10_000)
     bodies: list[bytes] = []
@@ -241,7 +241,7 @@ def test_a_file_is_sent_again_from_its_beginning(tmp_path: Path):
         bodies.append(request.read())
         return httpx.Response(503 if len(bodies) == 1 else 201, json={"id": 1})
 
-    program(answer).upload("loads/", path, {"format": "trec-qrels", "no_grade": None})
+    make_client(answer).upload("loads/", path, {"format": "trec-qrels", "no_grade": None})
 
     assert len(bodies) == 2
     assert all(body.count(b"301 0 S1 2\n") == 10_000 for body in bodies)

@@ -1,4 +1,4 @@
-"""A program says whether rows are loaded that break a rule of the project's kind."""
+"""A program decides whether rows that break a rule of the project's kind are loaded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOADED = {
 
 
 class Server:
-    """Takes a file, and keeps how its load was confirmed."""
+    """Accepts a file and records how its load was confirmed."""
 
     def __init__(self) -> None:
         self.confirmed: list[dict[str, Any]] = []
@@ -41,7 +41,7 @@ class Server:
 
 
 @pytest.mark.parametrize("despite", [True, False])
-def test_rules_are_broken_only_where_the_program_says_so(tmp_path, despite):
+def test_rows_that_break_rules_are_loaded_only_on_request(tmp_path, despite):
     server = Server()
     (tmp_path / "pairs.jsonl").write_text("{}")
     tides = Project(cast("Connection", server), {"slug": "tides", "name": "Tides", "role": "lead"})

@@ -1,4 +1,4 @@
-"""A program lets people in, and takes away what was done, over HTTP."""
+"""A program invites people and downloads the audit log over HTTP."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rejudge_client import Forbidden, Rejudge
 from tests import factories
 
 
-def client_of(live_server, name: str) -> Rejudge:
+def make_client(live_server, name: str) -> Rejudge:
     secret = make_token(name="Notebook", scopes=["lead"], days=1, by=factories.user(name)).secret
     return Rejudge(live_server.url, secret, progress=False)
 
@@ -20,11 +20,11 @@ def client_of(live_server, name: str) -> Rejudge:
 @pytest.fixture
 def carla(transactional_db, live_server):
     factories.lead(factories.project("tides"), "carla")
-    with client_of(live_server, "carla") as rejudge:
+    with make_client(live_server, "carla") as rejudge:
         yield rejudge
 
 
-def test_a_lead_lets_somebody_in_and_takes_the_audit_log_away(carla, live_server, tmp_path):
+def test_a_lead_can_invite_someone_and_download_the_audit_log(carla, live_server, tmp_path):
     tides = carla.project("tides")
 
     link = tides.invite("newcomer", role="lead", days=3)
@@ -41,12 +41,12 @@ def test_a_lead_lets_somebody_in_and_takes_the_audit_log_away(carla, live_server
         assert [row["what"] for row in csv.DictReader(file)] == ["invitation.made"]
 
 
-def test_who_runs_the_installation_lists_accounts_and_lets_people_in(carla, live_server):
+def test_administrators_can_list_accounts_and_invite_people(carla, live_server):
     root = factories.user("root")
     root.is_superuser = True
     root.save()
 
-    with client_of(live_server, "root") as rejudge:
+    with make_client(live_server, "root") as rejudge:
         link = rejudge.invite("newcomer")
         names = [account["username"] for account in rejudge.accounts("car")]
         closed = list(rejudge.accounts(closed=True))

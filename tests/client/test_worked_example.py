@@ -1,4 +1,4 @@
-"""The README's example of working by program is run as it stands there, over HTTP."""
+"""The README's example of working by program runs unchanged, over HTTP."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ EXAMPLE = re.compile(r"### By program\n.*?```python\n(.*?)```", re.DOTALL)
 
 
 @pytest.fixture
-def at_once(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs are done as soon as they are asked for, through their tasks."""
+def jobs_run_at_once(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run jobs through their tasks as soon as they are requested."""
     from config.celery import app
 
     monkeypatch.setattr("jobs.runner.PULSE", 3_600)
@@ -35,9 +35,13 @@ def at_once(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def example(
-    at_once: None, live_server: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    jobs_run_at_once: None,
+    live_server: Any,
+    settings: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> str:
-    """The code with this server's address; a token, and a folder with the example's files."""
+    """Return the code with this server's address; set a token and copy the example's files."""
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {
@@ -57,7 +61,7 @@ def example(
     return found[1].replace("http://127.0.0.1:8000", live_server.url)
 
 
-def test_the_readmes_example_does_what_it_says(example, capsys):
+def test_the_readmes_example_works(example, capsys):
     names: dict[str, Any] = {}
 
     exec(compile(example, str(README), "exec"), names)  # noqa: S102 (our own README)
@@ -69,5 +73,5 @@ def test_the_readmes_example_does_what_it_says(example, capsys):
     assert len(qrels) > 0
     assert all(len(line.split(" ")) == 4 for line in qrels)
     assert Path("sea-v1.0/release.json").is_file()
-    told = capsys.readouterr()
-    assert "judgments" in told.out
+    captured = capsys.readouterr()
+    assert "judgments" in captured.out

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotate.collection import intake
-from annotate.collection.intake import Arrived, FileReport
+from annotate.collection.intake import FileReport, InputFile
 from annotate.collection.load_jobs import load_file
 from annotate.models import Project
 from base import bulk
@@ -18,7 +18,7 @@ from formats.registry import Format, lookup
 from formats.source import Source
 
 
-def arrived(content: bytes, name: str = "file.txt") -> Arrived:
+def in_memory(content: bytes, name: str = "file.txt") -> InputFile:
     """Return a file in memory; a zip archive is a folder."""
 
     def opened(kind: Format) -> Source | Folder:
@@ -26,7 +26,7 @@ def arrived(content: bytes, name: str = "file.txt") -> Arrived:
             return ZipFolder(io.BytesIO(content), name, collect=True)
         return Source(content, name, collect=True)
 
-    return Arrived(name, len(content), opened, lambda: io.BytesIO(content))
+    return InputFile(name, len(content), opened, lambda: io.BytesIO(content))
 
 
 def load(
@@ -34,7 +34,7 @@ def load(
 ) -> FileReport:
     """Load content as the command loads a file; `options` are those of `load_file`."""
     content = content.encode() if isinstance(content, str) else content
-    return load_file(project=project, format_name=kind, arrived=arrived(content, name), **options)
+    return load_file(project=project, format_name=kind, file=in_memory(content, name), **options)
 
 
 def load_records(project: Project, *records: Any, **options: Any) -> FileReport:
@@ -45,7 +45,7 @@ def load_records(project: Project, *records: Any, **options: Any) -> FileReport:
             yield record
 
     kind = lookup("judgments-jsonl")._replace(read=read)
-    return intake.load(project=project, kind=kind, arrived=arrived(b"x"), **options)
+    return intake.load(project=project, kind=kind, file=in_memory(b"x"), **options)
 
 
 def jsonl(*records: dict[str, Any]) -> str:
@@ -73,7 +73,7 @@ def counts(report: FileReport) -> tuple[int, int, int, int, int]:
 
 def rows(report: FileReport) -> dict[str, tuple[int, int, int]]:
     """Map kinds of rows to (new, changed, unchanged)."""
-    return {kind: (n.new, n.changed, n.unchanged) for kind, n in report.in_order()}
+    return {kind: (n.new, n.changed, n.unchanged) for kind, n in report.nonempty_counts()}
 
 
 def problems(report: FileReport) -> list[str]:

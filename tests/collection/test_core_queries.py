@@ -39,7 +39,7 @@ def test_queries_of_the_same_text_share_a_core_query(project):
     }
 
 
-def test_the_core_query_that_a_file_names_stands_before_the_text(project):
+def test_a_core_query_named_by_a_file_takes_precedence_over_the_title(project):
     load(project, "pairs-jsonl", jsonl(pair("1", ACNE, core="c1"), pair("2", "Acne?", core="c1")))
     load(project, "topics-json", jsonl({"query_id": "2", "title": "Acne and mint?"}))
 
@@ -53,7 +53,7 @@ def test_another_title_moves_a_query_to_another_core_query(project):
     assert cores(project) == {"1": "what helps for acne?", "2": "acne and mint?"}
 
 
-def test_a_query_with_two_core_queries_refuses_the_file(project):
+def test_two_core_queries_for_one_query_refuse_the_file(project):
     two = [pair("1", ACNE, core="a"), pair("1", ACNE, core="b", pair_id="1_2")]
 
     report = load(project, "pairs-jsonl", jsonl(*two))
@@ -68,7 +68,7 @@ def test_queries_without_a_title_belong_to_no_core_query(project):
     assert cores(project) == {"1": "", "2": ""}
 
 
-def test_a_core_query_of_a_long_text_is_told_from_another_with_the_same_beginning(project):
+def test_long_titles_with_the_same_beginning_have_different_core_queries(project):
     long = "so many words " * 40
     load(project, "pairs-jsonl", jsonl(pair("1", long + "a"), pair("2", long + "b")))
 
@@ -89,7 +89,7 @@ def listed(client, project, **asked):
     return [row["query"].query_id for row in page.context["rows"]]
 
 
-def test_the_list_shows_the_queries_of_one_core_query_alone(scene, client):
+def test_the_list_can_show_only_the_queries_of_one_core_query(scene, client):
     assert listed(client, scene, core="what helps for acne?") == ["1", "2"]
 
 
@@ -110,7 +110,7 @@ def test_the_page_of_a_query_names_the_others_of_its_core_query(scene, client):
     assert alone.context["siblings"] == []
 
 
-def test_programs_read_the_core_query_and_its_queries(scene, client):
+def test_the_api_returns_the_core_query_and_its_queries(scene, client):
     first, second, _third = scene.queries.order_by("pk")
 
     queries = f"/api/v1/projects/{scene.slug}/queries/"
@@ -125,7 +125,7 @@ def test_programs_read_the_core_query_and_its_queries(scene, client):
     assert one["siblings"] == [{"id": second.pk, "query_id": "2"}]
 
 
-def test_what_infosearch_says_of_a_query_is_kept(project):
+def test_infosearch_fields_of_a_query_are_stored(project):
     line = {
         "_id": "0",
         "text": "What is diabetes?",

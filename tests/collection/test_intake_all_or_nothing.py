@@ -17,7 +17,7 @@ from base.errors import Refused
 from formats.records import Qrel
 from formats.registry import lookup
 from tests import factories
-from tests.collection.arriving import arrived, counts, jsonl, load, rows, stages
+from tests.collection.arriving import counts, in_memory, jsonl, load, rows, stages
 
 pytestmark = pytest.mark.both_databases
 
@@ -45,7 +45,7 @@ def written() -> int:
         ("judgments-jsonl", GOOD + GOOD.replace('"1"', '"2"').replace("1}", "9}"), 2),
     ],
 )
-def test_one_bad_line_and_nothing_of_the_file_is_there(project, kind, content, line):
+def test_one_bad_line_refuses_the_whole_file(project, kind, content, line):
     report = load(project, kind, content)
 
     assert counts(report) == (2, 0, 0, 0, 1)
@@ -60,7 +60,7 @@ def test_every_bad_line_is_named(project):
     assert [problem.line for problem in report.problems] == [2, 3, 5]
 
 
-def test_of_very_many_bad_lines_the_first_thousand_are_kept_and_all_are_counted(project):
+def test_the_first_thousand_bad_lines_are_stored_and_all_are_counted(project):
     lines = "".join(f"1,D{n},ada,9\n" for n in range(2_500))
 
     report = load(project, "judgments-csv", f"query_id,doc_id,annotator,relevance\n{lines}")
@@ -103,7 +103,7 @@ class Stopper:
 
 
 @pytest.mark.parametrize("step", ["Comparing its lines", "Writing to the project"])
-def test_what_is_called_off_leaves_nothing(project, step):
+def test_a_cancelled_load_leaves_nothing(project, step):
     with pytest.raises(InterruptedError):
         load(project, "trec-qrels", "1 0 A 1\n", progress=Stopper(step))
 
@@ -111,7 +111,7 @@ def test_what_is_called_off_leaves_nothing(project, step):
     assert stages() == []
 
 
-def test_what_cannot_be_recorded_is_not_loaded(project):
+def test_nothing_is_loaded_if_the_report_cannot_be_recorded(project):
     def record(report):
         raise InterruptedError
 
@@ -122,7 +122,7 @@ def test_what_cannot_be_recorded_is_not_loaded(project):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_somebody_else_did_at_the_same_moment_is_found_the_second_time():
+def test_a_load_that_fails_on_a_concurrent_change_is_tried_once_more():
     project = factories.project()
     failures = [IntegrityError("somebody was faster")]
 
@@ -139,7 +139,7 @@ def test_what_somebody_else_did_at_the_same_moment_is_found_the_second_time():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_fails_twice_is_not_hidden():
+def test_a_second_failure_is_raised():
     project = factories.project()
 
     def record(report):
@@ -175,7 +175,7 @@ def test_memory_does_not_grow_with_the_file(project):
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
-        report = intake.load(project=project, kind=kind, arrived=arrived(b"x"), progress=meter)
+        report = intake.load(project=project, kind=kind, file=in_memory(b"x"), progress=meter)
     finally:
         tracemalloc.stop()
 
@@ -186,7 +186,7 @@ def test_memory_does_not_grow_with_the_file(project):
 
 @pytest.mark.sqlite
 @pytest.mark.django_db(transaction=True)
-def test_reading_a_file_waits_for_no_writer_and_keeps_none_waiting():
+def test_reading_a_file_neither_waits_for_writers_nor_blocks_them():
     other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, timeout=0)
     stage = Stage("stage_test", {"word": "text"})
     # Another connection holds the lock the whole time.
@@ -207,7 +207,7 @@ def test_reading_a_file_waits_for_no_writer_and_keeps_none_waiting():
 
 @pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
-def test_people_judge_on_while_a_file_is_written():
+def test_people_can_judge_while_a_file_is_written():
     project = factories.project()
     candidate = factories.candidate(factories.query(project, "301"), "A")
     pair = factories.pair(candidate.query)
@@ -233,7 +233,7 @@ def test_people_judge_on_while_a_file_is_written():
 
 @pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
-def test_two_loads_of_one_project_come_one_after_the_other():
+def test_concurrent_loads_of_one_project_are_serialized():
     project = factories.project()
     reports = []
 
@@ -252,7 +252,7 @@ def test_two_loads_of_one_project_come_one_after_the_other():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_file_is_loaded_even_if_tidying_up_after_it_fails(monkeypatch, caplog):
+def test_a_file_counts_as_loaded_even_if_the_cleanup_fails(monkeypatch, caplog):
     project = factories.project()
 
     def fail(arriving):
@@ -267,7 +267,7 @@ def test_a_file_is_loaded_even_if_tidying_up_after_it_fails(monkeypatch, caplog)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_file_that_could_not_be_written_is_not_said_to_be_loaded(monkeypatch):
+def test_a_failed_write_is_not_reported_as_loaded(monkeypatch):
     project = factories.project()
 
     def fail(*arguments):
@@ -280,7 +280,7 @@ def test_a_file_that_could_not_be_written_is_not_said_to_be_loaded(monkeypatch):
     assert written() == 0
 
 
-def test_an_archived_project_takes_nothing(project):
+def test_nothing_is_loaded_into_an_archived_project(project):
     Project.objects.update(archived_at="2026-01-01T00:00:00Z", archived_by=factories.user("carla"))
     project.refresh_from_db()
 

@@ -85,7 +85,7 @@ def test_another_text_title_or_markup_changes_the_document(project, other):
     )
 
 
-def test_a_file_without_the_text_takes_none_away(project):
+def test_a_file_without_texts_keeps_the_known_texts(project):
     load(project, "docs-jsonl", DOCS)
 
     report = load(project, "docs-jsonl", jsonl({"doc_id": "A"}, {"doc_id": "B", "title": "New"}))
@@ -96,7 +96,7 @@ def test_a_file_without_the_text_takes_none_away(project):
     assert (found.title, found.markup, found.length) == ("New", "markdown", 33)
 
 
-def test_the_same_id_with_another_text_is_refused_also_where_the_reader_forgot(project):
+def test_an_id_with_two_texts_is_refused_even_if_the_reader_misses_it(project):
     report = load_records(project, Doc("A", text="x"), Doc("A", text="x"), Doc("A", text="y"))
 
     assert problems(report) == ["file.txt:3: document A was already on line 1, with another text"]
@@ -111,14 +111,14 @@ def test_the_same_id_with_another_text_is_refused_also_where_the_reader_forgot(p
     ],
     ids=["1,331 columns", "441 KB"],
 )
-def test_wide_and_long_tables_are_documents_like_others(project, table):
+def test_wide_and_long_tables_can_be_loaded(project, table):
     report = load(project, "docs-jsonl", jsonl({"doc_id": "T", "text": table}))
 
     assert counts(report) == (1, 1, 0, 0, 0)
     assert text("T") == table
 
 
-def test_texts_of_any_size_and_script_come_back_as_they_were(project):
+def test_texts_of_any_size_and_script_are_stored_unchanged(project):
     texts = {
         "long": "wave " * 1_000_000,
         "scripts": "文書\tمد وجزر\n\\N \\. \u2028 \U0001f30a",

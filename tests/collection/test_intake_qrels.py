@@ -63,7 +63,7 @@ def test_another_relevance_changes_the_candidate(project):
     assert pool(project)[:3] == [("301", "A", 1), ("301", "B", 0), ("301", "C", 1)]
 
 
-def test_a_candidate_that_came_without_relevance_gets_it(project):
+def test_qrels_add_a_relevance_to_a_candidate_without_one(project):
     factories.candidate(factories.query(project, "301"), "A", prior=None)
 
     report = load(project, "trec-qrels", "301 0 A 1\n")
@@ -88,9 +88,7 @@ def test_a_candidate_that_came_without_relevance_gets_it(project):
         ),
     ],
 )
-def test_the_relevance_is_kept_as_it_stands_and_told_where_it_is_above_the_grades(
-    project, relevance, notes
-):
+def test_the_relevance_is_kept_and_noted_if_it_is_above_the_grades(project, relevance, notes):
     factories.document(project, "A")
 
     report = load(project, "trec-qrels", f"301 0 A {relevance}\n")
@@ -113,7 +111,7 @@ def test_the_value_that_means_no_grade_becomes_no_relevance(project):
     ]
 
 
-def test_the_value_that_means_no_grade_takes_no_relevance_away(project):
+def test_the_no_grade_value_keeps_a_known_relevance(project):
     load(project, "trec-qrels", "301 0 A 1\n")
 
     report = load(project, "trec-qrels", "301 0 A -1\n", no_grade=-1)
@@ -135,7 +133,7 @@ def test_a_line_that_repeats_another_counts_as_unchanged(project):
     assert pool(project) == [("301", "A", 1)]
 
 
-def test_lines_that_contradict_each_other_are_refused_also_where_the_reader_forgot(project):
+def test_contradicting_lines_are_refused_even_if_the_reader_misses_them(project):
     report = load_records(
         project, Qrel("301", "A", 1), Qrel("301", "B", 1), Qrel("301", "A", 1), Qrel("301", "A", 2)
     )
@@ -158,7 +156,7 @@ def test_another_project_keeps_its_own_queries_and_documents(project):
     assert pool(project) == [("301", "A", 1)]
 
 
-def test_a_pool_that_grows_gives_its_judges_work_again(project):
+def test_qrels_that_grow_a_pool_reopen_judging(project):
     ada = factories.member(project, "ada")
     assignments = {}
     for query_id in ("301", "302"):

@@ -28,7 +28,7 @@ def ranks() -> list[tuple[str, int, str, float]]:
     return list(found.values_list("query__query_id", "rank", "document__doc_id", "score"))
 
 
-def kept(storage) -> list[str]:
+def stored_files(storage) -> list[str]:
     return [path.name for path in storage.rglob("*") if path.is_file()]
 
 
@@ -51,7 +51,7 @@ def test_ranks_come_from_scores_and_ties_from_ids_downwards(project):
     ]
 
 
-def test_the_file_is_kept_byte_for_byte(project):
+def test_the_file_is_stored_byte_for_byte(project):
     load(project, "trec-run", RUN, "folder/bm25.run")
 
     run = Run.objects.get()
@@ -68,7 +68,7 @@ def test_loading_again_changes_nothing(project, storage):
 
     assert counts(report) == (4, 0, 0, 4, 0)
     assert rows(report)["runs"] == (0, 0, 1)
-    assert kept(storage) == ["bm25.run"]
+    assert stored_files(storage) == ["bm25.run"]
 
 
 def test_other_lines_under_the_same_name_are_refused(project, storage):
@@ -83,10 +83,10 @@ def test_other_lines_under_the_same_name_are_refused(project, storage):
         )
     ]
     assert len(ranks()) == 4
-    assert kept(storage) == ["bm25.run"]
+    assert stored_files(storage) == ["bm25.run"]
 
 
-def test_the_same_lines_under_another_name_are_another_run_and_the_report_says_so(project):
+def test_the_same_lines_under_another_name_are_another_run_with_a_note(project):
     load(project, "trec-run", RUN, "bm25.run")
 
     report = load(project, "trec-run", RUN, "copy.run")
@@ -95,7 +95,7 @@ def test_the_same_lines_under_another_name_are_another_run_and_the_report_says_s
     assert report.notes == ["the same lines already exist as the run bm25.run"]
 
 
-def test_a_run_brings_no_candidates(project):
+def test_a_run_adds_no_candidates(project):
     load(project, "trec-run", RUN, "bm25.run")
 
     assert Candidate.objects.count() == 0
@@ -114,7 +114,7 @@ def test_the_first_documents_of_each_query_join_the_pool_when_asked(project):
     ]
 
 
-def test_a_document_twice_in_a_query_is_refused_also_where_the_reader_forgot(project):
+def test_a_repeated_document_is_refused_even_if_the_reader_misses_it(project):
     report = load_records(
         project, RunLine("301", "A", 1, 2.0, "t"), RunLine("301", "A", 2, 1.0, "t")
     )
@@ -199,7 +199,7 @@ def test_the_first_documents_under_each_instruction_join_the_pool_of_their_query
     assert sorted(found) == [("110", "A"), ("110", "B")]
 
 
-def test_ids_that_are_those_of_queries_as_well_are_of_queries(project):
+def test_ids_that_name_queries_and_pairs_mean_queries(project):
     factories.pair(factories.query(project, "301"))
 
     load(project, "trec-run", "301 Q0 A 1 2.0 t\n")
@@ -223,14 +223,14 @@ def test_a_run_over_queries_and_instructions_at_once_is_refused(instructed):
 # --- the side of a run ----------------------------------------------------------------------------
 
 
-def test_a_run_over_reversed_instructions_is_told_by_the_side_that_is_given(instructed):
+def test_a_run_over_reversed_instructions_needs_a_given_side(instructed):
     load(instructed, "trec-run", INSTRUCTED, "bm25.run", side="reversed")
 
     assert Run.objects.get().side == "reversed"
     assert models.RunLine.objects.filter(pair__isnull=False).count() == 3
 
 
-def test_a_given_side_says_that_ids_are_pairs_where_queries_are_called_alike(project):
+def test_a_given_side_makes_ambiguous_ids_name_pairs(project):
     factories.pair(factories.query(project, "301"), pair_id="301")
 
     load(project, "trec-run", "301 Q0 A 1 2.0 t\n", side="altered")
@@ -253,7 +253,7 @@ def test_a_side_that_does_not_fit_the_ids_is_refused(instructed, lines, side, se
     assert not Run.objects.exists()
 
 
-def test_the_side_of_a_run_that_is_there_does_not_change(instructed):
+def test_the_side_of_an_existing_run_does_not_change(instructed):
     load(instructed, "trec-run", INSTRUCTED, "bm25.run")
 
     report = load(instructed, "trec-run", INSTRUCTED, "bm25.run", side="reversed")
@@ -266,14 +266,14 @@ def test_the_side_of_a_run_that_is_there_does_not_change(instructed):
     ("kind", "side", "sentence"),
     [("trec-qrels", "reversed", "Only a run has a side"), ("trec-run", "up", "up is not a side")],
 )
-def test_a_side_is_of_runs_alone_and_one_that_there_is(project, kind, side, sentence):
+def test_an_unknown_side_or_a_side_for_another_format_is_refused(project, kind, side, sentence):
     with pytest.raises(Refused, match=sentence):
         load(project, kind, RUN, side=side)
 
 
-def test_a_dry_run_keeps_no_file(project, storage):
+def test_a_dry_run_stores_no_file(project, storage):
     report = load(project, "trec-run", RUN, "bm25.run", dry_run=True)
 
     assert counts(report) == (4, 4, 0, 0, 0)
     assert Run.objects.count() == 0
-    assert kept(storage) == []
+    assert stored_files(storage) == []

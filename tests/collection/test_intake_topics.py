@@ -96,7 +96,7 @@ def test_a_topic_without_narrative_has_an_empty_one_and_the_report_says_so(proje
     assert report.notes == ["1 topic has no narrative"]
 
 
-def test_a_file_without_narratives_takes_none_away(project):
+def test_a_file_without_narratives_keeps_the_known_narratives(project):
     load(project, "trec-topics", TOPICS)
 
     report = load(project, "topics-json", jsonl({"id": "301", "title": "tidal power"}))
@@ -114,7 +114,7 @@ def test_topics_without_narrative_leave_queries_that_have_instructions_alone(pro
     assert InstructionPair.objects.count() == 1
 
 
-def test_an_id_that_another_querys_pair_has_is_refused(project):
+def test_a_topic_with_the_id_of_another_querys_pair_is_refused(project):
     factories.pair(factories.query(project, "110"), pair_id="301")
 
     report = load(project, "trec-topics", TOPICS)

@@ -18,13 +18,13 @@ def project(db):
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
-def test_fields_that_are_not_kept_are_counted_in_preview_and_load(project, dry_run):
+def test_fields_that_are_not_stored_are_counted_in_preview_and_load(project, dry_run):
     report = load(project, "docs-jsonl", DOCS, dry_run=dry_run)
 
     assert (report.new, report.notes) == (3, ["the field “url” of 3 records is not kept"])
 
 
-def test_a_field_that_is_not_known_refuses_the_file(project):
+def test_an_unknown_field_refuses_the_file(project):
     said = {"query_id": "301", "doc_id": "A", "annotator": "ada", "relevance": 1}
 
     report = load(project, "judgments-jsonl", jsonl(said, {**said, "machne": True}))

@@ -129,7 +129,7 @@ def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
     }
 
 
-def test_a_second_time_nothing_is_new(db, qrels):
+def test_loading_a_second_time_adds_nothing(db, qrels):
     load("tides", "trec-qrels", qrels, "--create")
 
     ended = load("tides", "trec-qrels", qrels, "--json")
@@ -137,7 +137,7 @@ def test_a_second_time_nothing_is_new(db, qrels):
     assert (ended.json["read"], ended.json["new"], ended.json["unchanged"]) == (2, 0, 2)
 
 
-def test_a_dry_run_says_what_would_happen_and_makes_not_even_the_project(db, qrels):
+def test_a_dry_run_prints_the_changes_and_does_not_create_the_project(db, qrels):
     ended = load("tides", "trec-qrels", qrels, "--create", "--dry-run")
 
     assert ended.code == 0
@@ -146,7 +146,7 @@ def test_a_dry_run_says_what_would_happen_and_makes_not_even_the_project(db, qre
     assert Project.objects.count() == 0
 
 
-def test_one_bad_file_keeps_no_other_from_being_loaded(db, qrels, tmp_path):
+def test_one_bad_file_does_not_stop_the_others(db, qrels, tmp_path):
     bad = tmp_path / "bad.txt"
     bad.write_text("301 0 A 2\n301 B 0\n")
 
@@ -191,7 +191,7 @@ def test_the_first_documents_of_a_run_can_join_the_pool(db, tmp_path, storage):
     assert RunLine.objects.count() == 2
 
 
-def test_a_run_says_its_side(db, tmp_path, storage):
+def test_the_command_accepts_the_side_of_a_run(db, tmp_path, storage):
     path = tmp_path / "bm25.run"
     path.write_text("301 Q0 A 1 2.0 t\n")
 
@@ -200,7 +200,7 @@ def test_a_run_says_its_side(db, tmp_path, storage):
     assert Run.objects.get().side == "original"
 
 
-def test_a_folder_is_loaded_as_one(db, tmp_path):
+def test_a_folder_is_loaded_as_one_file(db, tmp_path):
     (tmp_path / "qrels").mkdir()
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
     (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "tides"}\n')
@@ -227,7 +227,7 @@ def test_a_project_is_made_with_its_grades(db, qrels):
     ]
 
 
-def test_making_a_project_that_is_there_changes_nothing(db, qrels):
+def test_creating_an_existing_project_changes_nothing(db, qrels):
     factories.project("tides", grades=(0, 1))
 
     ended = load("tides", "trec-qrels", qrels, "--create")
@@ -273,7 +273,7 @@ def test_making_a_project_that_is_there_changes_nothing(db, qrels):
         (["tides", "trec-qrels", "--pool", "3"], "Only a run can add documents"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(db, qrels, arguments, sentence):
+def test_the_command_explains_invalid_arguments(db, qrels, arguments, sentence):
     factories.project("tides")
 
     with pytest.raises(CommandError) as error:
@@ -284,7 +284,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(db, qrels, arguments, sentenc
     assert list(Project.objects.values_list("slug", flat=True)) == ["tides"]
 
 
-def test_a_project_made_for_a_file_that_is_refused_is_not_kept(db, tmp_path):
+def test_a_refused_file_does_not_leave_a_new_project(db, tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_text("301 A 1\n")
 
@@ -363,7 +363,7 @@ def test_a_folder_for_a_file_is_refused(db, tmp_path):
     assert (ended.code, ended.err) == (1, f"{tmp_path}: this is a folder; a file is wanted\n")
 
 
-def test_a_file_that_is_not_there_is_refused(db, tmp_path):
+def test_a_missing_file_is_refused(db, tmp_path):
     ended = load("tides", "trec-qrels", tmp_path / "nowhere.txt", "--create")
 
     assert (ended.code, ended.err) == (1, f"{tmp_path}/nowhere.txt: there is no such file\n")
@@ -398,11 +398,11 @@ def test_a_quick_load_shows_no_progress(monkeypatch):
     assert progress(monkeypatch, Terminal(), 0.9) == ""
 
 
-def test_a_file_gets_no_progress(monkeypatch):
+def test_no_progress_is_written_to_a_file(monkeypatch):
     assert progress(monkeypatch, io.StringIO(), 9) == ""
 
 
-def test_the_line_of_progress_is_wiped_at_the_end(monkeypatch):
+def test_the_progress_line_is_cleared_at_the_end(monkeypatch):
     stream = Terminal()
     clock = iter([0.0, 2.0])
     monkeypatch.setattr(sys, "stderr", stream)
@@ -415,5 +415,5 @@ def test_the_line_of_progress_is_wiped_at_the_end(monkeypatch):
     assert stream.getvalue() == "\rq: Reading\r          \r"
 
 
-def test_every_kind_of_row_has_words():
+def test_every_kind_of_row_has_a_title():
     assert all(words and words[0].isupper() for words in KINDS.values())

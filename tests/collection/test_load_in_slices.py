@@ -63,7 +63,7 @@ class Watcher:
                 self.do()
 
 
-def held() -> dict[str, int]:
+def all_rows() -> dict[str, int]:
     """Return the number of rows of each table, including unseen ones."""
     return {model.__name__: model._base_manager.count() for model in TABLES}
 
@@ -76,7 +76,7 @@ def stop():
     raise InterruptedError
 
 
-def test_it_comes_to_the_same_as_in_one_transaction(project, monkeypatch):
+def test_slices_give_the_same_result_as_one_transaction(project, monkeypatch):
     in_slices = load(project, "trec-qrels", QRELS)
     other = factories.project("moons")
     query = factories.query(other, "1")
@@ -123,7 +123,7 @@ def test_pool_sizes_change_when_the_load_shows_its_rows(project):
 
 
 def test_documents_come_with_their_texts(project):
-    told = load(
+    report = load(
         project,
         "docs-jsonl",
         jsonl(
@@ -134,18 +134,18 @@ def test_documents_come_with_their_texts(project):
         ),
     )
 
-    assert rows(told) == {"documents": (2, 1, 1)}
+    assert rows(report) == {"documents": (2, 1, 1)}
     assert list(
         Document.objects.order_by("doc_id").values_list("doc_id", "title", "texts__text")
     ) == [("A", "First", "one"), ("B", "", None), ("C", "", "three"), ("D", "Fourth", "four")]
 
 
-def test_until_its_end_nobody_sees_any_of_it(project):
+def test_rows_of_a_load_are_unseen_until_its_end(project):
     before = visible_rows()
     seen = []
 
     def look():
-        seen.append((visible_rows(), held()))
+        seen.append((visible_rows(), all_rows()))
 
     # At that time all queries and documents are written, and the first slice of candidates.
     load(project, "trec-qrels", QRELS, progress=Watcher(look, n=3))
@@ -158,38 +158,38 @@ def test_until_its_end_nobody_sees_any_of_it(project):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7])
-def test_what_is_called_off_leaves_nothing(project, n):
-    before = held()
+def test_a_cancelled_load_leaves_nothing(project, n):
+    before = all_rows()
 
     with pytest.raises(InterruptedError):
         load(project, "trec-qrels", QRELS, progress=Watcher(stop, n=n))
 
-    assert held() == before
+    assert all_rows() == before
     assert Candidate.objects.get(document__doc_id="B").prior_relevance == 2
     assert not Unseen.objects.exists()
 
 
-def test_what_cannot_be_recorded_is_not_loaded(project):
-    before = held()
+def test_nothing_is_loaded_if_the_report_cannot_be_recorded(project):
+    before = all_rows()
 
     with pytest.raises(InterruptedError):
         load(project, "trec-qrels", QRELS, record=lambda report: stop())
 
-    assert held() == before
+    assert all_rows() == before
     assert Candidate.objects.get(document__doc_id="B").prior_relevance == 2
 
 
 def test_a_preview_counts_what_the_load_then_does_and_leaves_nothing(project):
-    before = held()
+    before = all_rows()
 
     preview = load(project, "trec-qrels", QRELS, dry_run=True)
 
-    assert held() == before
+    assert all_rows() == before
     assert not Unseen.objects.exists()
     assert load(project, "trec-qrels", QRELS).as_json() == preview.as_json()
 
 
-def test_people_judge_on_while_it_is_written(project):
+def test_people_can_judge_between_slices(project):
     query = Query.objects.get()
     candidate = Candidate.objects.get(document__doc_id="A")
     pair = factories.pair(query)
@@ -213,25 +213,27 @@ def test_people_judge_on_while_it_is_written(project):
     assert len(waited) == 1
 
 
-def test_what_could_not_be_taken_away_is_gone_before_it_is_tried_again(project, monkeypatch):
+def test_rows_that_could_not_be_deleted_are_deleted_before_the_retry(project, monkeypatch):
     failures = [OperationalError("the disk was full for a moment")]
-    sweep = slices._sweep
+    sweep = slices._delete_unseen
 
     def record(report):
         if failures:
             # The full disk allows no deletions either.
-            monkeypatch.setattr(slices, "_sweep", refuse)
+            monkeypatch.setattr(slices, "_delete_unseen", refuse)
             raise failures.pop()
 
     def refuse():
-        monkeypatch.setattr(slices, "_sweep", sweep)
+        monkeypatch.setattr(slices, "_delete_unseen", sweep)
         raise OperationalError("the disk was full for a moment")
 
     report = load(project, "trec-qrels", QRELS, record=record)
 
     assert counts(report) == (12, 10, 1, 1, 0)
     assert (
-        visible_rows() == held() == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 12}
+        visible_rows()
+        == all_rows()
+        == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 12}
     )
 
 
@@ -256,18 +258,18 @@ def left_behind(project) -> None:
     Path(f"{path}-killed").unlink()
 
 
-def test_what_a_killed_load_left_is_seen_by_nobody_and_gone_with_the_next(project):
-    before = held()
+def test_rows_of_a_killed_load_are_unseen_and_deleted_by_the_next(project):
+    before = all_rows()
     left_behind(project)
 
-    assert held() != before
+    assert all_rows() != before
     assert visible_rows() == before
     load(project, "trec-qrels", "9 0 A 1\n")
-    assert held() == {**before, "Query": 2, "Candidate": 3}
+    assert all_rows() == {**before, "Query": 2, "Candidate": 3}
     assert not Unseen.objects.exists()
 
 
-def test_loads_come_one_after_the_other(project):
+def test_a_load_waits_for_another_load(project):
     lock = os.open(f"{connection.settings_dict['NAME']}-load", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
     # When it waits, the other load ends.
@@ -284,8 +286,8 @@ def test_loads_come_one_after_the_other(project):
     assert report.new == 10
 
 
-def test_while_an_export_reads_the_log_does_not_grow_for_ever(project, monkeypatch):
-    monkeypatch.setattr(slices, "LOG", 0)
+def test_a_load_waits_while_an_export_keeps_the_log_from_shrinking(project, monkeypatch):
+    monkeypatch.setattr(slices, "MAX_LOG_PAGES", 0)
     reader = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT COUNT(*) FROM annotate_candidate").fetchone()
@@ -303,7 +305,7 @@ def test_while_an_export_reads_the_log_does_not_grow_for_ever(project, monkeypat
     assert report.new == 10
 
 
-def test_who_waits_for_another_load_may_call_it_off(project):
+def test_a_load_that_waits_for_another_can_be_cancelled(project):
     lock = os.open(f"{connection.settings_dict['NAME']}-load", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
 

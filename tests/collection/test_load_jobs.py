@@ -41,7 +41,7 @@ def carla(db):
     return factories.lead(factories.project("tides"))
 
 
-def hand_in(by, content: bytes = QRELS, **options) -> Load:
+def upload(by, content: bytes = QRELS, **options) -> Load:
     file = SimpleUploadedFile("qrels.txt", content)
     return load_jobs.request_load(format_name="trec-qrels", file=file, by=by, **options)
 
@@ -62,8 +62,8 @@ def stored_files(storage) -> list[str]:
     return [path.name for path in storage.rglob("*") if path.is_file()]
 
 
-def test_handing_a_file_in_asks_for_it_to_be_looked_through(carla, published, storage):
-    load = hand_in(carla, no_grade=-1)
+def test_uploading_a_file_enqueues_its_preview(carla, published, storage):
+    load = upload(carla, no_grade=-1)
 
     assert published == [("annotate.load", load.pk)]
     assert (load.dry_run, load.state, load.file_name, load.no_grade) == (
@@ -76,7 +76,7 @@ def test_handing_a_file_in_asks_for_it_to_be_looked_through(carla, published, st
 
 
 def test_a_preview_reports_and_writes_nothing(carla, storage):
-    load = work(hand_in(carla))
+    load = work(upload(carla))
 
     assert load.state == "done"
     assert (reported(load)["read"], reported(load)["new"]) == (2, 2)
@@ -85,8 +85,8 @@ def test_a_preview_reports_and_writes_nothing(carla, storage):
     assert stored_files(storage) == ["qrels.txt"]
 
 
-def test_a_confirmed_preview_is_loaded_and_its_file_put_away(carla, published, storage):
-    preview = work(hand_in(carla))
+def test_a_confirmed_preview_is_loaded_and_its_file_deleted(carla, published, storage):
+    preview = work(upload(carla))
 
     load = work(load_jobs.confirm_load(preview=preview, by=carla))
 
@@ -99,7 +99,7 @@ def test_a_confirmed_preview_is_loaded_and_its_file_put_away(carla, published, s
 
 
 def test_the_worker_finds_the_task_by_its_name(carla):
-    load = hand_in(carla)
+    load = upload(carla)
     app.loader.import_default_modules()  # as a worker does when it starts
 
     app.tasks[Load.task].run(load.pk)
@@ -108,15 +108,15 @@ def test_the_worker_finds_the_task_by_its_name(carla):
     assert load.state == "done"
 
 
-def test_a_value_that_means_no_grade_goes_with_the_file(carla):
-    preview = work(hand_in(carla, b"301 0 A -1\n", no_grade=-1))
+def test_the_no_grade_value_is_kept_with_the_upload(carla):
+    preview = work(upload(carla, b"301 0 A -1\n", no_grade=-1))
 
     work(load_jobs.confirm_load(preview=preview, by=carla))
 
     assert Candidate.objects.get().prior_relevance is None
 
 
-def test_the_side_of_a_run_goes_with_the_file(carla):
+def test_the_side_of_a_run_is_kept_with_the_upload(carla):
     factories.pair(factories.query(carla.project, "301"), pair_id="301_0")
     file = SimpleUploadedFile("bm25.run", b"301_0 Q0 A 1 2.0 t\n")
     asked = load_jobs.request_load(format_name="trec-run", file=file, by=carla, side="reversed")
@@ -127,7 +127,7 @@ def test_the_side_of_a_run_goes_with_the_file(carla):
 
 
 def test_confirming_twice_loads_once(carla):
-    preview = work(hand_in(carla))
+    preview = work(upload(carla))
 
     first = load_jobs.confirm_load(preview=preview, by=carla)
     second = load_jobs.confirm_load(preview=preview, by=carla)
@@ -136,8 +136,8 @@ def test_confirming_twice_loads_once(carla):
     assert Load.objects.count() == 2
 
 
-def test_what_has_changed_since_the_preview_is_what_the_load_reports(carla):
-    preview = work(hand_in(carla))
+def test_the_load_reports_changes_since_the_preview(carla):
+    preview = work(upload(carla))
     factories.candidate(factories.query(carla.project, "301"), "A", prior=2)
 
     load = work(load_jobs.confirm_load(preview=preview, by=carla))
@@ -145,8 +145,8 @@ def test_what_has_changed_since_the_preview_is_what_the_load_reports(carla):
     assert (reported(load)["new"], reported(load)["unchanged"]) == (1, 1)
 
 
-def test_a_preview_with_a_bad_line_cannot_be_confirmed_and_its_file_goes(carla, storage):
-    preview = work(hand_in(carla, b"301 0 A 2\n301 B 0\n"))
+def test_a_preview_with_a_bad_line_cannot_be_confirmed_and_loses_its_file(carla, storage):
+    preview = work(upload(carla, b"301 0 A 2\n301 B 0\n"))
 
     assert preview.state == "done"
     assert reported(preview)["refused"] == 1
@@ -156,22 +156,22 @@ def test_a_preview_with_a_bad_line_cannot_be_confirmed_and_its_file_goes(carla, 
         load_jobs.confirm_load(preview=preview, by=carla)
 
 
-def test_what_was_not_looked_through_cannot_be_confirmed(carla):
-    waiting = hand_in(carla)
+def test_an_unfinished_preview_cannot_be_confirmed(carla):
+    waiting = upload(carla)
 
     with pytest.raises(Refused, match="not been checked"):
         load_jobs.confirm_load(preview=waiting, by=carla)
 
 
-def test_a_load_is_no_preview(carla):
-    load = work(load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla))
+def test_a_load_cannot_be_confirmed_as_a_preview(carla):
+    load = work(load_jobs.confirm_load(preview=work(upload(carla)), by=carla))
 
     with pytest.raises(Refused, match="not been checked"):
         load_jobs.confirm_load(preview=load, by=carla)
 
 
 def test_a_load_that_was_committed_before_its_worker_died_is_not_done_again(carla):
-    load = load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla)
+    load = load_jobs.confirm_load(preview=work(upload(carla)), by=carla)
 
     def killed(job, progress):
         load_jobs.perform_load(job, progress)
@@ -187,8 +187,8 @@ def test_a_load_that_was_committed_before_its_worker_died_is_not_done_again(carl
     assert (load.state, reported(load)["new"], load.attempts) == ("done", 2, 2)
 
 
-def test_a_load_that_another_worker_took_over_is_left_to_that_one(carla, storage):
-    load = load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla)
+def test_a_worker_leaves_a_load_to_the_worker_that_took_it_over(carla, storage):
+    load = load_jobs.confirm_load(preview=work(upload(carla)), by=carla)
 
     def overtaken(job, progress):
         Load.objects.filter(pk=job.pk).update(claim="00000000-0000-0000-0000-000000000001")
@@ -201,16 +201,16 @@ def test_a_load_that_another_worker_took_over_is_left_to_that_one(carla, storage
     assert stored_files(storage) == ["qrels.txt"]
 
 
-def test_what_is_called_off_while_it_waits_is_never_read(carla, storage):
-    load = load_jobs.cancel_load(load=hand_in(carla), by=carla)
+def test_a_preview_cancelled_while_it_waits_is_never_read(carla, storage):
+    load = load_jobs.cancel_load(load=upload(carla), by=carla)
 
     assert load.state == "cancelled"
     assert stored_files(storage) == []
     assert not runner.run(Load, load.pk, load_jobs.perform_load)
 
 
-def test_what_is_called_off_while_it_is_read_leaves_nothing(carla, storage):
-    load = load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla)
+def test_a_load_cancelled_while_it_runs_leaves_nothing(carla, storage):
+    load = load_jobs.confirm_load(preview=work(upload(carla)), by=carla)
 
     def stopped(job, progress):
         progress.stop(runner.Cancelled())
@@ -224,8 +224,8 @@ def test_what_is_called_off_while_it_is_read_leaves_nothing(carla, storage):
     assert stored_files(storage) == []
 
 
-def test_a_file_that_is_gone_fails_with_a_sentence(carla, storage):
-    load = hand_in(carla)
+def test_a_missing_upload_fails_with_a_sentence(carla, storage):
+    load = upload(carla)
     next(storage.rglob("qrels.txt")).unlink()
 
     with pytest.raises(runner.JobError):
@@ -235,8 +235,8 @@ def test_a_file_that_is_gone_fails_with_a_sentence(carla, storage):
     assert (load.state, load.error) == ("failed", "The file is gone. Upload it again.")
 
 
-def test_a_project_archived_meanwhile_takes_nothing(carla):
-    load = load_jobs.confirm_load(preview=work(hand_in(carla)), by=carla)
+def test_nothing_is_loaded_into_a_project_archived_after_the_confirmation(carla):
+    load = load_jobs.confirm_load(preview=work(upload(carla)), by=carla)
     Project.objects.update(archived_at=timezone.now(), archived_by=carla.user)
 
     with pytest.raises(runner.JobError):
@@ -247,10 +247,10 @@ def test_a_project_archived_meanwhile_takes_nothing(carla):
     assert Candidate.objects.count() == 0
 
 
-def test_a_preview_that_is_left_loses_its_file(carla, storage):
-    preview = work(hand_in(carla))
+def test_discarding_a_preview_deletes_its_file(carla, storage):
+    preview = work(upload(carla))
 
-    load_jobs.leave_load(preview=preview, by=carla)
+    load_jobs.discard_preview(preview=preview, by=carla)
 
     assert stored_files(storage) == []
     preview.refresh_from_db()
@@ -258,21 +258,21 @@ def test_a_preview_that_is_left_loses_its_file(carla, storage):
         load_jobs.confirm_load(preview=preview, by=carla)
 
 
-def test_a_confirmed_preview_is_not_left(carla, storage):
-    preview = work(hand_in(carla))
+def test_a_confirmed_preview_cannot_be_discarded(carla, storage):
+    preview = work(upload(carla))
     load_jobs.confirm_load(preview=preview, by=carla)
 
     with pytest.raises(Refused, match="was confirmed"):
-        load_jobs.leave_load(preview=preview, by=carla)
+        load_jobs.discard_preview(preview=preview, by=carla)
 
     assert stored_files(storage) == ["qrels.txt"]
 
 
-def test_files_of_previews_that_nobody_confirmed_go_after_a_week(carla, storage):
-    forgotten, recent = work(hand_in(carla)), work(hand_in(carla))
+def test_files_of_unconfirmed_previews_are_deleted_after_a_week(carla, storage):
+    forgotten, recent = work(upload(carla)), work(upload(carla))
     Load.objects.filter(pk=forgotten.pk).update(finished_at=timezone.now() - timedelta(days=8))
 
-    hand_in(carla)
+    upload(carla)
 
     forgotten.refresh_from_db()
     recent.refresh_from_db()
@@ -280,9 +280,9 @@ def test_files_of_previews_that_nobody_confirmed_go_after_a_week(carla, storage)
     assert len(stored_files(storage)) == 2
 
 
-def test_what_no_row_names_goes_after_a_week(carla, storage):
+def test_stray_files_are_deleted_after_a_week(carla, storage):
     # Such files are left by a web process that was killed before it wrote the row.
-    waiting = hand_in(carla)
+    waiting = upload(carla)
     shelf = Path(waiting.file.path).parent
     old, new = shelf / "old.txt", shelf / "new.txt"
     for stray, days in ((old, 8), (new, 6)):
@@ -292,30 +292,30 @@ def test_what_no_row_names_goes_after_a_week(carla, storage):
     long_ago = (timezone.now() - timedelta(days=30)).timestamp()
     os.utime(waiting.file.path, (long_ago, long_ago))
 
-    hand_in(carla)
+    upload(carla)
 
     assert not old.exists()
     assert new.exists()
     assert Path(waiting.file.path).exists()
 
 
-def test_only_leads_hand_files_in(carla, storage):
+def test_only_leads_upload_files(carla, storage):
     ada = factories.member(carla.project, "ada")
 
     with pytest.raises(Refused, match="Only leads"):
-        hand_in(ada)
+        upload(ada)
 
     assert (Load.objects.count(), stored_files(storage)) == (0, [])
 
 
 def test_a_lead_of_another_project_confirms_nothing(carla):
-    preview = work(hand_in(carla))
+    preview = work(upload(carla))
     eve = factories.lead(factories.project("other"), "eve")
 
     for act in (
         lambda: load_jobs.confirm_load(preview=preview, by=eve),
         lambda: load_jobs.cancel_load(load=preview, by=eve),
-        lambda: load_jobs.leave_load(preview=preview, by=eve),
+        lambda: load_jobs.discard_preview(preview=preview, by=eve),
     ):
         with pytest.raises(Refused, match="Only leads"):
             act()
@@ -325,7 +325,7 @@ def test_a_lead_of_another_project_confirms_nothing(carla):
     ("options", "sentence"),
     [({"content": b""}, "qrels.txt is empty."), ({"format_name": "x"}, "Unknown format 'x'")],
 )
-def test_what_cannot_be_taken_is_refused_and_not_kept(carla, storage, options, sentence):
+def test_invalid_uploads_are_refused_and_not_stored(carla, storage, options, sentence):
     file = SimpleUploadedFile("qrels.txt", options.get("content", QRELS))
 
     with pytest.raises(Refused, match=sentence):

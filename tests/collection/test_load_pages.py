@@ -54,7 +54,7 @@ def text(response) -> str:
     return " ".join(response.content.decode().split())
 
 
-def test_the_form_offers_every_format_with_what_it_is(pages):
+def test_the_form_offers_every_format_with_its_title(pages):
     page = text(pages.get(url("loads")))
 
     for kind in FORMATS.values():
@@ -63,7 +63,7 @@ def test_the_form_offers_every_format_with_what_it_is(pages):
     assert 'enctype="multipart/form-data"' in page
 
 
-def test_handing_a_file_in_goes_to_its_page(pages, carla):
+def test_uploading_a_file_redirects_to_its_page(pages, carla):
     response = upload(pages, no_grade="-1")
 
     load = Load.objects.get()
@@ -88,7 +88,7 @@ def test_the_side_of_a_run_is_chosen_with_its_file(pages):
         ({"no_grade": "x"}, "Enter a whole number."),
     ],
 )
-def test_a_form_that_is_wrong_comes_back_with_a_sentence(pages, fields, sentence):
+def test_an_invalid_form_is_shown_again_with_an_error(pages, fields, sentence):
     response = upload(pages, **fields)
 
     assert response.status_code == 422
@@ -96,7 +96,7 @@ def test_a_form_that_is_wrong_comes_back_with_a_sentence(pages, fields, sentence
     assert not Load.objects.exists()
 
 
-def test_the_page_of_a_running_load_asks_again_until_it_is_over(pages):
+def test_the_page_of_a_running_load_polls_its_progress(pages):
     upload(pages)
     load = Load.objects.get()
     now = timezone.now()
@@ -145,7 +145,7 @@ def test_a_preview_shows_what_would_change_and_asks_for_confirmation(pages):
     assert Candidate.objects.count() == 0
 
 
-def test_confirming_leads_to_the_load_and_that_to_its_counts(pages):
+def test_confirming_redirects_to_the_load_which_shows_its_counts(pages):
     upload(pages)
     preview = done(Load.objects.get())
 
@@ -160,7 +160,7 @@ def test_confirming_leads_to_the_load_and_that_to_its_counts(pages):
     assert url("load", load.pk) in text(pages.get(url("load", preview.pk)))
 
 
-def test_of_a_preview_and_its_load_the_list_shows_one(pages):
+def test_the_list_shows_only_the_load_of_a_confirmed_preview(pages):
     upload(pages)
     preview = done(Load.objects.get())
     pages.post(url("load_confirmation", preview.pk))
@@ -170,7 +170,7 @@ def test_of_a_preview_and_its_load_the_list_shows_one(pages):
     assert [row["load"].preview for row in listed] == [preview]
 
 
-def test_a_preview_of_what_is_here_already_says_so(pages, carla):
+def test_the_preview_of_an_already_loaded_file_says_so(pages, carla):
     factories.candidate(factories.query(carla.project, "301"), "A", prior=2)
     upload(pages, b"301 0 A 2\n")
     load = done(Load.objects.get())
@@ -193,7 +193,7 @@ def test_every_bad_line_is_shown_as_text_and_nothing_can_be_confirmed(pages):
     assert url("load_confirmation", load.pk) not in page
 
 
-def test_confirming_what_is_not_ready_says_why(pages):
+def test_confirming_an_unfinished_preview_shows_why_not(pages):
     upload(pages)
     load = Load.objects.get()
 
@@ -202,18 +202,18 @@ def test_confirming_what_is_not_ready_says_why(pages):
     assert "This file has not been checked yet." in text(response)
 
 
-def test_calling_it_off_while_it_waits(pages):
+def test_a_waiting_preview_can_be_cancelled(pages):
     upload(pages)
     load = Load.objects.get()
 
     response = pages.post(url("load_cancellation", load.pk), follow=True)
 
-    assert "Nothing was kept" in text(response)
+    assert "Nothing was saved" in text(response)
     load.refresh_from_db()
     assert load.state == "cancelled"
 
 
-def test_leaving_a_preview_puts_its_file_away(pages, storage):
+def test_a_preview_can_be_discarded(pages, storage):
     upload(pages)
     load = done(Load.objects.get())
 
@@ -231,7 +231,7 @@ def outcome(pages, load: Load) -> tuple[str, ...]:
     return listed, shown.context["outcome"].words
 
 
-def test_a_refused_file_is_called_refused_and_asks_for_a_corrected_one(pages):
+def test_a_refused_file_is_labelled_refused_and_can_be_uploaded_again(pages):
     upload(pages, b"301 0 A 2\n301 B 1\n")
     load = done(Load.objects.get())
 
@@ -243,7 +243,7 @@ def test_a_refused_file_is_called_refused_and_asks_for_a_corrected_one(pages):
 
 
 @pytest.mark.parametrize("put_away", [False, True])
-def test_a_preview_that_nobody_confirmed_is_called_not_loaded(pages, put_away):
+def test_an_unconfirmed_preview_is_labelled_not_loaded(pages, put_away):
     upload(pages)
     load = done(Load.objects.get())
     if put_away:
@@ -252,7 +252,7 @@ def test_a_preview_that_nobody_confirmed_is_called_not_loaded(pages, put_away):
     assert outcome(pages, load) == ("Checked, not loaded", "Checked, not loaded")
 
 
-def test_a_loaded_file_is_called_loaded_and_its_preview_looked_through(pages):
+def test_a_loaded_file_is_labelled_loaded_and_its_preview_checked(pages):
     upload(pages)
     preview = done(Load.objects.get())
     pages.post(url("load_confirmation", preview.pk))
@@ -262,7 +262,7 @@ def test_a_loaded_file_is_called_loaded_and_its_preview_looked_through(pages):
     assert outcome(pages, preview) == ("Loaded", "Checked")
 
 
-def test_where_to_begin_is_said_only_in_a_project_without_queries(pages, carla):
+def test_the_first_files_to_load_are_named_only_in_a_project_without_queries(pages, carla):
     before = text(pages.get(url("loads")))
     factories.query(carla.project, "301")
 
@@ -273,7 +273,7 @@ def test_where_to_begin_is_said_only_in_a_project_without_queries(pages, carla):
     assert "No file was uploaded on this page yet." in after
 
 
-def test_where_to_begin_follows_the_kind_of_project(pages, carla):
+def test_the_first_files_to_load_depend_on_the_kind_of_project(pages, carla):
     carla.project.kind = "followtable"
     carla.project.save()
 
@@ -300,7 +300,9 @@ def test_the_list_shows_the_newest_first_and_the_rest_behind_a_link(pages, carla
     assert [row["load"].file_name for row in second.context["rows"]][-1] == "file-0.txt"
 
 
-def test_the_list_costs_the_same_whatever_its_length(pages, carla, django_assert_max_num_queries):
+def test_the_list_takes_few_queries_whatever_its_length(
+    pages, carla, django_assert_max_num_queries
+):
     Load.objects.bulk_create(
         Load(project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt")
         for n in range(40)
@@ -310,7 +312,7 @@ def test_the_list_costs_the_same_whatever_its_length(pages, carla, django_assert
         pages.get(url("loads"))
 
 
-def test_annotators_are_refused_and_strangers_find_nothing(client, carla):
+def test_annotators_get_403_and_strangers_404(client, carla):
     ada = factories.member(carla.project, "ada")
     eve = factories.lead(factories.project("other"), "eve")
     load = Load.objects.create(project=carla.project, by=carla, format="x", file_name="q")

@@ -78,7 +78,7 @@ def test_followtable_gives_its_pairs_documents_and_claims(shared_data, name):
     assert set(Candidate.objects.values_list("prior_relevance", flat=True)) == {0, 1}
 
 
-def test_csfcube_labels_are_judgments_and_five_of_them_are_none(shared_data):
+def test_csfcube_labels_are_judgments_except_five_flags(shared_data):
     folder = shared_data / "text" / "csfcube" / "converted"
     grades = ("--grades", "0,1,2,3")
 
@@ -128,7 +128,9 @@ def test_csfcube_labels_are_judgments_and_five_of_them_are_none(shared_data):
         ("trec-run", "runs/birco_clinical_trial/e5_rank.run", 1_503),
     ],
 )
-def test_every_file_loads_whole_and_brings_nothing_the_second_time(shared_data, kind, file, count):
+def test_every_file_loads_completely_and_adds_nothing_the_second_time(
+    shared_data, kind, file, count
+):
     first = load(kind, shared_data / file)
     second = load(kind, shared_data / file)
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.collection.marking import NOTHING, marks, wanted
+from annotate.collection.marking import NO_WORDS, find_marks, select_words
 
 
 def words_of(text: str, query: str = "", original: str = "", altered: str = ""):
     """Return the marked words of the query, and those of the change."""
-    found = marks(text, wanted(query=query, original=original, altered=altered))
+    found = find_marks(text, select_words(query=query, original=original, altered=altered))
     return [text[a:b] for a, b in found.query], [text[a:b] for a, b in found.change]
 
 
@@ -46,11 +46,11 @@ def test_without_two_narratives_there_is_no_change(original, altered):
     assert words_of("the sea", "", original, altered) == ([], [])
 
 
-def test_small_words_are_left_out():
+def test_stop_words_are_left_out():
     assert words_of("what is the of in a power", "what is the power of a") == (["power"], [])
 
 
-def test_the_words_narratives_use_of_relevance_are_left_out_of_the_change():
+def test_words_about_relevance_itself_are_left_out_of_the_change():
     assert words_of(
         "A relevant document mentions tides.",
         original="Tides.",
@@ -58,7 +58,7 @@ def test_the_words_narratives_use_of_relevance_are_left_out_of_the_change():
     ) == ([], [])
 
 
-def test_a_letter_alone_is_not_marked():
+def test_single_letters_are_not_marked():
     assert words_of("vitamin c and c", "vitamin c") == (["vitamin"], [])
 
 
@@ -69,7 +69,7 @@ def test_russian_words_are_found_in_all_their_forms():
     )
 
 
-def test_words_of_other_scripts_are_found_as_they_are_written_whatever_their_case():
+def test_words_of_other_scripts_are_found_in_the_same_form_in_any_case():
     assert words_of("ΕΝΕΡΓΕΙΑ του נהר والمد المد", "ενεργεια المد") == (["ΕΝΕΡΓΕΙΑ", "المد"], [])
 
 
@@ -77,7 +77,7 @@ def test_an_arabic_word_with_its_vowels_is_one_word():
     assert words_of("مَدّ وجزر", "مَدّ") == (["مَدّ"], [])
 
 
-def test_chinese_is_marked_by_what_stands_in_the_query():
+def test_chinese_is_marked_by_runs_of_letters_of_the_query():
     assert words_of("中国的潮汐发电站位于海边", "潮汐能发电") == (["潮汐发电"], [])
 
 
@@ -87,14 +87,14 @@ def test_the_change_of_a_chinese_narrative_is_marked():
     ) == (["电站"], ["海上"])
 
 
-def test_what_is_left_of_a_run_beside_the_query_is_not_marked():
+def test_a_run_of_the_change_that_overlaps_the_query_is_not_marked():
     assert words_of("潮汐发电站", query="发电", original="任何。", altered="海上电站") == (
         ["发电"],
         [],
     )
 
 
-def test_a_chinese_character_asked_for_alone_is_marked():
+def test_a_single_chinese_character_of_the_query_is_marked():
     assert words_of("喝茶", "茶") == (["茶"], [])
 
 
@@ -104,21 +104,21 @@ def test_thai_and_japanese_are_marked_by_runs_of_letters():
 
 
 def test_offsets_count_code_points():
-    found = marks("🌊 tide", wanted(query="tide", original="", altered=""))
+    found = find_marks("🌊 tide", select_words(query="tide", original="", altered=""))
 
     assert found.query == [(2, 6)]
 
 
 def test_nothing_wanted_marks_nothing():
-    assert marks("tide", NOTHING) == ([], [])
+    assert find_marks("tide", NO_WORDS) == ([], [])
 
 
 LETTERS = st.text("ab c'’-🌊潮汐能 ـَمдуエはก\r\n", max_size=60)
 
 
 @given(LETTERS, LETTERS, LETTERS, LETTERS)
-def test_marks_lie_within_the_text_in_order_and_apart(text, query, original, altered):
-    found = marks(text, wanted(query=query, original=original, altered=altered))
+def test_marks_are_inside_the_text_ordered_and_disjoint(text, query, original, altered):
+    found = find_marks(text, select_words(query=query, original=original, altered=altered))
 
     for spans in found:
         assert all(0 <= start < end <= len(text) for start, end in spans)
@@ -130,16 +130,16 @@ def test_marks_lie_within_the_text_in_order_and_apart(text, query, original, alt
 
 @given(st.text("aàb's ,.7\n", max_size=60), st.text("aàb's ", max_size=20))
 def test_marks_begin_and_end_at_the_edges_of_words(text, query):
-    for start, end in marks(text, wanted(query=query, original="", altered="")).query:
+    for start, end in find_marks(text, select_words(query=query, original="", altered="")).query:
         assert text[start].isalnum()
         assert start == 0 or not text[start - 1].isalnum()
         assert end == len(text) or not text[end].isalnum()
 
 
 @given(st.lists(st.sampled_from(["tide", "tides", "power", "of", "sea"]), max_size=12))
-def test_exactly_the_words_asked_for_are_marked(words):
+def test_exactly_the_words_of_the_query_are_marked(words):
     text = " ".join(words)
 
-    found = marks(text, wanted(query="tide", original="", altered=""))
+    found = find_marks(text, select_words(query="tide", original="", altered=""))
 
     assert [text[a:b] for a, b in found.query] == [w for w in words if w in {"tide", "tides"}]

@@ -132,7 +132,7 @@ def sentences_of(report):
 
 
 @pytest.mark.parametrize(("kind", "what", "content", "rows"), BROKEN)
-def test_the_preview_tells_each_row_that_breaks_a_rule(db, kind, what, content, rows):
+def test_the_preview_reports_each_row_that_breaks_a_rule(db, kind, what, content, rows):
     made = project(kind)
     report = load(made, what, content, dry_run=True)
 
@@ -142,7 +142,7 @@ def test_the_preview_tells_each_row_that_breaks_a_rule(db, kind, what, content, 
 
 
 @pytest.mark.parametrize(("kind", "what", "content", "rows"), BROKEN)
-def test_such_a_file_is_loaded_as_it_is_where_the_lead_says_so(db, kind, what, content, rows):
+def test_a_file_that_breaks_rules_is_loaded_only_on_request(db, kind, what, content, rows):
     made = project(kind)
 
     refused = load(made, what, content)
@@ -159,7 +159,7 @@ def test_such_a_file_is_loaded_as_it_is_where_the_lead_says_so(db, kind, what, c
     assert f"{len(rows)} despite rules of the kind" in words
 
 
-def test_a_relevance_in_qrels_above_the_number_of_conditions_is_told(db):
+def test_a_relevance_in_qrels_above_the_number_of_conditions_is_reported(db):
     made = project("multiconir")
     load(made, "pairs-jsonl", counted(2, 2))
 
@@ -168,7 +168,7 @@ def test_a_relevance_in_qrels_above_the_number_of_conditions_is_told(db):
     assert sentences_of(report) == [(2, "d1 is labelled as meeting 3 conditions, but there are 2")]
 
 
-def test_the_rule_is_held_against_what_is_here_as_well(db):
+def test_rules_take_existing_rows_into_account(db):
     made = project("infosearch")
     load(made, "pairs-jsonl", jsonl({"query_id": "1", "altered": "For children."}))
 
@@ -187,24 +187,24 @@ def test_a_project_without_types_has_no_unknown_category(db):
 
 
 @pytest.mark.parametrize("kind", ["followir", "own"])
-def test_other_kinds_ask_for_none_of_this(db, kind):
+def test_other_kinds_have_no_load_rules(db, kind):
     assert KINDS[kind].load_rules == ()
     assert load(project(kind), "pairs-jsonl", FEW).broken == 0
 
 
-def test_every_rule_that_a_kind_names_is_there():
+def test_every_rule_that_a_kind_names_exists():
     asked = {one.rule for kind in KINDS.values() for one in kind.load_rules}
 
     assert asked == {rule.value for rule in LoadRule}
     assert set(_RULES) == set(LoadRule)
 
 
-def handed_in(by):
+def upload_preview(by):
     file = SimpleUploadedFile("pairs.jsonl", FEW.encode())
-    return done(load_jobs.request_load(format_name="pairs-jsonl", file=file, by=by))
+    return finish(load_jobs.request_load(format_name="pairs-jsonl", file=file, by=by))
 
 
-def done(found):
+def finish(found):
     now = timezone.now()
     load_jobs.perform_load(found, Progress())
     Load.objects.filter(pk=found.pk).update(state="done", started_at=now, finished_at=now)
@@ -216,7 +216,7 @@ def test_the_page_lists_the_rows_and_loads_them_once_the_lead_ticks_it(db, stora
     made = project("followtable")
     carla = made.memberships.get(name="carla")
     client.force_login(carla.user)
-    preview = handed_in(carla)
+    preview = upload_preview(carla)
 
     page = client.get(preview.get_absolute_url()).content.decode()
     assert "1 row breaks a rule of the kind" in page
@@ -227,7 +227,7 @@ def test_the_page_lists_the_rows_and_loads_them_once_the_lead_ticks_it(db, stora
 
     client.post(confirm, {"despite_rules": "yes"})
 
-    loaded = done(Load.objects.get(preview=preview))
+    loaded = finish(Load.objects.get(preview=preview))
     assert loaded.despite_rules
     assert InstructionPair.objects.count() == 3
     assert "They were loaded as they are" in (
@@ -235,9 +235,9 @@ def test_the_page_lists_the_rows_and_loads_them_once_the_lead_ticks_it(db, stora
     )
 
 
-def test_a_program_reads_the_rows_and_says_that_they_are_loaded(db, storage):
+def test_the_api_reports_broken_rules_and_loads_despite_them(db, storage):
     made = project("followtable")
-    preview = handed_in(made.memberships.get(name="carla"))
+    preview = upload_preview(made.memberships.get(name="carla"))
     program = Program("carla", "lead")
     address = f"projects/tides/loads/{preview.pk}/"
 
@@ -250,15 +250,15 @@ def test_a_program_reads_the_rows_and_says_that_they_are_loaded(db, storage):
     assert accepted.json()["despite_rules"]
 
 
-def test_confirming_without_a_word_on_the_rules_is_refused(db, storage):
+def test_confirming_broken_rules_without_despite_rules_is_refused(db, storage):
     made = project("followtable")
     carla = made.memberships.get(name="carla")
 
     with pytest.raises(Refused, match="break rules of the project's kind"):
-        load_jobs.confirm_load(preview=handed_in(carla), by=carla)
+        load_jobs.confirm_load(preview=upload_preview(carla), by=carla)
 
 
-def test_the_command_names_the_rows_and_loads_them_when_told_to(db, tmp_path):
+def test_the_command_lists_broken_rules_and_loads_despite_them(db, tmp_path):
     made = project("followtable")
     file = tmp_path / "pairs.jsonl"
     file.write_text(FEW)

@@ -9,8 +9,8 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.collection.document_rendering import show, shown_table, text_parts
-from annotate.collection.marking import wanted
+from annotate.collection.document_rendering import build_table, read_pane, text_parts
+from annotate.collection.marking import select_words
 from annotate.collection.table_windows import Grid, ShownCell
 from annotate.collection.tags import cell_spans, document_text, same_words, table_rows
 from annotate.judgments import assignments
@@ -19,22 +19,22 @@ from annotate.pairs.marked_words import words_to_mark
 from tests import factories
 
 
-def test_plain_text_stays_as_it_stands(db):
+def test_plain_text_is_shown_unchanged(db):
     document = factories.document(factories.project(), "A", "a < b <script>")
 
-    shown = show(document)
+    shown = read_pane(document)
 
     assert (shown.text, shown.table) == ("a < b <script>", None)
 
 
 def test_a_document_known_only_by_its_id_has_no_text(db):
-    shown = show(factories.document(factories.project(), "A", None))
+    shown = read_pane(factories.document(factories.project(), "A", None))
 
     assert (shown.text, shown.table) == (None, None)
 
 
 def test_header_rows_at_the_top_are_the_head():
-    table = shown_table(
+    table = build_table(
         "<table><tr><th rowspan=2>Port</th><th colspan=2>Tide</th></tr>"
         "<tr><th>High</th><th>Low</th></tr>"
         "<tr><td>Brest</td><td>7.1</td><td>1.2</td></tr></table>",
@@ -49,8 +49,8 @@ def test_header_rows_at_the_top_are_the_head():
     assert (table.columns, table.rows) == (3, 3)
 
 
-def test_the_first_column_is_known_below_a_cell_that_reaches_down():
-    table = shown_table(
+def test_the_first_column_is_recognized_below_a_cell_that_reaches_down():
+    table = build_table(
         "<table><tr><th>Sea</th><th>Port</th></tr>"
         "<tr><td rowspan=2>North</td><td>Emden</td></tr>"
         "<tr><td>Hull</td></tr></table>",
@@ -63,38 +63,38 @@ def test_the_first_column_is_known_below_a_cell_that_reaches_down():
     ]
 
 
-def test_a_table_of_headers_alone_has_a_body():
-    table = shown_table("<table><tr><th>Port</th></tr></table>", "html")
+def test_a_table_with_only_headers_has_a_body():
+    table = build_table("<table><tr><th>Port</th></tr></table>", "html")
 
     assert (table.head, len(table.body)) == ([], 1)
 
 
-def test_a_document_called_a_table_that_holds_none_is_shown_as_text(db):
+def test_a_table_document_without_cells_is_shown_as_text(db):
     document = factories.document(factories.project(), "A", "no cells", markup="html")
 
-    assert show(document).table is None
+    assert read_pane(document).table is None
 
 
 def test_a_header_that_reaches_into_the_body_is_part_of_the_body():
-    table = shown_table(
+    table = build_table(
         "<table><tr><th rowspan=2>Sea</th><th>Port</th></tr><tr><td>Emden</td></tr></table>", "html"
     )
 
     assert (table.head, len(table.body)) == ([], 2)
 
 
-def test_what_is_asked_for_is_marked_in_the_title_and_the_text(db):
+def test_query_and_change_are_marked_in_title_and_text(db):
     query = factories.query(factories.project(), title="tidal power")
     pair = factories.pair(query, original="Any plant.", altered="Plants at sea.")
     document = factories.document(query.project, "A", "The sea\nhas power.", title="Tidal")
     words = words_to_mark(pair, factories.altered(pair))
 
-    shown = show(document, words)
+    shown = read_pane(document, words)
 
     assert (shown.marks.title, shown.marks.text) == ("[[0,5],[]]", "[[12,17],[4,7]]")
 
 
-def test_the_query_stands_in_for_its_missing_title_with_its_description(db):
+def test_the_words_of_a_query_without_a_title_come_from_its_description(db):
     query = factories.query(factories.project(), title="")
     query.description = "Power of tides"
     pair = factories.pair(query)
@@ -110,10 +110,10 @@ def test_under_the_original_narrative_there_is_no_change_to_mark(db):
     assert words_to_mark(pair, original).change.stems == set()
 
 
-def test_a_mark_in_a_cell_counts_from_the_begin_of_the_cell():
-    words = wanted(query="tide", original="A port.", altered="A sea.")
+def test_marks_in_a_cell_count_from_the_start_of_the_cell():
+    words = select_words(query="tide", original="A port.", altered="A sea.")
 
-    table = shown_table(
+    table = build_table(
         "<table><tr><th>Tide</th><th>x</th></tr>"
         "<tr><td>the sea tide</td><td>port</td></tr></table>",
         "html",
@@ -125,17 +125,17 @@ def test_a_mark_in_a_cell_counts_from_the_begin_of_the_cell():
 
 
 def test_the_words_of_a_caption_are_marked():
-    words = wanted(query="tide", original="A port.", altered="A sea.")
+    words = select_words(query="tide", original="A port.", altered="A sea.")
 
-    table = shown_table(
+    table = build_table(
         "<table><caption>Tide at sea</caption><tr><td>1</td></tr></table>", "html", words
     )
 
     assert table.caption_marks == "[[0,4],[8,11]]"
 
 
-def test_numbers_and_the_heads_of_columns_of_numbers_are_known():
-    table = shown_table(
+def test_numbers_and_headers_of_number_columns_are_recognized():
+    table = build_table(
         "|Plant|MW|Share|Year|\n|---|---|---|---|\n|La Rance|240|1 %|1966|\n|Annapolis|20|||\n",
         "markdown",
     )
@@ -148,23 +148,23 @@ def test_numbers_and_the_heads_of_columns_of_numbers_are_known():
 
 
 @pytest.mark.parametrize("text", ["−3.4", "1,204", "2 615", "12 %", "€5.20", "3.2e-4", "(1.5)"])
-def test_what_is_read_as_a_number_stands_at_the_right(text):
-    table = shown_table(f"|a|\n|---|\n|{text}|\n", "markdown")
+def test_numbers_are_aligned_as_numbers(text):
+    table = build_table(f"|a|\n|---|\n|{text}|\n", "markdown")
 
     assert table.body[0][0].number
 
 
 @pytest.mark.parametrize("text", ["V2", "2021/22", "10 km", "", "–"])
-def test_what_is_no_number_stands_at_the_left(text):
-    table = shown_table(f"|a|\n|---|\n|{text}|\n", "markdown")
+def test_other_texts_are_not_aligned_as_numbers(text):
+    table = build_table(f"|a|\n|---|\n|{text}|\n", "markdown")
 
     assert not table.body[0][0].number
 
 
-def test_the_place_of_each_cell_is_told_by_its_way_from_the_cell_before():
+def test_cell_positions_are_relative_to_the_previous_cell():
     text = "|ab|c|\n|---|---|\n|def|g|\n"
 
-    numbers = [int(number) for number in cell_spans(shown_table(text, "markdown")).split()]
+    numbers = [int(number) for number in cell_spans(build_table(text, "markdown")).split()]
 
     at, quoted = 0, []
     for way, length in zip(numbers[::2], numbers[1::2], strict=True):
@@ -173,24 +173,24 @@ def test_the_place_of_each_cell_is_told_by_its_way_from_the_cell_before():
     assert quoted == ["ab", "c", "def", "g"]
 
 
-def test_a_caption_that_repeats_the_title_is_no_second_one():
+def test_a_caption_that_repeats_the_title_is_recognized():
     assert same_words("Tides  at\nsea", "Tides at sea")
     assert not same_words("Tides at sea", None)
     assert not same_words("Tides at sea, in MW", "Tides at sea")
 
 
-def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeypatch):
+def test_the_windows_of_a_big_table_are_cut_from_cached_cells(db, monkeypatch):
     text = "|a|b|\n|---|---|\n" + "|x|y|\n" * 1_000
     document = factories.document(
         factories.project(), "A", text, markup="markdown", digest="kept once"
     )
-    first = show(document)
+    first = read_pane(document)
     monkeypatch.setattr(
         "annotate.collection.document_rendering.parse_table",
         lambda text, markup: pytest.fail("again"),
     )
 
-    second = show(document, row=200)
+    second = read_pane(document, row=200)
 
     assert first.table is not None
     assert second.table is not None
@@ -198,15 +198,15 @@ def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeyp
     assert second.table.first_row == 151
 
 
-def test_only_so_many_cells_are_kept(db, monkeypatch):
+def test_the_cell_cache_is_limited(db, monkeypatch):
     kept: OrderedDict[tuple[str, str], Grid] = OrderedDict()
-    monkeypatch.setattr("annotate.collection.document_rendering._kept", kept)
-    monkeypatch.setattr("annotate.collection.document_rendering._KEPT_CELLS", 5_000)
+    monkeypatch.setattr("annotate.collection.document_rendering._cache", kept)
+    monkeypatch.setattr("annotate.collection.document_rendering._MAX_CACHED_CELLS", 5_000)
     project = factories.project()
 
     for name, rows in (("one", 1_000), ("two", 1_000), ("three", 1_000), ("four", 4_000)):
         text = "|a|b|\n|---|---|\n" + "|x|y|\n" * rows
-        show(factories.document(project, name, text, markup="markdown", digest=name))
+        read_pane(factories.document(project, name, text, markup="markdown", digest=name))
 
     # Two tables of 2,002 cells fit; the first was evicted, and the last is too big to cache.
     assert [digest for digest, _ in kept] == ["two", "three"]
@@ -229,7 +229,7 @@ def test_a_text_of_short_lines_is_cut_every_thirty_lines():
     assert text_parts("wave\n" * 5_000)[:2] == ["wave\n" * 30] * 2
 
 
-def test_an_endless_line_is_cut_behind_a_blank():
+def test_an_overlong_line_is_cut_after_a_blank():
     parts = text_parts("tide " * 5_000)
 
     assert [len(part) for part in parts] == [8_000, 8_000, 8_000, 1_000]
@@ -277,7 +277,7 @@ def table(db, client):
     return reverse("annotate:table", args=[pair.pk, candidate.pk])
 
 
-def test_a_window_has_a_page_of_its_own(table, client):
+def test_a_window_has_its_own_page(table, client):
     page = client.get(table, {"row": "160", "column": "1"})
 
     assert page.context["table"].first_row == 151
@@ -285,14 +285,14 @@ def test_a_window_has_a_page_of_its_own(table, client):
     assert "<html" in page.content.decode()
 
 
-def test_for_a_script_only_the_window_is_sent(table, client):
+def test_an_htmx_request_gets_only_the_window(table, client):
     part = client.get(table, {"row": "160"}, headers={"HX-Request": "true"})
 
     assert part.content.decode().strip().startswith('<div class="document__window"')
     assert "HX-Request" in part["Vary"]
 
 
-def test_words_are_looked_for_in_the_whole_table(table, client):
+def test_the_whole_table_is_searched(table, client):
     page = client.get(table, {"find": "ROW399 row5", "go": "next"}, headers={"HX-Request": "true"})
 
     # row5 and row50 to row59 are eleven matches in the first window, before this one.
@@ -300,7 +300,7 @@ def test_words_are_looked_for_in_the_whole_table(table, client):
     assert page.context["table"].first_row == 301
 
 
-def test_what_is_found_nowhere_is_said(table, client):
+def test_a_search_without_matches_says_so(table, client):
     page = client.get(table, {"find": "neap", "go": "next"})
 
     assert "Nothing in this table matches." in page.content.decode()
@@ -317,14 +317,14 @@ def test_what_is_found_nowhere_is_said(table, client):
         {"find": "row9", "go": "sideways"},
     ],
 )
-def test_an_address_that_cannot_be_read_shows_the_first_window(table, client, asked):
+def test_an_invalid_address_shows_the_first_window(table, client, asked):
     page = client.get(table, asked)
 
     assert page.status_code == 200
     assert page.context["table"].first_row == 1
 
 
-def test_a_document_that_is_no_table_has_its_own_page(table, client):
+def test_the_table_page_of_a_text_document_redirects_to_its_page(table, client):
     pair = InstructionPair.objects.get()
     text = factories.candidate(pair.query, "B", text="no table")
 
@@ -338,7 +338,7 @@ def test_a_window_takes_few_queries(table, client, django_assert_max_num_queries
         client.get(table, {"row": "160"}, headers={"HX-Request": "true"})
 
 
-def test_every_page_with_a_document_leads_to_the_other_windows(table, client):
+def test_every_page_with_a_document_links_the_other_windows(table, client):
     pair = InstructionPair.objects.get()
     candidate = pair.query.candidates.get()
     ada = Membership.objects.get(name="ada")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.collection.document_rendering import found_in, shown_table
-from annotate.collection.marking import NOTHING
-from annotate.collection.table_windows import Limits, Rows, Window, grid, searched
+from annotate.collection.document_rendering import build_table, find_in_table
+from annotate.collection.marking import NO_WORDS
+from annotate.collection.table_windows import Limits, Rows, Window, lay_out, search_pattern
 from formats.tables import Cell, Table, parse_table
 
 
@@ -42,7 +42,7 @@ def up_to(rows: int, columns: int) -> Limits:
 
 def cut(text: str, markup: str, limits: Limits, row: int = 1, column: int = 1) -> Rows:
     """Return the window that contains a position, from 1."""
-    cells = grid(parse_table(text, markup), limits)
+    cells = lay_out(parse_table(text, markup), limits)
     return cells.cut(cells.window(row - 1, column - 1))
 
 
@@ -51,27 +51,27 @@ def texts(rows) -> list[list[str]]:
 
 
 def test_a_small_table_is_one_window():
-    table = shown_table(markdown(50, 30), "markdown")
+    table = build_table(markdown(50, 30), "markdown")
 
     assert table.is_whole
     assert (len(table.body), len(table.body[0])) == (50, 30)
 
 
-def test_nobody_gets_a_second_window_for_a_few_rows_more():
-    assert shown_table(markdown(62, 37), "markdown").is_whole
-    assert not shown_table(markdown(63, 37), "markdown").is_whole
-    assert not shown_table(markdown(62, 38), "markdown").is_whole
+def test_a_few_extra_rows_do_not_make_a_second_window():
+    assert build_table(markdown(62, 37), "markdown").is_whole
+    assert not build_table(markdown(63, 37), "markdown").is_whole
+    assert not build_table(markdown(62, 38), "markdown").is_whole
 
 
 def test_a_narrow_table_has_more_rows_in_a_window_and_a_short_one_more_columns():
     long, wide = markdown(5_000, 20), markdown(5, 1_331)
 
-    assert shown_table(long, "markdown").window == Window(0, 75, 0, 20)
-    assert shown_table(wide, "markdown").window == Window(0, 5, 0, 150)
+    assert build_table(long, "markdown").window == Window(0, 75, 0, 20)
+    assert build_table(wide, "markdown").window == Window(0, 5, 0, 150)
 
 
 def test_the_first_window_of_5000_rows_says_where_it_is():
-    table = shown_table(markdown(5_000, 4), "markdown")
+    table = build_table(markdown(5_000, 4), "markdown")
 
     assert (table.first_row, table.window.row_end, table.body_rows) == (1, 150, 5_000)
     assert (table.first_column, table.window.column_end, table.columns) == (1, 4, 4)
@@ -81,7 +81,7 @@ def test_the_first_window_of_5000_rows_says_where_it_is():
 
 
 def test_the_head_and_the_first_column_are_in_every_window():
-    table = shown_table(markdown(310, 1_331), "markdown", row=260, column=70)
+    table = build_table(markdown(310, 1_331), "markdown", row=260, column=70)
 
     assert table.window == Window(250, 300, 60, 90)
     assert texts(table.head)[0][:3] == ["c1", "c61", "c62"]
@@ -90,8 +90,8 @@ def test_the_head_and_the_first_column_are_in_every_window():
     assert [cell.first for cell in table.body[0][:2]] == [True, False]
 
 
-def test_a_place_outside_belongs_to_the_last_window():
-    table = shown_table(markdown(5_000, 4), "markdown", row=10**9, column=10**9)
+def test_positions_outside_the_table_show_the_last_window():
+    table = build_table(markdown(5_000, 4), "markdown", row=10**9, column=10**9)
 
     assert table.window == Window(4_950, 5_000, 0, 4)
     assert table.below is None
@@ -99,7 +99,7 @@ def test_a_place_outside_belongs_to_the_last_window():
 
 def test_a_table_of_long_texts_has_fewer_rows_in_a_window():
     rows = "".join(f"|{'tide ' * 400}|x|\n" for _ in range(200))
-    table = shown_table("|a|b|\n|---|---|\n" + rows, "markdown")
+    table = build_table("|a|b|\n|---|---|\n" + rows, "markdown")
 
     assert len(table.body) == 45
 
@@ -122,7 +122,7 @@ def test_a_header_over_many_columns_is_cut_at_the_edge_of_the_window():
     assert [cell.text for cell in table.body[0]] == ["1", *map(str, range(31, 61))]
 
 
-def test_a_cell_that_reaches_down_into_a_window_is_there_again():
+def test_a_cell_that_reaches_down_into_a_window_is_repeated_there():
     rows = "".join(
         f"<tr>{'<td rowspan=150>North</td>' if n == 0 else ''}{'<td>South</td>' if n > 149 else ''}"
         f"<td>{n}</td></tr>"
@@ -139,7 +139,7 @@ def test_a_cell_that_reaches_down_into_a_window_is_there_again():
     assert [cell.text for cell in second.body[50]] == ["South", "150"]
 
 
-def test_a_row_of_one_wide_cell_stands_over_all_columns_of_each_window():
+def test_a_wide_cell_spans_all_columns_of_each_window():
     rows = "<tr><td colspan=90>Northern ports</td></tr>" + "<tr>" + "<td>x</td>" * 90 + "</tr>"
     text = f"<table>{rows}</table>"
 
@@ -149,10 +149,10 @@ def test_a_row_of_one_wide_cell_stands_over_all_columns_of_each_window():
 
 def test_words_are_found_in_the_windows_that_are_not_shown():
     text = markdown(5_000, 4).replace("r4321c3", "Spring tide").replace("r77c2", "SPRING")
-    first = shown_table(text, "markdown")
+    first = build_table(text, "markdown")
 
-    found = found_in(first, "spring nothing", "next", NOTHING)
-    again = found_in(found, "spring nothing", "next", NOTHING)
+    found = find_in_table(first, "spring nothing", "next", NO_WORDS)
+    again = find_in_table(found, "spring nothing", "next", NO_WORDS)
 
     assert found.window == Window(4_200, 4_350, 0, 4)
     assert found.found is not None
@@ -161,11 +161,11 @@ def test_words_are_found_in_the_windows_that_are_not_shown():
     assert [cell.text for row in again.body for cell in row if cell.hit] == ["SPRING"]
 
 
-def test_what_is_not_in_the_table_is_not_found():
-    first = shown_table(markdown(190, 4), "markdown")
+def test_words_that_are_not_in_the_table_are_not_found():
+    first = build_table(markdown(190, 4), "markdown")
 
-    assert found_in(first, "r191c1 x", "next", NOTHING) is first
-    assert found_in(first, "   ", "next", NOTHING) is first
+    assert find_in_table(first, "r191c1 x", "next", NO_WORDS) is first
+    assert find_in_table(first, "   ", "next", NO_WORDS) is first
 
 
 @pytest.mark.parametrize(
@@ -181,10 +181,10 @@ def test_what_is_not_in_the_table_is_not_found():
         ("previous", 2, 4),
     ],
 )
-def test_the_search_goes_on_from_the_window_shown_and_around_the_end(go, start, expected):
+def test_the_search_continues_from_the_shown_window_and_wraps_around(go, start, expected):
     text = markdown(500, 2).replace("r150c1", "tide").replace("r350c2", "tide")
-    cells = grid(parse_table(text, "markdown"), up_to(100, 30))
-    pattern = searched("tide")
+    cells = lay_out(parse_table(text, "markdown"), up_to(100, 30))
+    pattern = search_pattern("tide")
     assert pattern is not None
 
     found = cells.find(pattern, cells.window((start - 1) * 100), go)
@@ -194,14 +194,14 @@ def test_the_search_goes_on_from_the_window_shown_and_around_the_end(go, start, 
 
 
 def test_a_longer_word_is_found_before_one_within_it():
-    pattern = searched("tid tides")
+    pattern = search_pattern("tid tides")
     assert pattern is not None
 
     assert pattern.findall("Tides, tidal") == ["Tides", "tid"]
 
 
-def test_characters_with_a_meaning_in_patterns_are_letters():
-    pattern = searched("a.b (")
+def test_special_characters_of_patterns_are_matched_literally():
+    pattern = search_pattern("a.b (")
     assert pattern is not None
 
     assert pattern.findall("axb a.b (") == ["a.b", "("]
@@ -256,8 +256,8 @@ def plain(table: Table) -> dict[tuple[int, int], str]:
 
 
 @given(tables(), st.integers(1, 4), st.integers(1, 4))
-def test_every_place_shows_in_its_window_what_it_shows_in_the_whole_table(table, rows, columns):
-    cells = grid(table, up_to(rows, columns))
+def test_every_window_shows_the_same_cells_as_the_whole_table(table, rows, columns):
+    cells = lay_out(table, up_to(rows, columns))
     whole = plain(table)
     seen: Counter[tuple[int, int]] = Counter()
     own: Counter[str] = Counter()
@@ -287,9 +287,9 @@ def test_every_place_shows_in_its_window_what_it_shows_in_the_whole_table(table,
 
 
 @given(tables(), st.integers(1, 3), st.integers(0, 20))
-def test_the_search_counts_each_cell_once_and_comes_by_every_window_that_has_it(table, size, at):
-    cells = grid(table, up_to(size, size))
-    pattern = searched("1")
+def test_the_search_counts_each_cell_once_and_visits_every_window_with_a_match(table, size, at):
+    cells = lay_out(table, up_to(size, size))
+    pattern = search_pattern("1")
     assert pattern is not None
     total = sum(cell.text.count("1") for row in table.rows for cell in row)
 
@@ -315,7 +315,7 @@ def test_the_search_counts_each_cell_once_and_comes_by_every_window_that_has_it(
 
 
 def test_a_table_without_cells_has_one_empty_window():
-    cells = grid(Table("", (), 0))
+    cells = lay_out(Table("", (), 0))
 
     assert list(cells.windows()) == [(0, 0, 0, 0)]
     assert cells.cut(Window(0, 0, 0, 0)) == ([], [])
@@ -324,4 +324,4 @@ def test_a_table_without_cells_has_one_empty_window():
 def test_many_header_rows_leave_room_for_the_body():
     rows = tuple((Cell(str(n), header=True), Cell("x", header=n < 20)) for n in range(30))
 
-    assert grid(Table("", rows, 2)).head == 8
+    assert lay_out(Table("", rows, 2)).head == 8

@@ -15,7 +15,7 @@ from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging.judging_session import read_judging_session
-from annotate.judging.statement import On, Recorded
+from annotate.judging.statement import Recorded, Target
 from annotate.judging.withdrawal import undo, withdraw
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
@@ -52,8 +52,8 @@ class Scene:
         return load(self.project, "docs-jsonl", jsonl({"doc_id": "A", "text": text, **more}))
 
     def judge(self, relevance: int = 1, text: int | None = None, of=None, **more) -> Recorded:
-        on = On(self.pair, self.narrative.pk, (of or self.first).pk, text=text)
-        return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
+        target = Target(self.pair, self.narrative.pk, (of or self.first).pk, text=text)
+        return judging.record_grade(target=target, relevance=relevance, by=self.ada, **more)
 
     def open(self) -> list[int]:
         """Return the candidates that ada still has to judge."""
@@ -95,7 +95,7 @@ def test_an_earlier_text_that_comes_back_is_a_new_version(scene):
     assert versions() == [(1, FIRST), (2, SECOND), (3, FIRST)]
 
 
-def test_another_markup_is_another_version_and_another_title_is_none(scene):
+def test_a_new_markup_makes_a_version_and_a_new_title_does_not(scene):
     scene.change(FIRST, markup="html")
     scene.change(FIRST, markup="html", title="Tides")
 
@@ -103,7 +103,7 @@ def test_another_markup_is_another_version_and_another_title_is_none(scene):
     assert Document.objects.get(doc_id="A").title == "Tides"
 
 
-def test_a_text_that_arrives_later_is_a_first_version_and_makes_nothing_stale(scene):
+def test_a_first_text_makes_nothing_stale(scene):
     scene.judge(of=scene.second)
 
     report = load(scene.project, "docs-jsonl", jsonl({"doc_id": "B", "text": "Of dykes."}))
@@ -125,7 +125,7 @@ def test_a_file_may_name_the_versions_of_a_document(scene):
     assert versions("N") == [(1, "a"), (2, "b")]
 
 
-def test_versions_are_added_to_those_that_are_here(scene):
+def test_new_versions_are_added_to_existing_ones(scene):
     lines = [(1, FIRST), (2, SECOND), (3, "Fog.")]
 
     report = load(
@@ -158,13 +158,13 @@ def test_versions_that_do_not_fit_are_refused(scene, lines, sentence):
 # --- answers --------------------------------------------------------------------------------------
 
 
-def test_a_judgment_names_the_text_it_was_made_of(scene):
+def test_a_judgment_records_the_text_version_that_was_read(scene):
     with_text, without = scene.judge(text=1).row, scene.judge(of=scene.second, text=0).row
 
     assert (with_text.text_version, without.text_version) == (1, None)
 
 
-def test_what_was_said_of_the_older_text_is_stale_and_is_asked_again(scene):
+def test_judgments_of_the_older_text_are_stale_and_the_assignment_is_reopened(scene):
     scene.judge(evidence=[Span(0, 8)])
     scene.judge(of=scene.second)
     scene.assignment.refresh_from_db()
@@ -176,10 +176,10 @@ def test_what_was_said_of_the_older_text_is_stale_and_is_asked_again(scene):
     assert scene.assignment.done_at is None
     assert scene.open() == [scene.first.pk]
     assert [one.candidate for one in judgments_in_force(scene.project)] == [scene.second]
-    assert Judgment.objects.standing().count() == 2
+    assert Judgment.objects.not_superseded().count() == 2
 
 
-def test_judging_the_new_text_leaves_the_older_judgment_as_it_was(scene):
+def test_judging_the_new_text_does_not_change_the_older_judgment(scene):
     before = scene.judge(relevance=2, evidence=[Span(0, 8)]).row
     scene.change()
 
@@ -192,18 +192,18 @@ def test_judging_the_new_text_leaves_the_older_judgment_as_it_was(scene):
     assert set(scene.open()) == {scene.first.pk, scene.second.pk}
 
 
-def test_a_judgment_that_another_replaced_is_stale_when_it_stands_again(scene):
+def test_withdrawing_a_judgment_restores_the_earlier_one_as_stale(scene):
     scene.judge(relevance=0)
     second = scene.judge(relevance=1).row
     scene.change()
 
     withdraw(uuid=second.uuid, pair=scene.pair, by=scene.ada)
 
-    assert [one.relevance for one in Judgment.objects.standing()] == [0]
+    assert [one.relevance for one in Judgment.objects.not_superseded()] == [0]
     assert not Judgment.objects.current().exists()
 
 
-def test_a_flag_on_the_older_text_no_longer_stands_for_the_new_one(scene):
+def test_a_flag_on_the_older_text_does_not_count_for_the_new_one(scene):
     judging.flag(
         narrative=scene.narrative,
         candidate=scene.first,
@@ -263,7 +263,7 @@ def entry(scene: Scene, number: int, **fields: Any) -> dict[str, Any]:
     }
 
 
-def test_what_a_browser_journaled_under_the_older_text_is_kept_under_it_and_told(scene, client):
+def test_a_journaled_judgment_of_the_older_text_is_kept_under_that_text(scene, client):
     client.force_login(scene.ada.user)
     scene.change()
     marked = entry(scene, 1, text_version=1, evidence=[{"start": 9, "end": 22}])
@@ -284,7 +284,7 @@ def test_what_a_browser_journaled_under_the_older_text_is_kept_under_it_and_told
     assert scene.assignment.done_at is None
 
 
-def test_an_entry_that_names_a_text_nobody_has_is_refused(scene, client):
+def test_a_journal_entry_with_an_unknown_text_version_is_refused(scene, client):
     client.force_login(scene.ada.user)
     response = client.post(
         reverse("annotate:api_journal"),
@@ -298,7 +298,7 @@ def test_an_entry_that_names_a_text_nobody_has_is_refused(scene, client):
     assert not Judgment.objects.exists()
 
 
-def test_a_program_sends_the_text_it_read(scene):
+def test_an_api_client_sends_the_text_version_that_it_read(scene):
     scene.change()
     program = Program("ada", "judge")
     sent = {
@@ -315,17 +315,17 @@ def test_a_program_sends_the_text_it_read(scene):
     assert (saved.status_code, saved.json()["text_version"]) == (201, 2)
 
 
-def test_nobody_is_asked_to_look_again_at_an_answer_to_an_older_text(scene):
-    said = scene.judge().row
+def test_a_stale_judgment_cannot_get_a_rejudge_request(scene):
+    judgment = scene.judge().row
     scene.change()
 
     with pytest.raises(Stale, match="a new text"):
-        rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
+        rejudge_requests.ask(judgment=judgment, words="Sure?", by=scene.carla)
 
 
-def test_a_rejudge_request_is_not_open_once_the_text_is_another(scene):
-    said = scene.judge().row
-    rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
+def test_a_new_text_closes_a_rejudge_request(scene):
+    judgment = scene.judge().row
+    rejudge_requests.ask(judgment=judgment, words="Sure?", by=scene.carla)
 
     scene.change()
 
@@ -336,7 +336,7 @@ def test_a_rejudge_request_is_not_open_once_the_text_is_another(scene):
     assert read_judging_session(narrative=scene.narrative, by=scene.ada).done
 
 
-def test_a_stale_judgment_says_in_the_matrix_of_which_text_it_is(scene, client):
+def test_the_matrix_shows_the_text_version_of_a_stale_judgment(scene, client):
     scene.judge(relevance=2)
     scene.change()
     client.force_login(scene.carla.user)
@@ -348,26 +348,26 @@ def test_a_stale_judgment_says_in_the_matrix_of_which_text_it_is(scene, client):
 
 # --- notes of a load ------------------------------------------------------------------------------
 
-TOLD = (
+STALE_NOTE = (
     "1 document gets another text. Answers to the earlier text: 1 judgment with 2 evidence spans. "
     "They are kept under that text and become stale: they no longer count, and judges are asked "
     "again"
 )
 
 
-def test_preview_and_load_say_how_much_becomes_stale(scene):
+def test_preview_and_load_report_how_much_becomes_stale(scene):
     scene.judge(evidence=[Span(0, 8), Span(9, 11)])
     other = jsonl({"doc_id": "A", "text": SECOND})
 
     preview = load(scene.project, "docs-jsonl", other, dry_run=True)
 
-    assert preview.notes == [TOLD]
+    assert preview.notes == [STALE_NOTE]
     assert judgments_in_force(scene.project).count() == 1
-    assert load(scene.project, "docs-jsonl", other).notes == [TOLD]
+    assert load(scene.project, "docs-jsonl", other).notes == [STALE_NOTE]
     assert load(scene.project, "docs-jsonl", other).notes == []
 
 
-def test_the_command_says_it_before_and_after(scene, tmp_path):
+def test_the_command_reports_stale_answers_in_dry_run_and_load(scene, tmp_path):
     scene.judge(evidence=[Span(0, 8), Span(9, 11)])
     (tmp_path / "other.jsonl").write_text(jsonl({"doc_id": "A", "text": SECOND}))
 
@@ -375,29 +375,29 @@ def test_the_command_says_it_before_and_after(scene, tmp_path):
         out = io.StringIO()
         path = str(tmp_path / "other.jsonl")
         call_command("load", "tides", "docs-jsonl", path, "--json", *more, stdout=out)
-        assert TOLD in json.dumps(json.loads(out.getvalue()))
+        assert STALE_NOTE in json.dumps(json.loads(out.getvalue()))
 
 
 # --- judgments from files -------------------------------------------------------------------------
 
 
-def said_of(text_version: int | None, **more: Any) -> dict[str, Any]:
+def judgment_of(text_version: int | None, **more: Any) -> dict[str, Any]:
     named = {} if text_version is None else {"text_version": text_version}
     common = {"query_id": "301", "doc_id": "A", "annotator": "ben", "relevance": 1}
     return {**common, **named, **more}
 
 
-def test_a_loaded_judgment_is_of_the_text_it_names_else_of_the_newest(scene):
+def test_a_loaded_judgment_is_about_the_named_text_or_else_the_newest(scene):
     scene.change()
 
-    load(scene.project, "judgments-jsonl", jsonl(said_of(1, relevance=0), said_of(None)))
+    load(scene.project, "judgments-jsonl", jsonl(judgment_of(1, relevance=0), judgment_of(None)))
 
     found = Judgment.objects.order_by("text_version")
     assert [(one.text_version, one.is_current) for one in found] == [(1, False), (2, True)]
 
 
-def test_a_loaded_judgment_of_a_text_that_is_not_here_is_refused(scene):
-    report = load(scene.project, "judgments-jsonl", jsonl(said_of(2)))
+def test_a_loaded_judgment_of_an_unknown_text_version_is_refused(scene):
+    report = load(scene.project, "judgments-jsonl", jsonl(judgment_of(2)))
 
     assert problems(report) == [
         (
@@ -407,12 +407,12 @@ def test_a_loaded_judgment_of_a_text_that_is_not_here_is_refused(scene):
     ]
 
 
-def test_loaded_evidence_is_held_against_the_text_it_names(scene):
+def test_loaded_evidence_is_checked_against_the_named_text(scene):
     scene.change()
     span = [{"start": 9, "end": 22}]
 
-    first = load(scene.project, "judgments-jsonl", jsonl(said_of(1, evidence=span)))
-    second = load(scene.project, "judgments-jsonl", jsonl(said_of(2, evidence=span)))
+    first = load(scene.project, "judgments-jsonl", jsonl(judgment_of(1, evidence=span)))
+    second = load(scene.project, "judgments-jsonl", jsonl(judgment_of(2, evidence=span)))
 
     assert counts(first) == (1, 1, 0, 0, 0)
     assert problems(second) == [
@@ -420,7 +420,7 @@ def test_loaded_evidence_is_held_against_the_text_it_names(scene):
     ]
 
 
-def test_a_table_of_judgments_may_name_the_text(scene):
+def test_a_csv_of_judgments_may_name_the_text_version(scene):
     scene.change()
     header = "query_id,doc_id,annotator,relevance,text_version\n"
 

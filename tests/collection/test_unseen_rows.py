@@ -11,7 +11,7 @@ pytestmark = pytest.mark.sqlite
 
 
 @pytest.mark.parametrize("model", [Query, Document, Candidate])
-def test_the_same_rows_are_there_for_everybody_once_they_are_shown(db, model):
+def test_unseen_rows_become_visible_once_they_are_shown(db, model):
     project = factories.project()
     factories.candidate(factories.query(project), "A")
     before = model.objects.count()

@@ -1,6 +1,6 @@
-"""The API as a list that people can read: a line for each operation, and one for each shape.
+"""The API as a readable list: a line for each operation and one for each shape.
 
-`python -m tests.config.api_outline` writes docs/api-outline.txt anew.
+`python -m tests.config.api_outline` rewrites docs/api-outline.txt.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ descriptions and errors.
 
 
 def outline(schema: dict[str, Any]) -> str:
-    """Return the list of an OpenAPI schema."""
+    """Return the outline of an OpenAPI schema."""
     lines = [
         _operation(verb.upper(), path, verbs[verb])
         for path, verbs in sorted(schema["paths"].items())
@@ -97,7 +97,7 @@ def _type(schema: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write the list anew."""
+    """Rewrite the file."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
     import django
 

@@ -1,6 +1,6 @@
-"""Asking every operation of the API what its own description allows and forbids.
+"""Requests to every API operation that its schema allows and forbids.
 
-Apart from the tests, which import it when they run: schemathesis takes a second to import.
+A module of its own, which the tests import when they run: schemathesis takes a second to import.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ CHECKS = [
     checks.response_schema_conformance,
     checks.response_headers_conformance,
 ]
-# Of what is made wrong on purpose, some is right again once it is written into an address.
-OF_WRONG = CHECKS[:3]
+# Some intentionally invalid values become valid once they are written into a URL.
+CHECKS_OF_INVALID = CHECKS[:3]
 BRIEF = hypothesis_settings(
     max_examples=EXAMPLES,
     phases=[Phase.generate],
@@ -47,38 +47,38 @@ BRIEF = hypothesis_settings(
 
 
 @contextmanager
-def undone() -> Iterator[None]:
-    """What is done in here is as if it had never been."""
+def rolled_back() -> Iterator[None]:
+    """Roll back everything done inside."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
 
 
-def token_of(name: str) -> str:
-    """What a program of this person shows, with every scope."""
+def make_full_token(name: str) -> str:
+    """Return a token of this person with every scope."""
     person = User.objects.get(username=name)
     return make_token(name="Asks", scopes=["judge", "lead"], days=1, by=person).secret
 
 
 @cache
 def operations() -> list[Any]:
-    """Every operation of the API: the description is made once."""
+    """Return every operation of the API; the schema is made once."""
     described = schemathesis.openapi.from_dict(schema())
     described.app = get_wsgi_application()
-    # What is no operation has none, and raises here.
+    # `ok` raises for an invalid operation.
     return [found.ok() for found in described.get_all_operations()]  # type: ignore[union-attr]
 
 
-def asked(who: str, kind: str, keys: dict[str, Any]) -> tuple[Counter[int], list[str]]:
-    """Ask every operation some times; return the statuses, and what is wrong.
+def send_requests(who: str, kind: str, keys: dict[str, Any]) -> tuple[Counter[int], list[str]]:
+    """Send some requests to every operation; return the statuses and the failures.
 
-    `kind`: "positive" for what is allowed, "negative" for what is not.
-    `keys`: what stands in addresses; what is not in it is made up.
+    `kind`: "positive" for valid requests, "negative" for invalid ones.
+    `keys`: values for parameters of addresses; others are generated.
     """
     mode = GenerationMode(kind)
-    headers = {"Authorization": f"Bearer {token_of(who)}"} if who else {}
+    headers = {"Authorization": f"Bearer {make_full_token(who)}"} if who else {}
     statuses: Counter[int] = Counter()
-    wrong: list[str] = []
+    failures: list[str] = []
 
     def ask(operation: Any) -> None:
         named = {parameter.name for parameter in operation.path_parameters}
@@ -88,22 +88,26 @@ def asked(who: str, kind: str, keys: dict[str, Any]) -> tuple[Counter[int], list
         @given(case=operation.as_strategy(generation_mode=mode))
         def one(case: Any) -> None:
             case.path_parameters.update(known)
-            with undone():
+            with rolled_back():
                 response = case.call(headers=headers)
                 statuses[response.status_code] += 1
             try:
-                case.validate_response(response, checks=looked_at)
-            except FailureGroup as failures:
-                told = "; ".join(f"{fault.title}: {fault.message}" for fault in failures.exceptions)
-                wrong.append(f"{case.method} {case.path} {response.status_code}: {told}"[:600])
+                case.validate_response(response, checks=active_checks)
+            except FailureGroup as group:
+                messages = "; ".join(
+                    f"{fault.title}: {fault.message}" for fault in group.exceptions
+                )
+                failures.append(
+                    f"{case.method} {case.path} {response.status_code}: {messages}"[:600]
+                )
 
         one()
 
-    looked_at = CHECKS if mode is GenerationMode.POSITIVE else OF_WRONG
+    active_checks = CHECKS if mode is GenerationMode.POSITIVE else CHECKS_OF_INVALID
     with warnings.catch_warnings():
-        # Hypothesis and schemathesis say that they were asked for little.
+        # Hypothesis and schemathesis warn about the small number of examples.
         warnings.simplefilter("ignore")
         for operation in operations():
             if mode is GenerationMode.POSITIVE or operation.body or operation.query:
                 ask(operation)
-    return statuses, wrong
+    return statuses, failures

@@ -1,4 +1,4 @@
-"""What is done in the administration, and to tokens, is in the installation's audit log."""
+"""Changes in the admin, and to tokens, are in the installation's audit log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotate.models import AuditEvent, User
 from annotate.people.tokens import end_token, make_token
 from annotate.projects.audit_log import record
-from config.administration import Trailed
+from config.administration import AuditedAdmin
 from exporters.models import Export
 from keeping.verify import verify
 from tests import factories
@@ -22,17 +22,17 @@ def fay(db) -> User:
     return User.objects.create_superuser("fay", password=factories.PASSWORD)
 
 
-def done() -> list[tuple[str, str, str, str]]:
+def recorded_events() -> list[tuple[str, str, str, str]]:
     rows = AuditEvent.objects.filter(project=None).order_by("pk")
     return list(rows.values_list("what", "name", "about", "words"))
 
 
-def test_every_part_of_the_administration_is_in_the_audit_log():
+def test_every_registered_model_is_audited():
     assert admin.site._registry
-    assert all(isinstance(one, Trailed) for one in admin.site._registry.values())
+    assert all(isinstance(one, AuditedAdmin) for one in admin.site._registry.values())
 
 
-def test_what_is_added_changed_and_deleted_is_told_with_who_did_it(fay, client):
+def test_additions_changes_and_deletions_are_recorded_with_their_author(fay, client):
     client.force_login(fay)
     client.post(reverse("admin:auth_group_add"), {"name": "readers"})
     group = Group.objects.get()
@@ -40,7 +40,7 @@ def test_what_is_added_changed_and_deleted_is_told_with_who_did_it(fay, client):
     client.post(reverse("admin:auth_group_delete", args=[group.pk]), {"post": "yes"})
 
     assert not Group.objects.exists()
-    assert done() == [
+    assert recorded_events() == [
         ("admin.added", "fay", "group readers", "Added."),
         ("admin.changed", "fay", "group writers", "Changed Name."),
         ("admin.deleted", "fay", "group writers", ""),
@@ -48,26 +48,26 @@ def test_what_is_added_changed_and_deleted_is_told_with_who_did_it(fay, client):
     assert verify(None).faults == []
 
 
-def test_what_the_administration_refuses_is_not_there(fay, client):
+def test_refused_changes_are_not_recorded(fay, client):
     client.force_login(fay)
     client.post(reverse("admin:auth_group_add"), {"name": ""})
 
-    assert done() == []
+    assert recorded_events() == []
 
 
-def test_tokens_are_there_without_their_secret(db):
+def test_tokens_are_recorded_without_their_secret(db):
     ada = factories.user("ada")
     made = make_token(name="my script", scopes=["judge"], days=7, by=ada)
     for _ in range(2):
         end_token(pk=made.token.pk, by=ada)
 
-    assert done() == [
+    assert recorded_events() == [
         ("token.made", "ada", "my script", ""),
         ("token.ended", "ada", "my script", ""),
     ]
 
 
-def test_who_looks_after_the_installation_reads_it_and_nobody_else(fay, client):
+def test_only_administrators_can_read_the_audit_log(fay, client):
     ada = factories.user("ada")
     make_token(name="my script", scopes=[], days=7, by=ada)
     project = factories.project()
@@ -84,7 +84,7 @@ def test_who_looks_after_the_installation_reads_it_and_nobody_else(fay, client):
     assert client.get(f"{table}?since=x").url == page
 
 
-def test_a_job_that_is_tried_again_is_there_once(fay, client, published):
+def test_a_retried_job_is_recorded_once(fay, client, published):
     project = factories.project()
     export = Export.objects.create(
         project=project,

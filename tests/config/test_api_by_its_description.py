@@ -1,8 +1,8 @@
-"""Everything that the API's own description allows, and what it forbids, is asked of it, as several
-people: no server error, and no answer that the description does not know.
+"""Requests that the API's schema allows and forbids, sent as several people.
 
-In process, over WSGI, with rows of every kind; what a request does is undone before the next one.
-Bounded: `REJUDGE_API_EXAMPLES` asks more of every operation (2 unless told otherwise).
+No response is a server error or missing from the schema. The requests run in process, over WSGI,
+with rows of every kind; each is rolled back before the next one. `REJUDGE_API_EXAMPLES` is the
+number of requests per operation (2 by default).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def tides(db: None, settings: Any, tmp_path: Any, published: Any) -> Iterator[Wo
     }
     signals = (request_started, request_finished)
     for signal in signals:
-        # The connection is this test's, and its transaction goes on.
+        # The connection belongs to the test, whose transaction must stay open.
         signal.disconnect(close_old_connections)
     yield world("tides", "ada", "carla")
     for signal in signals:
@@ -38,34 +38,34 @@ def tides(db: None, settings: Any, tmp_path: Any, published: Any) -> Iterator[Wo
 
 
 @pytest.fixture
-def asked() -> Callable[..., Any]:
-    """Ask every operation some times, as somebody; the statuses, and what is wrong."""
-    from tests.config.described_api import asked
+def send_requests() -> Callable[..., Any]:
+    """Return a function that sends some requests to every operation as a given person."""
+    from tests.config.described_api import send_requests
 
-    return asked
+    return send_requests
 
 
 @pytest.mark.parametrize("who", ["", "ada", "carla"])
-def test_what_it_allows_is_answered_as_it_says(tides, asked, who):
-    statuses, wrong = asked(who, "positive", tides.keys)
+def test_requests_that_the_schema_allows_get_documented_responses(tides, send_requests, who):
+    statuses, failures = send_requests(who, "positive", tides.keys)
 
-    assert not wrong, "\n".join(wrong)
+    assert not failures, "\n".join(failures)
     assert set(statuses) <= ({401} if not who else {404, *range(200, 205)} | set(range(400, 430)))
     if who == "carla":
-        # Her requests come through to the actions.
+        # Her requests reach the actions.
         assert statuses[200] > 50
         assert statuses[201] > 0
 
 
-def test_what_it_forbids_is_no_error_of_the_server(tides, asked):
-    statuses, wrong = asked("carla", "negative", tides.keys)
+def test_requests_that_the_schema_forbids_cause_no_server_error(tides, send_requests):
+    statuses, failures = send_requests("carla", "negative", tides.keys)
 
-    assert not wrong, "\n".join(wrong)
+    assert not failures, "\n".join(failures)
     assert statuses[400] > 100
 
 
-def test_addresses_that_are_made_up_lead_nowhere(tides, asked):
-    statuses, wrong = asked("carla", "positive", {})
+def test_generated_addresses_are_not_found(tides, send_requests):
+    statuses, failures = send_requests("carla", "positive", {})
 
-    assert not wrong, "\n".join(wrong)
+    assert not failures, "\n".join(failures)
     assert statuses[404] > 0

@@ -1,4 +1,4 @@
-"""The schema of the API: valid, complete, and what the list of operations and shapes says."""
+"""The API schema is valid, complete and matches docs/api-outline.txt."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.test_permissions import PROGRAMS, RIGHTS, ROUTES, Right
 
 @pytest.fixture(scope="module")
 def schema(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The schema as it is now; a warning while it is made is an error."""
+    """The current schema; a warning while it is generated is an error."""
     made = tmp_path_factory.mktemp("schema") / "openapi.yaml"
     call_command("spectacular", file=str(made), validate=True, fail_on_warn=True)
     return yaml.safe_load(made.read_text())
 
 
-def test_operations_and_shapes_are_those_of_the_list(schema):
+def test_operations_and_shapes_match_the_outline(schema):
     assert outline(schema).splitlines() == FILE.read_text().splitlines(), (
         "the API is not as docs/api-outline.txt says; if it should be as it is now: "
         "python -m tests.config.api_outline"
@@ -43,7 +43,7 @@ def test_every_route_for_programs_is_in_the_schema(schema):
     }
 
 
-def test_every_verb_says_what_can_go_wrong(schema):
+def test_every_operation_documents_its_errors(schema):
     for path, verbs in schema["paths"].items():
         for verb, operation in verbs.items():
             assert {"401", "403", "404", "429"} <= set(operation["responses"]), (path, verb)
@@ -53,7 +53,7 @@ def test_every_verb_says_what_can_go_wrong(schema):
 @pytest.mark.parametrize(
     ("form", "media"), [("", "application/yaml"), ("json", "application/json")]
 )
-def test_who_is_signed_in_reads_the_schema(db, client, schema, form, media):
+def test_signed_in_people_can_read_the_schema(db, client, schema, form, media):
     client.force_login(factories.user("ada"))
 
     response = client.get("/api/v1/schema/", {"form": form})

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names every package and every subject that there is, and no other."""
+"""ARCHITECTURE.md names every package and every subject, and no others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ APPS = ("annotate", "audit", "exporters")
 PAGE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
 
 
-def test_the_table_names_the_packages_and_subjects_that_there_are():
+def test_the_table_names_exactly_the_packages_and_subjects():
     rows = re.findall(r"^\| (?:`(\w+)/`)? ?\| (?:`(\w+)`|pure)? ?\| ", PAGE, re.MULTILINE)
     named: set[str] = set()
     package = ""
@@ -34,5 +34,5 @@ def test_the_table_names_the_packages_and_subjects_that_there_are():
     assert named == packages | subjects
 
 
-def test_it_is_short_enough_to_be_read():
+def test_architecture_page_is_at_most_200_lines():
     assert len(PAGE.splitlines()) <= 200

@@ -1,4 +1,4 @@
-"""Bodies of requests: how large they may be, how long they may take, and that no thread waits."""
+"""Request bodies: limits on size and time, and that no thread waits for one."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SIGN_IN = "/accounts/login/"
 FORM = "application/x-www-form-urlencoded"
 
 
-def request_of(
+def send_request(
     path: str, *, chunks: list[bytes], headers: dict[str, str], ends: bool = True
 ) -> SimpleNamespace:
     """Let the application answer a request whose body comes in these chunks.
 
-    After the last one nothing more comes, or the client is gone, where `ends` says so.
+    After the last one the client disconnects or, if `ends` is False, sends nothing more.
     """
     seen = SimpleNamespace(status=None, body=b"", headers={}, received=0)
     scope = {
@@ -69,7 +69,7 @@ def request_of(
 
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """An application in Django's place that answers with the body; what it was asked."""
+    """Replace Django by an application that returns the body; return the environs it gets."""
     asked: list[dict[str, Any]] = []
 
     def answer(environ, start_response):
@@ -94,56 +94,56 @@ def test_a_body_has_ten_seconds_and_one_more_for_each_16_kib():
     assert seconds_for(163_840, 1_000_000) == 20
 
 
-def test_a_body_has_a_deadline_however_fast_it_comes():
+def test_a_body_has_a_deadline_however_fast_it_arrives():
     assert seconds_for(LITTLE, LITTLE) == 120
     assert seconds_for(4 * 1024**3, 4 * 1024**3) == 3600
 
 
-def test_a_body_that_stops_coming_is_refused_before_django_reads_it(monkeypatch):
+def test_a_stalled_body_is_refused_before_django_reads_it(monkeypatch):
     monkeypatch.setattr(request_bodies, "GRACE", 0.0)
 
-    seen = request_of(SIGN_IN, chunks=[b"x"], headers=headers(1_000), ends=False)
+    seen = send_request(SIGN_IN, chunks=[b"x"], headers=headers(1_000), ends=False)
 
     assert seen.status == 408
     assert b"This took too long to arrive" in seen.body
 
 
-def test_a_program_reads_of_it_as_a_problem(monkeypatch):
+def test_a_stalled_body_to_the_api_gets_problem_json(monkeypatch):
     monkeypatch.setattr(request_bodies, "GRACE", 0.0)
 
-    seen = request_of("/api/v1/journal/", chunks=[b"x"], headers=headers(9), ends=False)
+    seen = send_request("/api/v1/journal/", chunks=[b"x"], headers=headers(9), ends=False)
 
     assert (seen.status, json.loads(seen.body)["code"]) == (408, "too_slow")
 
 
-def test_a_client_that_goes_away_in_the_middle_of_its_body_asks_for_nothing(echo):
-    seen = request_of(SIGN_IN, chunks=[b"half"], headers=headers(8))
+def test_a_request_is_dropped_if_its_client_disconnects(echo):
+    seen = send_request(SIGN_IN, chunks=[b"half"], headers=headers(8))
 
     assert (seen.status, echo) == (None, [])
 
 
-def test_a_body_without_its_length_is_refused_unread():
-    seen = request_of(
+def test_a_body_without_a_length_is_refused_unread():
+    seen = send_request(
         SIGN_IN, chunks=[b"x"], headers={"host": "localhost", "transfer-encoding": "chunked"}
     )
 
     assert (seen.status, seen.received) == (411, 0)
 
 
-# --- what comes through ---------------------------------------------------------------------------
+# --- complete bodies ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 700_000])
-def test_a_body_reaches_django_whole(echo, size):
+def test_a_body_reaches_django_completely(echo, size):
     content = os.urandom(size)
     pieces = [content[i : i + 50_000] for i in range(0, size, 50_000)]
 
-    seen = request_of(SIGN_IN, chunks=pieces, headers=headers(size))
+    seen = send_request(SIGN_IN, chunks=pieces, headers=headers(size))
 
     assert (seen.status, seen.body) == (200, content)
 
 
-def test_a_long_answer_reaches_the_client_whole(monkeypatch):
+def test_a_long_response_reaches_the_client_completely(monkeypatch):
     parts = [bytes([number % 256]) * 1_000 for number in range(1_000)]
 
     def answer(environ, start_response):
@@ -152,13 +152,15 @@ def test_a_long_answer_reaches_the_client_whole(monkeypatch):
 
     monkeypatch.setattr(asgi, "django", answer)
 
-    seen = request_of(SIGN_IN, chunks=[], headers={"host": "localhost"}, ends=False)
+    seen = send_request(SIGN_IN, chunks=[], headers={"host": "localhost"}, ends=False)
 
     assert seen.body == b"".join(parts)
 
 
-def test_a_header_with_an_underscore_is_not_taken_for_one_with_a_hyphen(echo):
-    request_of(SIGN_IN, chunks=[], headers={"x_forwarded_for": "10.0.0.1", "x-forwarded-for": "b"})
+def test_a_header_with_an_underscore_is_ignored(echo):
+    send_request(
+        SIGN_IN, chunks=[], headers={"x_forwarded_for": "10.0.0.1", "x-forwarded-for": "b"}
+    )
 
     assert echo[0]["HTTP_X_FORWARDED_FOR"] == "b"
     assert echo[0]["REMOTE_ADDR"] == "192.0.2.7"
@@ -169,7 +171,7 @@ def test_a_header_with_an_underscore_is_not_taken_for_one_with_a_hyphen(echo):
 PAGE, PROGRAM = "/projects/tides/loads/", "/api/v1/projects/tides/loads/"
 
 
-def asked(
+def make_request(
     path: str, length: int, client: Client | None = None, token: str | None = None
 ) -> HttpRequest:
     headers = {"authorization": f"Bearer {token}"} if token else {}
@@ -192,49 +194,49 @@ def tides(db: None) -> Project:
 @pytest.mark.parametrize(
     "path", [SIGN_IN, "/projects/", "/healthz", "/nothing/", "/projects/tides/rubric/"]
 )
-def test_an_address_that_takes_no_large_file_takes_little(tides, client, path):
+def test_addresses_without_large_uploads_accept_only_small_bodies(tides, client, path):
     client.force_login(factories.user("carla"))
 
-    assert not is_too_large(asked(path, LITTLE, client))
-    assert is_too_large(asked(path, LITTLE + 1, client))
+    assert not is_too_large(make_request(path, LITTLE, client))
+    assert is_too_large(make_request(path, LITTLE + 1, client))
 
 
 @pytest.mark.parametrize("path", [PAGE, PROGRAM])
 @pytest.mark.parametrize(
     ("who", "refused"), [("carla", False), ("ada", True), ("stranger", True), (None, True)]
 )
-def test_a_large_upload_is_taken_only_from_who_leads_the_project(tides, client, path, who, refused):
+def test_only_leads_can_upload_large_files(tides, client, path, who, refused):
     if who:
         client.force_login(factories.user(who))
 
-    assert is_too_large(asked(path, LITTLE + 1, client)) is refused
-    assert is_too_large(asked(path.replace("tides", "other"), LITTLE + 1, client))
+    assert is_too_large(make_request(path, LITTLE + 1, client)) is refused
+    assert is_too_large(make_request(path.replace("tides", "other"), LITTLE + 1, client))
 
 
-def test_a_large_upload_is_taken_from_the_program_of_who_leads_the_project(tides):
+def test_only_tokens_of_leads_can_upload_large_files(tides):
     secrets = {
         who: make_token(name="up", scopes=[Scope.LEAD], days=1, by=factories.user(who))[1]
         for who in ("carla", "ada")
     } | {"nobody": "rejudge_unknown"}
 
     refused = {
-        who: is_too_large(asked(PROGRAM, LITTLE + 1, token=secret))
+        who: is_too_large(make_request(PROGRAM, LITTLE + 1, token=secret))
         for who, secret in secrets.items()
     }
 
     assert refused == {"carla": False, "ada": True, "nobody": True}
 
 
-def test_nobody_may_send_more_than_the_installation_takes(tides, client, settings):
+def test_nobody_can_upload_more_than_the_limit_of_the_installation(tides, client, settings):
     settings.MAX_UPLOAD = LITTLE + 5
     client.force_login(factories.user("carla"))
 
-    assert not is_too_large(asked(PAGE, LITTLE + 5, client))
-    assert is_too_large(asked(PAGE, LITTLE + 6, client))
+    assert not is_too_large(make_request(PAGE, LITTLE + 5, client))
+    assert is_too_large(make_request(PAGE, LITTLE + 6, client))
 
 
 def test_a_body_that_is_too_large_is_refused_before_any_of_it_is_read():
-    seen = request_of(SIGN_IN, chunks=[b"x"], headers=headers(LITTLE + 1), ends=False)
+    seen = send_request(SIGN_IN, chunks=[b"x"], headers=headers(LITTLE + 1), ends=False)
 
     assert (seen.status, seen.received) == (413, 0)
 
@@ -243,7 +245,7 @@ def test_a_body_that_is_too_large_is_refused_before_any_of_it_is_read():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_pages_answer_while_a_hundred_connections_send_nothing_more():
+def test_pages_answer_while_a_hundred_connections_stall():
     slow_body = (
         f"POST {SIGN_IN} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {FORM}\r\n"
         f"Cookie: csrftoken={'a' * 32}\r\nContent-Length: 1000\r\n\r\nx"
@@ -265,5 +267,5 @@ def test_pages_answer_while_a_hundred_connections_send_nothing_more():
             for one in slow:
                 one.close()
 
-    # None of them had been given up before the pages were there.
+    # None of them had timed out before the pages were answered.
     assert (answers, given_up) == ([200] * 6, [])

@@ -1,4 +1,4 @@
-"""What a broker that is there, away, or dumb means for whoever asks it or hands work over."""
+"""Counting and publishing messages with a broker that answers, is down, or is silent."""
 
 from __future__ import annotations
 
@@ -8,73 +8,73 @@ import time
 import pytest
 from django.conf import settings
 
-from config.celery import BrokerAway, app, deliver, waiting_messages
+from config.celery import BrokerUnavailable, app, count_waiting_messages, deliver
 from tests.services.worker import deliver_to
 
 
 @pytest.fixture
-def silent():
-    """A server that takes connections and never says a word."""
+def silent_broker():
+    """A server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
         yield f"redis://127.0.0.1:{server.getsockname()[1]}/0"
 
 
 @pytest.fixture
-def nobody():
-    """An address at which nobody listens."""
+def closed_port():
+    """An address at which no server listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     return f"redis://127.0.0.1:{port}/0"
 
 
 @pytest.fixture
-def use(monkeypatch):
-    """Let the application have this broker."""
+def use_broker(monkeypatch):
+    """Return a function that sets the application's broker."""
 
-    def use(url):
+    def use_broker(url):
         monkeypatch.setattr(settings, "BROKER_URL", url)
         monkeypatch.setattr(app.conf, "broker_url", url)
         monkeypatch.setattr(app.conf, "broker_read_url", url)
         monkeypatch.setattr(app.conf, "broker_write_url", url)
 
-    return use
+    return use_broker
 
 
-def test_messages_that_wait_are_counted_in_redis(redis_url, use):
-    use(redis_url)
-    before = waiting_messages()
+def test_waiting_messages_are_counted_in_redis(redis_url, use_broker):
+    use_broker(redis_url)
+    before = count_waiting_messages()
 
     deliver_to(redis_url)("errands.go", 1)
     deliver_to(redis_url)("errands.go", 2)
 
-    assert waiting_messages() - before == 2
+    assert count_waiting_messages() - before == 2
 
 
-def test_messages_that_wait_are_counted_in_the_embedded_broker():
-    before = waiting_messages()
+def test_waiting_messages_are_counted_in_the_embedded_broker():
+    before = count_waiting_messages()
 
     deliver("errands.go", 1)
 
-    assert waiting_messages() - before == 1
+    assert count_waiting_messages() - before == 1
 
 
-@pytest.mark.parametrize("kind", ["silent", "nobody"])
-def test_who_asks_a_broker_that_does_not_answer_is_told_so_soon(kind, use, request):
-    use(request.getfixturevalue(kind))
+@pytest.mark.parametrize("kind", ["silent_broker", "closed_port"])
+def test_counting_messages_fails_soon_if_the_broker_does_not_answer(kind, use_broker, request):
+    use_broker(request.getfixturevalue(kind))
     began = time.monotonic()
 
-    with pytest.raises(BrokerAway):
-        waiting_messages()
+    with pytest.raises(BrokerUnavailable):
+        count_waiting_messages()
 
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.parametrize("kind", ["silent", "nobody"])
-def test_who_hands_work_over_does_not_wait_for_a_broker_that_does_not_answer(kind, use, request):
-    use(request.getfixturevalue(kind))
+@pytest.mark.parametrize("kind", ["silent_broker", "closed_port"])
+def test_publishing_fails_soon_if_the_broker_does_not_answer(kind, use_broker, request):
+    use_broker(request.getfixturevalue(kind))
     began = time.monotonic()
 
-    with pytest.raises(BrokerAway):
+    with pytest.raises(BrokerUnavailable):
         deliver("errands.go", 1)
 
     assert time.monotonic() - began < 20

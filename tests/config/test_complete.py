@@ -1,4 +1,4 @@
-"""What an installation that others reach must be told, and the sentence it ends with otherwise."""
+"""The settings that a production installation requires, and the errors without them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.conf import settings
 from config.required_settings import Given, missing
 
 ROOT = Path(settings.BASE_DIR)
-WHOLE = Given(
+COMPLETE = Given(
     production=True,
     https=True,
     secret_key="k" * 50,
@@ -27,12 +27,12 @@ WHOLE = Given(
 S3 = {"REJUDGE_S3_ENDPOINT": "", "REJUDGE_S3_ACCESS_KEY": "", "REJUDGE_S3_SECRET_KEY": ""}
 
 
-def test_nothing_needs_to_be_told_on_ones_own_machine():
+def test_no_setting_is_required_on_ones_own_machine():
     assert missing(Given()) == []
 
 
-def test_what_is_told_everything_starts():
-    assert missing(WHOLE) == []
+def test_complete_settings_are_accepted():
+    assert missing(COMPLETE) == []
 
 
 @pytest.mark.parametrize(
@@ -41,25 +41,25 @@ def test_what_is_told_everything_starts():
         ({"debug": True}, "Set REJUDGE_DEBUG=0:"),
         ({"secret_key": ""}, "Set REJUDGE_SECRET_KEY to 50 random characters or more"),
         ({"secret_key": "k" * 49}, "Set REJUDGE_SECRET_KEY to 50 random characters or more"),
-        ({"hosts": []}, "Set REJUDGE_HOSTS to the names"),
-        ({"hosts": ["*"]}, "Set REJUDGE_HOSTS to the names"),
-        ({"https": False}, "Set REJUDGE_HTTPS=1 and let a proxy speak HTTPS"),
-        ({"database_url": ""}, "Set DATABASE_URL to a PostgreSQL"),
-        ({"database_url": "sqlite:////data/x"}, "Set DATABASE_URL to a PostgreSQL"),
-        ({"redis_url": ""}, "Set REDIS_URL to a Redis"),
-        ({"mail": ""}, "Set REJUDGE_MAIL to the server that takes mail"),
-        ({"mail_from": "rejudge@localhost"}, "Set REJUDGE_MAIL_FROM to who mail comes from"),
+        ({"hosts": []}, "Set REJUDGE_HOSTS to the host names"),
+        ({"hosts": ["*"]}, "Set REJUDGE_HOSTS to the host names"),
+        ({"https": False}, "Set REJUDGE_HTTPS=1 and serve HTTPS with a proxy"),
+        ({"database_url": ""}, "Set DATABASE_URL to a PostgreSQL database"),
+        ({"database_url": "sqlite:////data/x"}, "Set DATABASE_URL to a PostgreSQL database"),
+        ({"redis_url": ""}, "Set REDIS_URL to a Redis server"),
+        ({"mail": ""}, "Set REJUDGE_MAIL to the mail server"),
+        ({"mail_from": "rejudge@localhost"}, "Set REJUDGE_MAIL_FROM to the sender's address"),
     ],
 )
-def test_what_others_reach_does_not_start_half_set_up(left_out, begins):
-    (sentence,) = missing(replace(WHOLE, **left_out))
+def test_production_does_not_start_with_incomplete_settings(left_out, begins):
+    (sentence,) = missing(replace(COMPLETE, **left_out))
 
     assert sentence.startswith(begins)
     assert sentence.endswith(".")
 
 
 @pytest.mark.parametrize(
-    ("told", "begins"),
+    ("given", "begins"),
     [
         (Given(log="loud"), "Set REJUDGE_LOG to text or json; it is “loud”."),
         (
@@ -78,21 +78,21 @@ def test_what_others_reach_does_not_start_half_set_up(left_out, begins):
         (Given(issuer="login.example.org", client="a"), "Set REJUDGE_OIDC_ISSUER to an address"),
     ],
 )
-def test_half_of_a_setting_is_refused_everywhere(told, begins):
-    (sentence,) = missing(told)
+def test_incomplete_pairs_of_settings_are_refused_everywhere(given, begins):
+    (sentence,) = missing(given)
 
     assert sentence.startswith(begins)
 
 
-def test_a_bucket_may_be_opened_by_the_machines_own_identity():
+def test_a_bucket_needs_no_credentials():
     assert missing(Given(bucket="files", beside_bucket=S3)) == []
 
 
-def test_mail_may_be_shown_by_the_log_where_that_is_asked_for():
-    assert missing(replace(WHOLE, mail="consolemail://", mail_from="rejudge@localhost")) == []
+def test_mail_can_be_printed_in_the_log():
+    assert missing(replace(COMPLETE, mail="consolemail://", mail_from="rejudge@localhost")) == []
 
 
-def test_it_says_all_that_is_missing_at_once_and_does_nothing(tmp_path):
+def test_all_missing_settings_are_reported_at_once_and_nothing_is_written(tmp_path):
     data = tmp_path / "data"
     given = {
         name: value

@@ -1,7 +1,7 @@
-"""docker-compose.yml and the Dockerfiles: what they promise, and their commands on real servers.
+"""docker-compose.yml and the Dockerfiles: their properties, and their commands on real servers.
 
-No container is started here; the commands run as the containers would run them, with the variables
-that docker compose would give them, on a PostgreSQL and a Redis of the test's own.
+No container is started here; the commands run as in the containers, with the variables that docker
+compose would set, on the test's own PostgreSQL and Redis.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from tests.services.processes import running, wait_until
 ROOT = Path(settings.BASE_DIR)
 COMPOSE = YAML(typ="safe", pure=True).load((ROOT / "docker-compose.yml").read_text("utf-8"))
 SERVICES = COMPOSE["services"]
-OURS = ["prepare", "web", "worker", "beat"]
+OUR_SERVICES = ["prepare", "web", "worker", "beat"]
 DOCKERFILES = [ROOT / "Dockerfile", ROOT / "proxy" / "Dockerfile"]
-# What README asks whoever starts it to set in .env.
-SET = {
+# The variables that the README says to set in .env.
+SET_IN_ENV = {
     "REJUDGE_SITE": "rejudge.example.org",
     "REJUDGE_SECRET_KEY": "0123456789abcdef" * 4,
     "POSTGRES_PASSWORD": "secret",
@@ -53,7 +53,7 @@ def test_the_compose_file_follows_the_specification():
     assert checked.returncode == 0, checked.stdout
 
 
-def test_the_dockerfiles_follow_good_habits():
+def test_the_dockerfiles_pass_hadolint():
     linted = subprocess.run(
         [Path(sys.executable).parent / "hadolint", *DOCKERFILES],
         capture_output=True,
@@ -77,14 +77,14 @@ def test_base_images_are_pinned(dockerfile):
 
 
 @pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=["rejudge", "proxy"])
-def test_images_of_ours_are_nobody_in_particular(dockerfile):
+def test_our_images_run_as_an_unprivileged_user(dockerfile):
     assert re.findall(r"^USER (\S+)", dockerfile.read_text("utf-8"), re.MULTILINE) == ["10001"]
 
 
 def test_nothing_runs_as_root():
     built = {name for name in SERVICES if "build" in SERVICES[name]}
 
-    assert built == {"proxy", *OURS}
+    assert built == {"proxy", *OUR_SERVICES}
     assert {name: SERVICES[name].get("user") for name in SERVICES} == {
         "postgres": "postgres",
         "redis": "redis",
@@ -93,7 +93,7 @@ def test_nothing_runs_as_root():
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_container_may_do_as_little_as_it_needs(name):
+def test_a_container_has_only_the_privileges_it_needs(name):
     service = SERVICES[name]
 
     assert service["read_only"] is True
@@ -104,7 +104,7 @@ def test_a_container_may_do_as_little_as_it_needs(name):
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_container_cannot_take_the_machine_for_itself(name):
+def test_a_container_has_resource_limits(name):
     service = SERVICES[name]
 
     assert set(service["deploy"]["resources"]["limits"]) == {"cpus", "memory", "pids"}
@@ -121,7 +121,7 @@ def test_only_the_proxy_is_reached_from_outside():
     assert networks["proxy"] == {"outside"}
 
 
-def test_pages_and_long_work_can_be_done_by_several():
+def test_web_and_worker_containers_have_replicas():
     replicas = {
         name: service["deploy"]["replicas"]
         for name, service in SERVICES.items()
@@ -136,7 +136,7 @@ def test_pages_and_long_work_can_be_done_by_several():
     assert not any("container_name" in service for service in SERVICES.values())
 
 
-def test_what_is_kept_is_kept_in_volumes():
+def test_data_is_kept_in_volumes():
     kept = {
         mount.partition(":")[0] for service in SERVICES.values() for mount in service["volumes"]
     }
@@ -144,25 +144,25 @@ def test_what_is_kept_is_kept_in_volumes():
     assert kept == set(COMPOSE["volumes"]) == {"certificates", "database", "broker", "data"}
 
 
-def test_whatever_stays_is_asked_about_its_health():
+def test_every_long_running_service_has_a_health_check():
     staying = {name for name, service in SERVICES.items() if service["restart"] != "no"}
 
     assert staying == {"proxy", "postgres", "redis", "web", "worker", "beat"}
     assert {name for name in SERVICES if "healthcheck" in SERVICES[name]} == staying
 
 
-def test_the_proxy_asks_the_containers_of_the_pages_at_the_port_they_listen_at():
-    told = (ROOT / "proxy" / "Caddyfile").read_text("utf-8")
+def test_the_proxy_uses_the_port_of_the_web_containers():
+    caddyfile = (ROOT / "proxy" / "Caddyfile").read_text("utf-8")
     exposed = re.findall(r"^EXPOSE (\d+)$", DOCKERFILES[0].read_text("utf-8"), re.MULTILINE)
 
     assert "web" in SERVICES
-    assert re.findall(r"dynamic a (\S+) (\d+)", told) == [("web", *exposed)]
-    ports = dict(re.findall(r"^\t(http_port|https_port) (\d+)$", told, re.MULTILINE))
+    assert re.findall(r"dynamic a (\S+) (\d+)", caddyfile) == [("web", *exposed)]
+    ports = dict(re.findall(r"^\t(http_port|https_port) (\d+)$", caddyfile, re.MULTILINE))
     inside = [mapping.rpartition(":")[2] for mapping in SERVICES["proxy"]["ports"]]
     assert inside == [ports["http_port"], ports["https_port"]]
 
 
-def test_everything_that_the_image_needs_is_in_it():
+def test_the_image_contains_every_package():
     ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     taken = {line[1:] for line in ignored if line.startswith("!")}
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
@@ -172,14 +172,14 @@ def test_everything_that_the_image_needs_is_in_it():
     assert all((ROOT / name).exists() for name in taken)
 
 
-def from_env_file():
-    """The variables of .env as README has it made, from .env.example."""
+def read_env_example():
+    """Return the variables of .env, made from .env.example as the README says."""
     lines = (ROOT / ".env.example").read_text("utf-8").splitlines()
-    return dict(line.split("=", 1) for line in lines if re.match(r"[A-Z_]+=", line)) | SET
+    return dict(line.split("=", 1) for line in lines if re.match(r"[A-Z_]+=", line)) | SET_IN_ENV
 
 
-def resolved(value, variables):
-    """A value of docker-compose.yml with its variables filled in."""
+def fill_variables(value, variables):
+    """Return a value of docker-compose.yml with its variables filled in."""
 
     def fill(match):
         name, default = match[1], match[2]
@@ -190,22 +190,23 @@ def resolved(value, variables):
 
 @pytest.fixture
 def installation(tmp_path, redis_url):
-    """The environment that docker compose gives a container, but for where things lie."""
-    variables = from_env_file()
-    told = {
-        name: resolved(value, variables) for name, value in SERVICES["web"]["environment"].items()
+    """The environment that docker compose gives a container, with the test's own addresses."""
+    variables = read_env_example()
+    container_env = {
+        name: fill_variables(value, variables)
+        for name, value in SERVICES["web"]["environment"].items()
     }
     here = {
         name: value
         for name, value in os.environ.items()
         if "REJUDGE_" not in name and name not in {"DATABASE_URL", "REDIS_URL"}
     }
-    assert told["DATABASE_URL"] == "postgres://rejudge:secret@postgres:5432/rejudge"
+    assert container_env["DATABASE_URL"] == "postgres://rejudge:secret@postgres:5432/rejudge"
     with postgres() as url:
         yield (
             here
             | variables
-            | told
+            | container_env
             | {
                 "DJANGO_SETTINGS_MODULE": "config.settings",
                 "REJUDGE_DATA": str(tmp_path / "data"),
@@ -249,23 +250,23 @@ def free_port():
         return str(server.getsockname()[1])
 
 
-def ask(port, address, **headers):
+def get_page(port, address, **headers):
     with contextlib.closing(HTTPConnection("127.0.0.1", int(port), timeout=20)) as connection:
         connection.request("GET", address, headers=headers)
         response = connection.getresponse()
         return response, response.read().decode(errors="replace")
 
 
-def lines_of(log):
-    """The lines of a log, each of which must be a JSON object.
+def read_json_lines(log):
+    """Return the lines of a log, each of which must be a JSON object.
 
-    But for the last words of Celery, which go past the log.
+    The last lines of Celery, which bypass logging, are left out.
     """
     lines = log.read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines if line and not line.startswith("worker: ")]
 
 
-def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_path):
+def test_the_containers_commands_make_a_healthy_installation(installation, tmp_path):
     ports = [free_port(), free_port()]
     prepared = subprocess.run(
         command("prepare"), cwd=ROOT, env=installation, capture_output=True, text=True
@@ -287,7 +288,7 @@ def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_pat
         for name, argv in parts.items():
             log = tmp_path / name
             stack.enter_context(running(argv, log=log, env=installation, cwd=ROOT))
-        # To ask for a part's health costs a second of the processor: first what is cheap.
+        # A health check costs a second of processor time, so cheaper signs are awaited first.
         for number, port in enumerate(ports, 1):
             log = tmp_path / f"web-{number}"
             wait_until(partial(listens, port), "a web server that listens", seconds=90, log=log)
@@ -304,20 +305,20 @@ def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_pat
                 f"a healthy {name}",
                 log=tmp_path / name,
             )
-        ready = [ask(port, "/readyz") for port in ports]
-        as_proxy = {"Host": SET["REJUDGE_SITE"], "X-Forwarded-Proto": "https"}
-        sign_in = ask(ports[1], "/accounts/login/", **as_proxy)
-        plain = ask(ports[1], "/accounts/login/", Host=SET["REJUDGE_SITE"])
-        stranger = ask(ports[0], "/accounts/login/", Host="elsewhere.example.org")
-        hidden = ask(ports[0], "/metrics")
-        figures = ask(ports[0], "/metrics", Authorization="Bearer watching")
+        ready = [get_page(port, "/readyz") for port in ports]
+        as_proxy = {"Host": SET_IN_ENV["REJUDGE_SITE"], "X-Forwarded-Proto": "https"}
+        sign_in = get_page(ports[1], "/accounts/login/", **as_proxy)
+        plain = get_page(ports[1], "/accounts/login/", Host=SET_IN_ENV["REJUDGE_SITE"])
+        stranger = get_page(ports[0], "/accounts/login/", Host="elsewhere.example.org")
+        hidden = get_page(ports[0], "/metrics")
+        figures = get_page(ports[0], "/metrics", Authorization="Bearer watching")
         style = re.search(r"/static/css/all\.[0-9a-f]{12}\.css", sign_in[1])
         assert style is not None
-        styles = ask(ports[0], style[0], **as_proxy, **{"Accept-Encoding": "gzip"})[0]
+        styles = get_page(ports[0], style[0], **as_proxy, **{"Accept-Encoding": "gzip"})[0]
 
     assert [check.returncode for check in before] == [1, 1, 1]
     assert before[0].stderr.startswith("CommandError: The web server does not answer at port")
-    assert before[1].stderr.startswith("CommandError: No worker gives a sign of life on ")
+    assert before[1].stderr.startswith("CommandError: No worker is alive on ")
     assert before[2].stderr == "CommandError: No worker takes work.\n"
     everything = {"database": True, "broker": True, "migrations": True}
     assert [(answer.status, json.loads(body)) for answer, body in ready] == [(200, everything)] * 2
@@ -325,7 +326,7 @@ def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_pat
     assert sign_in[0].getheader("Strict-Transport-Security", "").startswith("max-age=")
     assert (plain[0].status, plain[0].getheader("Location")) == (
         301,
-        f"https://{SET['REJUDGE_SITE']}/accounts/login/",
+        f"https://{SET_IN_ENV['REJUDGE_SITE']}/accounts/login/",
     )
     assert stranger[0].status == 400
     assert hidden[0].status == 404
@@ -333,10 +334,12 @@ def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_pat
     assert 'rejudge_requests_total{route="readyz",status="200",verb="GET"} 1.0' in figures[1]
     assert "rejudge_database_up 1.0" in figures[1]
     assert "rejudge_broker_up 1.0" in figures[1]
-    # Compressed, and kept for ever: another content has another name.
+    # Compressed, and cached for ever: new content gets a new name.
     assert styles.getheader("Content-Encoding") == "gzip"
     assert "immutable" in styles.getheader("Cache-Control")
-    asked = [line for line in lines_of(tmp_path / "web-2") if line.get("route") == "account_login"]
+    asked = [
+        line for line in read_json_lines(tmp_path / "web-2") if line.get("route") == "account_login"
+    ]
     assert [line["status"] for line in asked] == [200]
     assert asked[0]["request"] == sign_in[0].getheader("X-Request-ID")
-    assert lines_of(tmp_path / "worker")
+    assert read_json_lines(tmp_path / "worker")

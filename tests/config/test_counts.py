@@ -7,14 +7,14 @@ import sys
 from config.metric_files import new_folder
 
 
-def test_a_folder_is_for_its_own_process_alone(tmp_path):
+def test_a_metrics_folder_belongs_to_its_process_only(tmp_path):
     folder = new_folder(tmp_path)
 
     assert folder.name.startswith(f"rejudge-metrics-{os.getpid()}-")
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_what_a_killed_process_left_is_taken_away_and_nothing_else(tmp_path):
+def test_only_folders_of_ended_processes_are_deleted(tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     left = tmp_path / f"rejudge-metrics-{ended.pid}-abc"

@@ -1,4 +1,4 @@
-"""`manage.py demo` as a person starts it: twice, in a data folder that was empty before."""
+"""`manage.py demo` started twice, as a person does, in a data folder that is empty at first."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ pytestmark = pytest.mark.long
 
 
 class Demo:
-    """A demo that answers: its process, its port and what it has printed."""
+    """A running demo: its process, its port and its output."""
 
     def __init__(self, process, port, log):
         self.process, self.port, self._log = process, port, log
 
-    def said(self):
+    def output(self):
         return self._log.read_text(encoding="utf-8")
 
     def logins(self):
-        return dict(re.findall(r"sign in as (\w+) +password (\S+)", self.said()))
+        return dict(re.findall(r"sign in as (\w+) +password (\S+)", self.output()))
 
     def request(self, method, path, body=None, headers=None):
         connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
@@ -41,8 +41,8 @@ class Demo:
 
 
 @contextmanager
-def started(data, log):
-    """Start the demo and wait until it has printed who may sign in."""
+def run_demo(data, log):
+    """Start the demo and wait until it has printed the logins."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     env = {name: value for name, value in os.environ.items() if not name.startswith("REJUDGE_")}
@@ -68,7 +68,7 @@ def rows(data, query):
 
 
 def sign_in(demo, name):
-    """Sign in through the form, as a browser without JavaScript does; give the cookies."""
+    """Sign in through the form, as a browser without JavaScript does; return the cookies."""
     page, html = demo.request("GET", "/accounts/login/")
     (token,) = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', html)
     cookie = page.getheader("Set-Cookie").split(";")[0]
@@ -84,10 +84,10 @@ def sign_in(demo, name):
     )
 
 
-def test_a_demo_stops_without_a_trace_and_keeps_what_was_done_for_the_next(tmp_path):
+def test_a_demo_stops_cleanly_and_keeps_its_data_for_the_next_start(tmp_path):
     data = tmp_path / "data"
-    with started(data, tmp_path / "first.log") as demo:
-        assert f"Rejudge is at http://127.0.0.1:{demo.port}/" in demo.said()
+    with run_demo(data, tmp_path / "first.log") as demo:
+        assert f"Rejudge is at http://127.0.0.1:{demo.port}/" in demo.output()
         cookies = sign_in(demo, "ada")
         home, html = demo.request("GET", "/", headers={"Cookie": cookies})
         assert home.status == 200
@@ -97,12 +97,12 @@ def test_a_demo_stops_without_a_trace_and_keeps_what_was_done_for_the_next(tmp_p
         demo.process.send_signal(signal.SIGINT)
 
         assert demo.process.wait(timeout=30) == 0
-        assert demo.said().endswith("Stopped. Everything is kept.\n")
+        assert demo.output().endswith("Stopped. Everything is kept.\n")
     assert children_with(data) == []
     assert [path.name for path in data.iterdir() if path.stat().st_mode & 0o077] == []
     before = rows(data, "SELECT count(*) FROM annotate_judgment")
 
-    with started(data, tmp_path / "second.log") as demo:
+    with run_demo(data, tmp_path / "second.log") as demo:
         cookies = sign_in(demo, "carla")
 
         assert demo.request("GET", "/", headers={"Cookie": cookies})[0].status == 200
@@ -111,7 +111,7 @@ def test_a_demo_stops_without_a_trace_and_keeps_what_was_done_for_the_next(tmp_p
 
 
 def children_with(data):
-    """The processes that still run with this data folder, as Linux tells."""
+    """Return the processes that still run with this data folder, from /proc."""
     found = []
     for environment in Path("/proc").glob("[0-9]*/environ"):
         try:

@@ -1,4 +1,4 @@
-"""What is acknowledged is on the disk, also with the embedded database."""
+"""Acknowledged writes are on the disk, with the embedded database too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = [
 
 @pytest.fixture
 def form(client):
-    """Let ada judge, and return what she sends."""
+    """Return the address and fields of a judgment that ada can send."""
     project = factories.project()
     query = factories.query(project)
     candidate = factories.candidate(query)
@@ -46,7 +46,7 @@ def journal_of_the_database():
 
 @pytest.fixture
 def synced(monkeypatch):
-    """What is waited for: the file, and how many judgments were committed by then."""
+    """Record each fsync: the file, and the number of judgments committed by then."""
     found = []
 
     def fsync(opened):
@@ -56,20 +56,20 @@ def synced(monkeypatch):
     return found
 
 
-def test_a_judgment_is_answered_once_the_disk_has_it(form, client, synced):
+def test_a_judgment_is_acknowledged_once_it_is_on_the_disk(form, client, synced):
     response = client.post(*form)
 
     assert response.status_code == 302
     assert synced == [(journal_of_the_database().stat().st_ino, 1)]
 
 
-def test_who_only_reads_waits_for_no_disk(form, client, synced):
+def test_reading_does_not_wait_for_the_disk(form, client, synced):
     client.get(reverse("annotate:home"))
 
     assert synced == []
 
 
-def test_what_the_disk_does_not_take_is_not_acknowledged(form, client, monkeypatch):
+def test_a_failed_disk_write_is_not_acknowledged(form, client, monkeypatch):
     def broken(opened):
         raise OSError(errno.EIO, "Input/output error")
 
@@ -79,5 +79,5 @@ def test_what_the_disk_does_not_take_is_not_acknowledged(form, client, monkeypat
     assert client.post(*form).status_code == 500
 
 
-def test_where_everything_is_in_the_database_there_is_nothing_to_wait_for(tmp_path):
+def test_a_missing_write_ahead_log_needs_no_sync(tmp_path):
     disk_sync.sync(tmp_path / "rejudge.sqlite3-wal")

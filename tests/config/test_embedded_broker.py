@@ -13,7 +13,7 @@ from config import embedded_broker
 
 @pytest.fixture
 def queue(tmp_path):
-    """A queue of the embedded broker, in a file that is not there yet."""
+    """A queue of the embedded broker, in a file that does not exist yet."""
     url = f"{embedded_broker.SCHEME}://{tmp_path / 'broker.sqlite3'}"
     with Connection(url) as broker:
         queue = broker.SimpleQueue("rejudge")
@@ -27,7 +27,7 @@ def take(queue) -> str:
     return str(message.payload)
 
 
-def test_each_message_is_taken_once_and_in_its_order(queue):
+def test_each_message_is_taken_once_and_in_order(queue):
     for words in ("first", "second", "third"):
         queue.put(words)
 
@@ -38,7 +38,7 @@ def test_each_message_is_taken_once_and_in_its_order(queue):
         take(queue)
 
 
-def test_a_message_that_was_taken_is_in_the_file_no_longer(queue, tmp_path):
+def test_a_taken_message_is_deleted_from_the_file(queue, tmp_path):
     queue.put("first")
     queue.put("second")
 
@@ -48,7 +48,7 @@ def test_a_message_that_was_taken_is_in_the_file_no_longer(queue, tmp_path):
         assert rows.execute("SELECT COUNT(*) FROM message").fetchone() == (1,)
 
 
-def test_a_message_that_is_not_acknowledged_comes_back_when_its_taker_leaves(queue, tmp_path):
+def test_an_unacknowledged_message_is_requeued_when_its_consumer_closes(queue, tmp_path):
     with queue.channel.connection.client.clone() as other:
         taken = other.SimpleQueue("rejudge")
         queue.put("first")
@@ -70,7 +70,7 @@ def test_queues_in_one_file_do_not_mix(queue):
     assert take(queue) == "mine"
 
 
-def test_a_file_that_cannot_be_opened_is_a_broker_that_does_not_answer(tmp_path):
+def test_a_file_that_cannot_be_opened_is_a_connection_error(tmp_path):
     url = f"{embedded_broker.SCHEME}://{tmp_path / 'no folder' / 'broker.sqlite3'}"
     with Connection(url) as broker, pytest.raises((OperationalError, *broker.connection_errors)):
         broker.SimpleQueue("rejudge").put("first")

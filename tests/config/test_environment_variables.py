@@ -13,7 +13,7 @@ def text(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_the_example_lists_every_variable_that_is_read_once_and_no_other():
+def test_the_example_lists_exactly_the_variables_that_are_read():
     read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', text("config/settings.py")))
     read |= set(re.findall(r"\$\{([A-Z_]+)", text("docker-compose.yml")))
 
@@ -23,7 +23,7 @@ def test_the_example_lists_every_variable_that_is_read_once_and_no_other():
     assert Counter(listed) == dict.fromkeys(read, 1)
 
 
-def test_the_example_explains_each():
+def test_the_example_explains_each_variable():
     blocks = text(".env.example").split("\n\n")
 
     for block in blocks:

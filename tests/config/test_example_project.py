@@ -1,4 +1,4 @@
-"""The example project in the database: loaded once, complete, and then left to people."""
+"""The example project is loaded once and completely, and never changed again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Task = Assignment.Task
 
 @pytest.fixture(autouse=True)
 def data(tmp_path: Path, settings: Any) -> Path:
-    """A data folder of the test's own."""
+    """The test's own data folder."""
     settings.DATA = tmp_path
     return tmp_path
 
@@ -65,8 +65,8 @@ def pair(project: Project, pair_id: str) -> InstructionPair:
     return project.pairs.get(pair_id=pair_id)
 
 
-def rows() -> dict[str, int]:
-    """How many rows there are of everything that the example makes."""
+def count_rows() -> dict[str, int]:
+    """Return the number of rows in each table that the example fills."""
     models: tuple[type[Any], ...] = (
         *(Project, Grade, Guideline, Membership, User, Document, DocumentText, Query, Candidate),
         *(InstructionPair, Narrative, Condition, Assignment, Judgment, Verdict, Flag),
@@ -76,10 +76,10 @@ def rows() -> dict[str, int]:
     return {model.__name__: model.objects.count() for model in models}
 
 
-def test_the_example_is_loaded_whole() -> None:
+def test_the_example_is_loaded_completely() -> None:
     ensure_example()
 
-    assert rows() == {
+    assert count_rows() == {
         "Project": 1,
         "Grade": 3,
         "Guideline": 1,
@@ -104,21 +104,21 @@ def test_the_example_is_loaded_whole() -> None:
     }
 
 
-def test_a_second_time_changes_nothing() -> None:
+def test_loading_the_example_again_changes_nothing() -> None:
     first = ensure_example()
-    before = (rows(), list(Judgment.objects.values()), list(User.objects.values("password")))
+    before = (count_rows(), list(Judgment.objects.values()), list(User.objects.values("password")))
 
     second = ensure_example()
 
     assert second == first
     assert (
-        rows(),
+        count_rows(),
         list(Judgment.objects.values()),
         list(User.objects.values("password")),
     ) == before
 
 
-def test_everyone_can_sign_in_with_a_password_made_here() -> None:
+def test_everyone_can_sign_in_with_a_generated_password() -> None:
     logins = ensure_example()
 
     assert [login.username for login in logins] == ["ada", "ben", "carla", "dan"]
@@ -132,7 +132,7 @@ def test_everyone_can_sign_in_with_a_password_made_here() -> None:
 def test_each_data_folder_has_other_passwords(data: Path) -> None:
     before = transaction.savepoint()
     first = ensure_example()
-    # As in a new data folder: what the example leaves behind deletes no row.
+    # As in a new data folder; the file with the logins stays and must not matter.
     transaction.savepoint_rollback(before)
 
     second = ensure_example()
@@ -141,7 +141,7 @@ def test_each_data_folder_has_other_passwords(data: Path) -> None:
     assert ensure_example() == second
 
 
-def test_the_kept_logins_are_for_their_owner_only(data: Path) -> None:
+def test_only_its_owner_can_read_the_file_with_the_logins(data: Path) -> None:
     logins = ensure_example()
 
     path = data / "logins.txt"
@@ -152,7 +152,7 @@ def test_the_kept_logins_are_for_their_owner_only(data: Path) -> None:
     assert [path.name for path in data.glob("logins*")] == ["logins.txt"]
 
 
-def test_a_password_that_was_changed_is_not_shown_any_more() -> None:
+def test_a_changed_password_is_no_longer_shown() -> None:
     ensure_example()
     ada = User.objects.get(username="ada")
     ada.set_password("one of her own")
@@ -164,7 +164,7 @@ def test_a_password_that_was_changed_is_not_shown_any_more() -> None:
     assert again["ben"] is not None
 
 
-def test_a_password_that_was_only_hashed_anew_is_still_shown() -> None:
+def test_a_rehashed_password_is_still_shown() -> None:
     first = dict(ensure_example())
     ada = User.objects.get(username="ada")
     ada.set_password(first["ada"])
@@ -173,16 +173,16 @@ def test_a_password_that_was_only_hashed_anew_is_still_shown() -> None:
     assert dict(ensure_example()) == first
 
 
-def test_without_the_kept_file_nothing_is_made_up(data: Path) -> None:
+def test_no_logins_are_returned_without_the_file(data: Path) -> None:
     ensure_example()
     (data / "logins.txt").unlink()
-    before = rows()
+    before = count_rows()
 
     assert ensure_example() == []
-    assert rows() == before
+    assert count_rows() == before
 
 
-def test_someone_who_had_an_account_keeps_their_password() -> None:
+def test_an_existing_account_keeps_its_password() -> None:
     User.objects.create_user("carla", password="hers for a long time")
     User.objects.create_user("ben", password="his for a long time")
 
@@ -194,7 +194,7 @@ def test_someone_who_had_an_account_keeps_their_password() -> None:
     assert ensure_example() == logins
 
 
-def test_what_people_did_is_kept(project: Project) -> None:
+def test_loading_again_keeps_peoples_work(project: Project) -> None:
     ben = member(project, "ben")
     narrative = judged_narrative(pair(project, "904"))
     assert narrative is not None
@@ -213,13 +213,13 @@ def test_what_people_did_is_kept(project: Project) -> None:
 def test_an_example_that_does_not_load_leaves_nothing_behind(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Judgments before the pairs they are about.
+    # Judgments before the pairs they refer to.
     monkeypatch.setattr(example, "FILES", (*example.FILES[:5], example.FILES[6]))
 
     with pytest.raises(RuntimeError, match="does not load"):
         ensure_example()
 
-    assert set(rows().values()) == {0}
+    assert set(count_rows().values()) == {0}
     assert not (data / "logins.txt").exists()
 
 
@@ -230,19 +230,19 @@ def test_another_project_of_that_name_is_left_alone() -> None:
     assert Query.objects.count() == 0
 
 
-def test_the_logins_are_what_the_demo_prints() -> None:
+def test_a_login_has_the_fields_that_the_demo_prints() -> None:
     assert Login._fields == ("username", "password")
 
 
 def commands_of_the_readme() -> list[list[str]]:
-    """What the example's README says to type for loading it by hand."""
+    """Return the commands of the example's README for loading it by hand."""
     readme = (Path(__file__).parents[2] / "example" / "README.md").read_text(encoding="utf-8")
     return [
         line.split()[2:] for line in readme.splitlines() if line.startswith("    manage.py load")
     ]
 
 
-def test_the_example_loads_by_hand_into_another_project_as_its_readme_says(
+def test_the_commands_of_the_readme_load_the_example_into_another_project(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
@@ -259,7 +259,7 @@ def test_the_example_loads_by_hand_into_another_project_as_its_readme_says(
         assert Decision.objects.filter(by__project=other).count() == 1
 
 
-def test_its_two_systems_are_measured_as_its_readme_says(project: Project) -> None:
+def test_its_two_systems_have_the_measures_of_its_readme(project: Project) -> None:
     out = StringIO()
 
     call_command(
@@ -278,10 +278,10 @@ def test_loading_its_files_into_the_example_again_changes_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
-    before = rows()
+    before = count_rows()
 
     for _, kind, *rest in commands_of_the_readme():
         files = [argument for argument in rest if argument.startswith("example/")]
         call_command("load", "example", kind, *files, stdout=StringIO())
 
-    assert rows() == before
+    assert count_rows() == before

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 
 
-def test_nobody_imports_what_the_contracts_forbid():
+def test_no_import_breaks_a_contract():
     contracts = subprocess.run(
         [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()"],
         cwd=Path(settings.BASE_DIR),

@@ -1,4 +1,4 @@
-"""Processes hold nothing that they do not use: a megabyte of one is a megabyte of each."""
+"""Processes do not import modules that they do not use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def modules_after(code: str, tmp_path, **env: str) -> set[str]:
-    """The modules that a new process holds after some lines."""
+    """Return the modules that a new process has imported after running `code`."""
     printed = subprocess.run(
         [sys.executable, "-c", f"{code}\nimport json, sys; print(json.dumps(list(sys.modules)))"],
         cwd=ROOT,
@@ -24,7 +24,7 @@ def modules_after(code: str, tmp_path, **env: str) -> set[str]:
     return set(json.loads(printed.stdout.splitlines()[-1]))
 
 
-def test_a_web_process_on_sqlite_holds_no_driver_no_http_client_and_no_cryptography(tmp_path):
+def test_a_web_process_on_sqlite_imports_no_driver_no_http_client_and_no_cryptography(tmp_path):
     held = modules_after("import config.web as web; web._read_all()", tmp_path)
 
     unused = {"psycopg", "requests", "fido2", "cryptography", "jinja2.environment", "lightningcss"}
@@ -32,7 +32,7 @@ def test_a_web_process_on_sqlite_holds_no_driver_no_http_client_and_no_cryptogra
     assert "annotate.judging.views.judge" in held
 
 
-def test_a_web_process_holds_what_signing_in_elsewhere_needs_where_that_is_set(tmp_path):
+def test_a_web_process_imports_openid_connect_only_if_it_is_set(tmp_path):
     held = modules_after(
         "import config.web as web; web._read_all()",
         tmp_path,
@@ -43,14 +43,14 @@ def test_a_web_process_holds_what_signing_in_elsewhere_needs_where_that_is_set(t
     assert {"requests", "allauth.socialaccount.providers.openid_connect.views"} <= held
 
 
-def test_a_worker_holds_no_interactive_shell_and_no_pages(tmp_path):
+def test_a_worker_imports_no_interactive_shell_and_no_pages(tmp_path):
     held = modules_after("import config.worker; config.worker.app.Worker", tmp_path)
 
     assert held & {"celery.bin.celery", "prompt_toolkit", "config.urls", "requests"} == set()
     assert "celery.apps.worker" in held
 
 
-def test_a_module_that_is_put_off_is_read_when_something_of_it_is_used(tmp_path):
+def test_a_deferred_module_is_loaded_on_first_use(tmp_path):
     held = modules_after(
         "import sys\n"
         "from config.light_imports import read_when_used\n"

@@ -49,8 +49,8 @@ def test_tests_run_what_users_run():
     assert locked("requirements.lock") <= locked("requirements-dev.lock")
 
 
-def test_what_the_lock_leaves_out_is_needed_by_nothing_that_users_run():
-    """pytrec-eval-terrier asks for scipy; nothing that a user runs imports it."""
+def test_users_do_not_need_the_package_that_the_lock_leaves_out():
+    """pytrec-eval-terrier requires scipy; nothing that a user runs imports it."""
     assert "scipy" not in dict(locked("requirements.lock"))
 
     done = subprocess.run(
@@ -78,7 +78,7 @@ print(f"{found[nDCG @ 10]:.2f}")
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_a_lock_names_packages_versions_and_hashes_and_no_place(lock):
+def test_a_lock_names_packages_versions_and_hashes_but_no_urls(lock):
     lines = (ROOT / lock).read_text(encoding="utf-8").splitlines()
 
     assert not [line for line in lines if "://" in line]

@@ -1,4 +1,4 @@
-"""The log: no secret of an address, and one line where a traceback would say nothing more."""
+"""The log has no secrets of URLs, and one line where a traceback would add nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
-from config.log_filters import MOST, SECONDS, Sparing, without_secrets
+from config.log_filters import MAX_LINES, WINDOW_SECONDS, RepetitionFilter, remove_secrets
 from config.logs import logging_config
 from jobs.unavailable import is_away
 from tests import factories
@@ -25,19 +25,19 @@ SECRET = "aB3_dE-6hI9jK2mN5pQ8rS1tU4vW7yZ0"
 
 @pytest.fixture(params=["text", "json"])
 def log(request):
-    """The log as it is written, from every logger, while a test runs."""
-    told = logging_config(request.param)
+    """The output of every logger while a test runs."""
+    log_config = logging_config(request.param)
     stream = io.StringIO()
-    told["handlers"]["console"]["stream"] = stream
+    log_config["handlers"]["console"]["stream"] = stream
     root = logging.getLogger()
     before = root.handlers[:], root.level
-    config = logging.config.DictConfigurator(told)
+    config = logging.config.DictConfigurator(log_config)
     for part, make in (
         ("formatters", config.configure_formatter),
         ("filters", config.configure_filter),
     ):
-        config.config[part] = {name: make(entry) for name, entry in told[part].items()}
-    handler = config.configure_handler(dict(told["handlers"]["console"]))
+        config.config[part] = {name: make(entry) for name, entry in log_config[part].items()}
+    handler = config.configure_handler(dict(log_config["handlers"]["console"]))
     root.handlers, root.level = [handler], logging.INFO
     for name in ("django", "rejudge"):
         logging.getLogger(name).setLevel(logging.INFO)
@@ -56,7 +56,7 @@ def routes(patterns=None, before=""):
 
 
 def addresses_with_secrets():
-    """Every address that holds a secret, with the same one in all of them."""
+    """Yield every address that contains a secret, with the same secret in all of them."""
     for route, one in routes():
         names = {*one.pattern.regex.groupindex, *re.findall(r"<(?:\w+:)?(\w+)>", route)}
         if names & {"token", "key", "secret", "code"}:
@@ -81,8 +81,8 @@ def test_addresses_with_secrets_are_found():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ADDRESSES)
-def test_no_line_of_the_log_tells_the_secret_of_an_address(log, path):
-    # Refused for want of a CSRF token, a verb that does not exist, too large, wrongly written.
+def test_no_log_line_contains_the_secret_of_an_address(log, path):
+    # Requests that are refused: no CSRF token, an unknown verb, a wrong encoding, not found.
     strict = Client(enforce_csrf_checks=True, raise_request_exception=False)
     for client in (strict, Client(raise_request_exception=False)):
         client.get(path)
@@ -96,7 +96,7 @@ def test_no_line_of_the_log_tells_the_secret_of_an_address(log, path):
     assert SECRET not in log.getvalue()
 
 
-def test_no_traceback_tells_the_secret_of_an_address(log):
+def test_no_traceback_contains_the_secret_of_an_address(log):
     try:
         raise ValueError(f"https://rejudge.example.org/invitations/{SECRET}/")
     except ValueError:
@@ -121,14 +121,14 @@ def test_no_traceback_tells_the_secret_of_an_address(log):
         ("rejudge.requests", "rejudge.requests"),
     ],
 )
-def test_what_is_left_out_of_a_line(text, written):
-    assert without_secrets(text) == written
+def test_secrets_are_replaced_in_a_line(text, written):
+    assert remove_secrets(text) == written
 
 
 # --- one line -------------------------------------------------------------------------------------
 
 
-def record(message, *args, error=None, status=None, name="django.request"):
+def make_record(message, *args, error=None, status=None, name="django.request"):
     made = logging.LogRecord(name, logging.ERROR, __file__, 1, message, args, None)
     if error is not None:
         made.exc_info = (type(error), error, None)
@@ -137,8 +137,8 @@ def record(message, *args, error=None, status=None, name="django.request"):
     return made
 
 
-def of_the_driver(error, **more):
-    """Django's error for one of a driver's."""
+def make_driver_error(error, **more):
+    """Return Django's error for an error of the driver."""
     raised = OperationalError(str(error))
     for name, value in more.items():
         setattr(error, name, value)
@@ -147,39 +147,39 @@ def of_the_driver(error, **more):
 
 
 def test_a_refusal_is_one_line_without_a_traceback():
-    made = record("Forbidden: %s", "/projects/", error=PermissionDenied("no"), status=403)
+    made = make_record("Forbidden: %s", "/projects/", error=PermissionDenied("no"), status=403)
 
-    assert Sparing().filter(made)
+    assert RepetitionFilter().filter(made)
     assert (made.getMessage(), made.exc_info) == ("Forbidden: /projects/", None)
 
 
-def test_a_database_that_is_away_is_one_line_that_says_why():
-    error = of_the_driver(Exception("connection refused\n\tIs the server running?"))
-    made = record("Internal Server Error: %s", "/", error=error, status=500)
+def test_an_unavailable_database_is_one_line_with_the_reason():
+    error = make_driver_error(Exception("connection refused\n\tIs the server running?"))
+    made = make_record("Internal Server Error: %s", "/", error=error, status=500)
 
-    assert Sparing().filter(made)
+    assert RepetitionFilter().filter(made)
     assert made.exc_info is None
     assert made.getMessage() == (
         "Internal Server Error: / (OperationalError: connection refused Is the server running?)"
     )
 
 
-def test_what_nobody_foresaw_keeps_its_traceback():
-    made = record("Internal Server Error: %s", "/", error=ValueError("x"), status=500)
+def test_an_unexpected_error_keeps_its_traceback():
+    made = make_record("Internal Server Error: %s", "/", error=ValueError("x"), status=500)
 
-    assert Sparing().filter(made)
+    assert RepetitionFilter().filter(made)
     assert made.exc_info
 
 
 @pytest.mark.parametrize(
     ("error", "away"),
     [
-        (of_the_driver(Exception("connection refused")), True),
-        (of_the_driver(Exception("shutting down"), sqlstate="57P01"), True),
-        (of_the_driver(Exception("canceling statement"), sqlstate="57014"), False),
-        (of_the_driver(sqlite3.OperationalError("locked"), sqlite_errorcode=5), True),
-        (of_the_driver(sqlite3.OperationalError("full"), sqlite_errorcode=13), True),
-        (of_the_driver(sqlite3.OperationalError("no such table"), sqlite_errorcode=1), False),
+        (make_driver_error(Exception("connection refused")), True),
+        (make_driver_error(Exception("shutting down"), sqlstate="57P01"), True),
+        (make_driver_error(Exception("canceling statement"), sqlstate="57014"), False),
+        (make_driver_error(sqlite3.OperationalError("locked"), sqlite_errorcode=5), True),
+        (make_driver_error(sqlite3.OperationalError("full"), sqlite_errorcode=13), True),
+        (make_driver_error(sqlite3.OperationalError("no such table"), sqlite_errorcode=1), False),
         (InterfaceError("connection already closed"), True),
         (OSError(28, "No space left on device"), True),
         (DatabaseError("something"), False),
@@ -187,38 +187,38 @@ def test_what_nobody_foresaw_keeps_its_traceback():
         (None, False),
     ],
 )
-def test_which_errors_are_a_database_that_is_away(error, away):
+def test_errors_of_an_unavailable_database_are_recognized(error, away):
     assert is_away(error) is away
 
 
-def test_many_lines_that_say_the_same_are_counted_instead_of_written():
+def test_repeated_lines_are_counted_instead_of_written():
     now = [0.0]
-    sparing = Sparing(clock=lambda: now[0])
+    sparing = RepetitionFilter(clock=lambda: now[0])
 
     def refused(path):
-        made = record("Forbidden: %s", path, error=PermissionDenied(), status=403)
+        made = make_record("Forbidden: %s", path, error=PermissionDenied(), status=403)
         return made.getMessage() if sparing.filter(made) else None
 
     written = [refused(f"/{number}/") for number in range(5_400)]
-    now[0] = SECONDS
+    now[0] = WINDOW_SECONDS
     next_one = refused("/again/")
 
-    assert [line for line in written if line] == [f"Forbidden: /{n}/" for n in range(MOST)]
+    assert [line for line in written if line] == [f"Forbidden: /{n}/" for n in range(MAX_LINES)]
     assert next_one == "Forbidden: /again/ (and 5390 more like it before)"
 
 
-def test_lines_that_say_something_else_are_written_meanwhile():
-    sparing = Sparing(clock=lambda: 0.0)
-    for _ in range(MOST + 1):
-        sparing.filter(record("Forbidden: %s", "/", status=403))
+def test_other_lines_are_still_written():
+    sparing = RepetitionFilter(clock=lambda: 0.0)
+    for _ in range(MAX_LINES + 1):
+        sparing.filter(make_record("Forbidden: %s", "/", status=403))
 
-    assert sparing.filter(record("Not Found: %s", "/", status=404))
-    assert sparing.filter(record("Forbidden: %s", "/", status=500))
-    assert sparing.filter(record("wrote %d files", 3, name="exporters"))
+    assert sparing.filter(make_record("Not Found: %s", "/", status=404))
+    assert sparing.filter(make_record("Forbidden: %s", "/", status=500))
+    assert sparing.filter(make_record("wrote %d files", 3, name="exporters"))
 
 
 @pytest.mark.django_db
-def test_a_member_without_the_right_writes_one_line(log):
+def test_a_forbidden_request_writes_one_line(log):
     factories.member(factories.project("tides"), "ada")
     client = Client()
     client.force_login(factories.user("ada"))

@@ -1,4 +1,4 @@
-"""The log as it is written: who asked for what is told by an id, and by nothing that is secret."""
+"""Log lines name their request and job by id, and contain no secrets."""
 
 from __future__ import annotations
 
@@ -17,48 +17,49 @@ from django_guid.context import guid
 
 from config.logs import logging_config
 from config.request_metrics import requests
-from jobs.about import at_work, forget
+from jobs.about import clear_context, job_context
 
-ASKED = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"
+REQUEST_ID = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"
 
 
 @pytest.fixture
 def written():
-    """A handler that is configured as the log is, and what it wrote, line by line."""
-    forget()
+    """Return a function that makes a configured handler, and one that returns its lines."""
+    clear_context()
     stream = io.StringIO()
     handlers = []
 
     def handler(style):
-        told = logging_config(style)
-        # Only what makes lines: the test's own log stays as it is.
-        config = logging.config.DictConfigurator(told)
+        log_config = logging_config(style)
+        # Only the parts that format lines: the test run's own logging is not changed.
+        config = logging.config.DictConfigurator(log_config)
         config.config["formatters"] = {
-            name: config.configure_formatter(entry) for name, entry in told["formatters"].items()
+            name: config.configure_formatter(entry)
+            for name, entry in log_config["formatters"].items()
         }
         config.config["filters"] = {
-            name: config.configure_filter(entry) for name, entry in told["filters"].items()
+            name: config.configure_filter(entry) for name, entry in log_config["filters"].items()
         }
-        made: Any = config.configure_handler(dict(told["handlers"]["console"]))
+        made: Any = config.configure_handler(dict(log_config["handlers"]["console"]))
         made.setStream(stream)
         handlers.append(made)
         return made
 
     yield handler, lambda: stream.getvalue().splitlines()
-    forget()
+    clear_context()
 
 
-def record(message, *args, level=logging.INFO, **extra):
+def make_record(message, *args, level=logging.INFO, **extra):
     made = logging.LogRecord("rejudge.test", level, __file__, 1, message, args, None)
     vars(made).update(extra)
     return made
 
 
-def test_a_line_of_json_says_when_what_and_about_what(written):
+def test_a_line_of_json_has_time_message_request_and_job(written):
     handler, lines = written
-    with at_work("exporters.export 7", None):
-        guid.set(ASKED)
-        handler("json").handle(record("wrote %d files", 3))
+    with job_context("exporters.export 7", None):
+        guid.set(REQUEST_ID)
+        handler("json").handle(make_record("wrote %d files", 3))
 
     (line,) = lines()
     said = json.loads(line)
@@ -67,14 +68,14 @@ def test_a_line_of_json_says_when_what_and_about_what(written):
         "level": "INFO",
         "logger": "rejudge.test",
         "message": "wrote 3 files",
-        "request": ASKED,
+        "request": REQUEST_ID,
         "job": "exporters.export 7",
     }
 
 
-def test_what_was_raised_stands_on_the_same_line(written):
+def test_a_traceback_is_on_the_same_line(written):
     handler, lines = written
-    made = record("failed", level=logging.ERROR)
+    made = make_record("failed", level=logging.ERROR)
     try:
         raise ValueError("half\na line")
     except ValueError:
@@ -88,26 +89,26 @@ def test_what_was_raised_stands_on_the_same_line(written):
     assert said["traceback"].endswith("ValueError: half\na line")
 
 
-def test_what_somebody_sent_makes_no_line_of_its_own(written):
+def test_a_line_break_in_a_message_starts_no_new_line(written):
     handler, lines = written
 
-    handler("json").handle(record('x\n{"level": "INFO", "message": "%s"}', "forged"))
+    handler("json").handle(make_record('x\n{"level": "INFO", "message": "%s"}', "forged"))
 
     (line,) = lines()
     assert json.loads(line)["level"] == "INFO"
 
 
-def test_a_line_for_people_is_plain(written):
+def test_a_line_for_people_is_plain_text(written):
     handler, lines = written
 
-    handler("text").handle(record("wrote %d files", 3))
+    handler("text").handle(make_record("wrote %d files", 3))
 
     (line,) = lines()
     assert line[8:] == " INFO    rejudge.test: wrote 3 files"
 
 
-def answer(address, log, settings, **sent):
-    """Let the middleware see a request to this address, resolved as ours are."""
+def log_of_request(address, log, settings, **sent):
+    """Return the log record that the middleware writes for a request to this address."""
     settings.ROOT_URLCONF = __name__
     request = RequestFactory().generic("GET", address, **sent)
 
@@ -121,18 +122,18 @@ def answer(address, log, settings, **sent):
     return made
 
 
-def nothing(request, **_):
+def empty_view(request, **_):
     return HttpResponse()
 
 
 urlpatterns = [
-    path("projects/<slug:slug>/things/<int:pk>/", nothing, name="thing"),
-    path("reset/<str:token>/<slug:slug>/", nothing, name="reset"),
+    path("projects/<slug:slug>/things/<int:pk>/", empty_view, name="thing"),
+    path("reset/<str:token>/<slug:slug>/", empty_view, name="reset"),
 ]
 
 
-def test_a_request_is_told_by_its_route_and_what_it_is_about(caplog, settings):
-    made = vars(answer("/projects/tides/things/17/?search=secret", caplog, settings))
+def test_a_request_is_logged_with_its_route_slug_and_key(caplog, settings):
+    made = vars(log_of_request("/projects/tides/things/17/?search=secret", caplog, settings))
 
     assert made["message"] == "GET thing 201"
     assert {name: made[name] for name in ("verb", "route", "status", "slug", "pk")} == {
@@ -146,8 +147,8 @@ def test_a_request_is_told_by_its_route_and_what_it_is_about(caplog, settings):
     assert "secret" not in str(made)
 
 
-def test_what_an_address_keeps_secret_is_not_told(caplog, settings):
-    made = vars(answer("/reset/very-secret/tides/", caplog, settings))
+def test_secrets_in_an_address_are_not_logged(caplog, settings):
+    made = vars(log_of_request("/reset/very-secret/tides/", caplog, settings))
 
     assert made["message"] == "GET reset 201"
     assert "very-secret" not in str(made)

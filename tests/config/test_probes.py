@@ -1,4 +1,4 @@
-"""What whoever watches over the installation asks."""
+"""The monitoring endpoints: /healthz, /readyz and /metrics."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from config.celery import BrokerAway
+from config.celery import BrokerUnavailable
 from config.probe_host import PROBES
-from jobs.status import beat
+from jobs.status import record_heartbeat
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-def away(*_, **__):
-    raise BrokerAway("connection refused by redis.internal:6379")
+def raise_broker_unavailable(*_, **__):
+    raise BrokerUnavailable("connection refused by redis.internal:6379")
 
 
-def gone(*_, **__):
+def raise_database_error(*_, **__):
     raise OperationalError("could not connect to postgres.internal")
 
 
 @pytest.fixture
-def olga():
-    """Who looks after the installation, and is in no project."""
+def administrator():
+    """An administrator who is a member of no project."""
     user = factories.user("olga")
     user.is_staff = True
     user.save()
     return user
 
 
-def test_a_process_says_that_it_answers_and_looks_at_nothing(client, django_assert_num_queries):
+def test_healthz_answers_without_checking_anything(client, django_assert_num_queries):
     with django_assert_num_queries(0):
         response = client.get("/healthz")
 
@@ -41,15 +41,15 @@ def test_a_process_says_that_it_answers_and_looks_at_nothing(client, django_asse
     assert "no-store" in response["Cache-Control"]
 
 
-def test_all_is_ready(client):
+def test_readyz_reports_that_everything_is_ready(client):
     response = client.get("/readyz")
 
     assert response.status_code == 200
     assert response.json() == {"database": True, "broker": True, "migrations": True}
 
 
-def test_a_broker_that_is_away_is_said_without_saying_where_it_is(client, monkeypatch, caplog):
-    monkeypatch.setattr("config.celery.waiting_messages", away)
+def test_an_unavailable_broker_is_reported_without_its_address(client, monkeypatch, caplog):
+    monkeypatch.setattr("config.celery.count_waiting_messages", raise_broker_unavailable)
 
     response = client.get("/readyz")
 
@@ -59,8 +59,8 @@ def test_a_broker_that_is_away_is_said_without_saying_where_it_is(client, monkey
     assert "connection refused by redis.internal:6379" in caplog.text
 
 
-def test_a_database_that_is_away_is_said(client, monkeypatch, caplog):
-    monkeypatch.setattr("config.installation_status.connection.cursor", gone)
+def test_an_unavailable_database_is_reported(client, monkeypatch, caplog):
+    monkeypatch.setattr("config.installation_status.connection.cursor", raise_database_error)
     monkeypatch.setattr("config.installation_status.connection.close", lambda: None)
 
     response = client.get("/readyz")
@@ -70,9 +70,9 @@ def test_a_database_that_is_away_is_said(client, monkeypatch, caplog):
     assert "could not connect" in caplog.text
 
 
-def test_a_database_that_is_older_than_the_code_is_not_ready(client, monkeypatch):
+def test_a_database_without_the_newest_migration_is_not_ready(client, monkeypatch):
     known = frozenset({("jobs", "0001_initial"), ("jobs", "9999_tomorrow")})
-    monkeypatch.setattr("config.installation_status._known", lambda: known)
+    monkeypatch.setattr("config.installation_status._migrations_in_code", lambda: known)
 
     response = client.get("/readyz")
 
@@ -80,25 +80,26 @@ def test_a_database_that_is_older_than_the_code_is_not_ready(client, monkeypatch
     assert response.json() == {"database": True, "broker": True, "migrations": False}
 
 
-def test_it_is_cheap_to_ask(client, django_assert_num_queries):
+def test_readyz_makes_three_queries(client, django_assert_num_queries):
     client.get("/readyz")
 
-    # Whether the database answers, whether it has a table of migrations, and which those are.
+    # One query each: whether the database answers, whether the table of migrations exists, and
+    # which are applied.
     with django_assert_num_queries(3):
         client.get("/readyz")
 
 
 @pytest.mark.parametrize("address", sorted(PROBES))
-def test_it_does_not_matter_by_which_name_one_asks(client, settings, olga, address):
+def test_probes_answer_under_any_host_name(client, settings, administrator, address):
     settings.ALLOWED_HOSTS = ["rejudge.example.org"]
     settings.SECURE_SSL_REDIRECT = True
-    client.force_login(olga)
+    client.force_login(administrator)
 
     assert client.get(address, headers={"host": "10.1.2.3:8000"}).status_code == 200
     assert client.get("/", headers={"host": "10.1.2.3:8000"}).status_code == 400
 
 
-def test_figures_are_for_who_brings_the_token(client, settings):
+def test_metrics_can_be_read_with_the_token(client, settings):
     settings.METRICS_TOKEN = "watching"
 
     answers = [
@@ -109,32 +110,32 @@ def test_figures_are_for_who_brings_the_token(client, settings):
     assert answers == [200, 404, 404, 404, 404]
 
 
-def test_without_a_token_nobody_brings_one(client, settings):
+def test_no_token_is_accepted_if_none_is_set(client, settings):
     settings.METRICS_TOKEN = ""
 
     assert client.get("/metrics", headers={"authorization": "Bearer "}).status_code == 404
 
 
-def test_who_looks_after_the_installation_sees_them(client, olga):
-    client.force_login(olga)
+def test_administrators_can_read_the_metrics(client, administrator):
+    client.force_login(administrator)
 
     assert client.get("/metrics").status_code == 200
 
 
-def figures(client):
+def read_metrics(client):
     lines = client.get("/metrics").content.decode().splitlines()
     return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
 
 
-def test_figures_say_what_waits_runs_and_failed(client, olga, published):
+def test_metrics_count_waiting_running_and_failed_jobs(client, administrator, published):
     carla = factories.lead(factories.project("secret-name"), "carla")
     for state in ("queued", "queued", "failed"):
         ended = {"error": "No.", "finished_at": "2026-03-02T09:30Z"} if state == "failed" else {}
         carla.exports.create(project=carla.project, format="trec", state=state, **ended)
-    beat("celery@one")
-    client.force_login(olga)
+    record_heartbeat("celery@one")
+    client.force_login(administrator)
 
-    found = figures(client)
+    found = read_metrics(client)
 
     assert found['rejudge_jobs{kind="exporters.export",state="waiting"}'] == "2.0"
     assert found['rejudge_jobs{kind="exporters.export",state="failed"}'] == "1.0"
@@ -145,26 +146,26 @@ def test_figures_say_what_waits_runs_and_failed(client, olga, published):
     assert "secret-name" not in json.dumps(found)
 
 
-def test_figures_come_without_a_broker_too(client, olga, monkeypatch):
-    monkeypatch.setattr("config.celery.waiting_messages", away)
-    client.force_login(olga)
+def test_metrics_are_returned_without_a_broker(client, administrator, monkeypatch):
+    monkeypatch.setattr("config.celery.count_waiting_messages", raise_broker_unavailable)
+    client.force_login(administrator)
 
-    found = figures(client)
+    found = read_metrics(client)
 
     assert found["rejudge_broker_up"] == "0.0"
     assert "rejudge_broker_messages" not in found
     assert 'rejudge_jobs{kind="annotate.load",state="failed"}' in found
 
 
-def test_requests_are_counted_by_route_and_never_by_address(client, olga):
+def test_requests_are_counted_by_route_and_never_by_address(client, administrator):
     stranger = Client()
-    client.force_login(olga)
-    before = figures(client)
+    client.force_login(administrator)
+    before = read_metrics(client)
 
     stranger.get("/projects/secret-name/queries/17/?search=secret")
     stranger.generic("BREW", "/nothing/like/it/")
 
-    after = figures(client)
+    after = read_metrics(client)
     seen = 'rejudge_requests_total{route="annotate:query",status="302",verb="GET"}'
     strange = 'rejudge_requests_total{route="none",status="302",verb="other"}'
     assert float(after[seen]) - float(before.get(seen, 0)) == 1

@@ -1,4 +1,4 @@
-"""What lower packages ask is answered in a running installation, and raises where it is not."""
+"""Providers of lower packages are registered in a running installation, and raise if not."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ PROVIDERS: dict[str, Provider[..., Any]] = {
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_every_question_has_its_answer(name):
+def test_every_provider_is_registered(name):
     assert PROVIDERS[name].is_registered
 
 
 @pytest.mark.django_db
-def test_the_audit_log_shows_nothing_while_nobody_says_who_is_blind(monkeypatch):
+def test_the_audit_log_is_not_shown_unless_blindness_is_known(monkeypatch):
     monkeypatch.setattr(audit_log_page, "is_blind", Provider("blind"))
 
     with pytest.raises(NotRegistered):
@@ -41,7 +41,7 @@ def test_the_audit_log_shows_nothing_while_nobody_says_who_is_blind(monkeypatch)
 
 
 @pytest.mark.django_db
-def test_no_rule_changes_while_nobody_says_which_grades_are_in_use(monkeypatch):
+def test_rules_cannot_change_unless_used_grades_are_known(monkeypatch):
     carla = factories.lead(factories.project())
     monkeypatch.setattr(rules, "grades_in_use", Provider("grades"))
     given = [rules.GradeRule(0, "No"), rules.GradeRule(1, "Yes")]
@@ -51,7 +51,7 @@ def test_no_rule_changes_while_nobody_says_which_grades_are_in_use(monkeypatch):
 
 
 @pytest.mark.django_db
-def test_nobody_leaves_while_nobody_frees_their_assignments(monkeypatch):
+def test_members_cannot_leave_unless_their_assignments_are_freed(monkeypatch):
     project = factories.project()
     carla, ada = factories.lead(project), factories.member(project, "ada")
     monkeypatch.setattr(members, "free_assignments", Provider("free"))
@@ -60,7 +60,7 @@ def test_nobody_leaves_while_nobody_frees_their_assignments(monkeypatch):
         members.remove_member(member=ada, by=carla)
 
 
-def test_what_files_bring_is_written_in_one_order_whichever_app_starts_first():
+def test_files_are_written_in_a_fixed_order_of_kinds():
     assert [kind.__name__ for kind in arrivals._kinds] == [
         *(
             "Documents",
@@ -76,8 +76,8 @@ def test_what_files_bring_is_written_in_one_order_whichever_app_starts_first():
     ]
 
 
-def test_a_record_of_a_kind_that_nobody_registered_is_refused(monkeypatch):
+def test_a_record_of_an_unregistered_kind_is_refused(monkeypatch):
     monkeypatch.setattr(arrivals, "_kinds", [])
 
     with pytest.raises(TypeError, match="nothing takes a RunLine"):
-        arrivals.Intake.taker(SimpleNamespace(), RunLine)  # type: ignore[arg-type]
+        arrivals.Intake.stager_for(SimpleNamespace(), RunLine)  # type: ignore[arg-type]

@@ -5,12 +5,12 @@ import time
 
 import pytest
 
-from config.management.commands.prepare import tidy_scratch
+from config.management.commands.prepare import delete_old_scratch_files
 
 
 @pytest.fixture
 def scratch(settings, tmp_path):
-    """The folder of what is on its way, with what was left there a day and an hour ago."""
+    """A scratch folder with files and folders from 25 hours and from one hour ago."""
     settings.SCRATCH = tmp_path / "scratch"
     settings.SCRATCH.mkdir()
     for name, hours in (("old", 25), ("new", 1)):
@@ -25,19 +25,19 @@ def scratch(settings, tmp_path):
     return settings.SCRATCH
 
 
-def test_what_was_left_for_a_day_goes_and_what_is_on_its_way_stays(scratch):
-    tidy_scratch()
+def test_only_files_older_than_a_day_are_deleted(scratch):
+    delete_old_scratch_files()
 
     assert sorted(path.name for path in scratch.iterdir()) == ["export-new", "new.upload"]
 
 
-def test_a_link_is_taken_away_and_not_followed(scratch, tmp_path):
+def test_a_symlink_is_deleted_and_not_followed(scratch, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "kept.txt").write_bytes(b"kept")
     (scratch / "link").symlink_to(elsewhere)
 
-    tidy_scratch(now=time.time() + 48 * 3_600)
+    delete_old_scratch_files(now=time.time() + 48 * 3_600)
 
     assert list(scratch.iterdir()) == []
     assert (elsewhere / "kept.txt").read_bytes() == b"kept"

@@ -1,4 +1,4 @@
-"""bin/setup as a person meets it on a machine that lacks something; nothing is installed here."""
+"""bin/setup on a machine that lacks something; nothing is installed here."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from django.conf import settings
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A checkout in which nothing has been set up."""
+    """A checkout that has not been set up."""
     (tmp_path / "bin").mkdir()
     shutil.copy(Path(settings.BASE_DIR) / "bin" / "setup", tmp_path / "bin")
     (tmp_path / "requirements.lock").write_text("django==5.2.0\n", encoding="utf-8")
     return tmp_path
 
 
-def setup(checkout, python, *arguments):
+def run_setup(checkout, python, *arguments):
     return subprocess.run(
         [checkout / "bin" / "setup", *arguments],
         env={"PATH": "/usr/bin:/bin", "PYTHON": str(python)},
@@ -29,8 +29,8 @@ def setup(checkout, python, *arguments):
     )
 
 
-def pretender(checkout, *, fails_at, version):
-    """A python that answers like another one."""
+def make_fake_python(checkout, *, fails_at, version):
+    """Return a fake Python that fails or reports a version as told."""
     path = checkout / "pretender"
     path.write_text(
         "#!/bin/sh\n"
@@ -41,10 +41,10 @@ def pretender(checkout, *, fails_at, version):
     return path
 
 
-def test_too_old_a_python_is_named_with_what_to_do(checkout):
-    old = pretender(checkout, fails_at="sys.version_info", version="3.10.13")
+def test_an_old_python_is_reported_with_a_remedy(checkout):
+    old = make_fake_python(checkout, fails_at="sys.version_info", version="3.10.13")
 
-    done = setup(checkout, old)
+    done = run_setup(checkout, old)
 
     assert done.returncode == 1
     assert done.stderr.startswith(
@@ -53,30 +53,30 @@ def test_too_old_a_python_is_named_with_what_to_do(checkout):
     assert not (checkout / ".venv").exists()
 
 
-def test_a_python_without_venv_is_named_with_what_to_do(checkout):
-    bare = pretender(checkout, fails_at="import ensurepip, venv", version="3.11.2")
+def test_a_python_without_venv_is_reported_with_a_remedy(checkout):
+    bare = make_fake_python(checkout, fails_at="import ensurepip, venv", version="3.11.2")
 
-    done = setup(checkout, bare)
+    done = run_setup(checkout, bare)
 
     assert done.returncode == 1
     assert done.stderr.startswith(
-        "setup: Python 3.11.2 is here, but without its venv module. Install it"
+        "setup: Python 3.11.2 is installed, but without its venv module. Install it"
     )
     assert not (checkout / ".venv").exists()
 
 
-def test_what_was_installed_from_this_very_lock_is_left_alone(checkout):
+def test_nothing_is_installed_again_from_the_same_lock(checkout):
     (checkout / ".venv" / "bin").mkdir(parents=True)
     (checkout / ".venv" / "bin" / "python").symlink_to(sys.executable)
     shutil.copy(checkout / "requirements.lock", checkout / ".venv/installed-requirements.lock")
 
-    done = setup(checkout, sys.executable)
+    done = run_setup(checkout, sys.executable)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_an_unknown_option_is_refused(checkout):
-    done = setup(checkout, sys.executable, "--develop")
+    done = run_setup(checkout, sys.executable, "--develop")
 
     assert done.returncode == 1
-    assert done.stderr == "setup: I know --dev and --lock, not '--develop'.\n"
+    assert done.stderr == "setup: Unknown option '--develop'. Use --dev or --lock.\n"

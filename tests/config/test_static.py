@@ -17,7 +17,7 @@ from config.static_bundles import join_modules
 
 @pytest.fixture
 def folder(tmp_path, settings):
-    """One source of static files, with one file in it."""
+    """A source folder of static files with one file in it."""
     source = tmp_path / "source"
     source.mkdir()
     (source / "page.css").write_text("main { color: black }", encoding="utf-8")
@@ -44,7 +44,7 @@ def test_a_changed_file_is_collected_again(folder, settings):
     assert "darkblue" in (settings.STATIC_ROOT / "page.css").read_text(encoding="utf-8")
 
 
-def test_a_file_that_is_gone_is_gone_from_the_collection(folder, settings):
+def test_a_deleted_file_is_removed_from_the_collection(folder, settings):
     (folder / "old.css").touch()
     collect_static()
     (folder / "old.css").unlink()
@@ -54,8 +54,8 @@ def test_a_file_that_is_gone_is_gone_from_the_collection(folder, settings):
     assert not (settings.STATIC_ROOT / "old.css").exists()
 
 
-def test_a_browser_keeps_a_collected_file_and_asks_for_it_once(folder, settings, rf):
-    # The judge page has an address for each document, and a browser looks for the icon with each.
+def test_a_collected_file_is_cached_as_immutable(folder, settings, rf):
+    # The judge page has an address for each document, and a browser requests the icon at each.
     (folder / "icon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
@@ -69,8 +69,8 @@ def test_a_browser_keeps_a_collected_file_and_asks_for_it_once(folder, settings,
     answer.close()
 
 
-def test_no_custom_property_is_a_length_here_and_a_colour_there():
-    # A length that an element inherits in place of a colour makes its background transparent.
+def test_no_custom_property_is_used_both_as_a_length_and_as_a_colour():
+    # If an element inherits a length instead of a colour, its background becomes transparent.
     sheets = [path.read_text("utf-8") for path in (SOURCES / "css").rglob("*.css")]
     lengths = {
         name
@@ -90,18 +90,18 @@ TEMPLATES = Path(project_settings.BASE_DIR) / "templates"
 SOURCES = Path(project_settings.BASE_DIR) / "static"
 
 
-def joined(**sources: str) -> dict[str, str]:
+def bundle(**sources: str) -> dict[str, str]:
     modules = {f"js/{name}.js": source for name, source in sources.items()}
     return join_modules(modules.__getitem__, list(modules))
 
 
-def our_modules() -> dict[str, str]:
-    """Our own modules as they are collected, by their name."""
+def bundle_our_modules() -> dict[str, str]:
+    """Return our own modules, bundled as when collected, by name."""
     names = sorted(str(path.relative_to(SOURCES)) for path in (SOURCES / "js").rglob("*.js"))
     return join_modules(lambda name: (SOURCES / name).read_text("utf-8"), names)
 
 
-def run_by_node(folder: Path, name: str) -> str:
+def run_with_node(folder: Path, name: str) -> str:
     command = [Path(sys.executable).with_name("node"), folder / name]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -114,7 +114,7 @@ def write(folder: Path, modules: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def test_a_page_gets_one_style_sheet_with_all_that_it_imports(folder, settings):
+def test_a_page_gets_one_style_sheet_with_all_its_imports(folder, settings):
     (folder / "css").mkdir()
     (folder / "css/all.css").write_text('@import url("a.css");\n@import url("b.css");', "utf-8")
     (folder / "css/a.css").write_text("/* One. */\nmain { margin: 0 }", "utf-8")
@@ -129,7 +129,7 @@ def test_a_page_gets_one_style_sheet_with_all_that_it_imports(folder, settings):
     assert named.read_text("utf-8") == "main{margin:0}nav{margin:1px}"
 
 
-def test_joined_modules_run_once_each_in_the_order_of_the_browser(tmp_path):
+def test_bundled_modules_run_once_each_in_browser_order(tmp_path):
     sources = {
         "main": 'import "./shared.js";\nconsole.log("main");\n',
         "shared": 'export const said = [];\nsaid.push("shared");\n',
@@ -140,14 +140,14 @@ def test_joined_modules_run_once_each_in_the_order_of_the_browser(tmp_path):
     }
     apart = {f"js/{name}.js": text for name, text in sources.items()}
     write(tmp_path / "apart", apart)
-    write(tmp_path / "together", joined(**sources))
+    write(tmp_path / "together", bundle(**sources))
 
-    printed = [run_by_node(tmp_path / where, "js/page.js") for where in ("apart", "together")]
+    printed = [run_with_node(tmp_path / where, "js/page.js") for where in ("apart", "together")]
 
     assert printed[0] == "shared,part,page\n"
-    # A page has main.js as well, and what that file has is not in the other a second time.
+    # A page also loads main.js, and modules in that file are not repeated in the other.
     assert printed[1] == "main\nshared,part,page\n"
-    assert "shared" not in joined(**sources)["js/page.js"].replace("js_shared", "")
+    assert "shared" not in bundle(**sources)["js/page.js"].replace("js_shared", "")
 
 
 @pytest.mark.parametrize(
@@ -163,16 +163,16 @@ def test_joined_modules_run_once_each_in_the_order_of_the_browser(tmp_path):
 )
 def test_a_module_that_cannot_be_joined_is_an_error(source):
     with pytest.raises(ValueError, match=r"js/a\.js: .* cannot be joined"):
-        joined(a=source, b="")
+        bundle(a=source, b="")
 
 
 def test_modules_that_import_each_other_are_an_error():
     with pytest.raises(ValueError, match="imports itself"):
-        joined(a='import "./b.js";\n', b='import "./a.js";\n')
+        bundle(a='import "./b.js";\n', b='import "./a.js";\n')
 
 
-def test_our_own_modules_can_be_read_when_they_are_joined(tmp_path):
-    modules = our_modules()
+def test_our_own_modules_are_valid_when_bundled(tmp_path):
+    modules = bundle_our_modules()
     write(tmp_path, {name: f"() => {{}};\n{text}" for name, text in modules.items()})
 
     for name in modules:
@@ -181,9 +181,9 @@ def test_our_own_modules_can_be_read_when_they_are_joined(tmp_path):
         assert done.returncode == 0, (name, done.stderr)
 
 
-def test_no_page_asks_for_a_module_twice():
-    """Two files of one page that hold the same module would each have a state of it."""
-    modules = our_modules()
+def test_no_page_loads_a_module_twice():
+    """If two files of a page contained the same module, each would have its own state."""
+    modules = bundle_our_modules()
     held = {
         name: set(re.findall(r"const (js_\w+)=\(\(\)=>", text)) for name, text in modules.items()
     }
@@ -194,7 +194,7 @@ def test_no_page_asks_for_a_module_twice():
         assert sorted(parts) == sorted(set(parts)), template.name
 
 
-def test_a_static_file_has_no_header_of_a_page(client, folder, settings):
+def test_a_static_file_has_no_headers_of_pages(client, folder, settings):
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
     }

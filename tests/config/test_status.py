@@ -1,4 +1,4 @@
-"""How the installation is, on a page for who looks after it and on the command line."""
+"""The state of the installation, on the administrators' page and on the command line."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from django.utils import timezone
 
 from annotate.models import AuditEvent
 from config import installation_status
-from config.celery import BrokerAway
+from config.celery import BrokerUnavailable
 from exporters.models import Export
 from jobs.models import Heartbeat
-from jobs.status import beat
+from jobs.status import record_heartbeat
 from tests import factories
 from tests.errands.models import Errand
 
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-ASKED = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"
+REQUEST_ID = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def olga(client):
-    """Who looks after the installation, and is in no project; signed in."""
+def administrator(client):
+    """An administrator who is a member of no project; signed in."""
     user = factories.user("olga")
     user.is_staff = True
     user.save()
@@ -41,7 +41,7 @@ def carla(published):
     return factories.lead(factories.project("tides"), "carla")
 
 
-def failed(by, *, minutes=0, **fields):
+def make_failed_export(by, *, minutes=0, **fields):
     return Export.objects.create(
         project=by.project,
         by=by,
@@ -53,17 +53,17 @@ def failed(by, *, minutes=0, **fields):
             "attempts": 1,
             "started_at": AT,
             "finished_at": AT + timedelta(minutes=minutes),
-            "request": ASKED,
+            "request": REQUEST_ID,
         }
         | fields,
     )
 
 
-def page(client, query=""):
+def get_page(client, query=""):
     return client.get(reverse("status") + query)
 
 
-def status(*arguments):
+def run_status(*arguments):
     out = StringIO()
     try:
         call_command("status", *arguments, stdout=out)
@@ -72,32 +72,32 @@ def status(*arguments):
     return 0, out.getvalue()
 
 
-def test_what_failed_stands_there_with_its_reason_and_can_be_tried_again(
-    client, olga, carla, published
+def test_a_failed_job_is_shown_with_its_error_and_can_be_retried(
+    client, administrator, carla, published
 ):
-    export = failed(carla)
+    export = make_failed_export(carla)
 
-    shown = page(client).content.decode()
+    shown = get_page(client).content.decode()
     again = client.post(reverse("status_retry", args=["exporters.export", export.pk]), follow=True)
 
-    about = (f"exporters.export {export.pk}", carla.project.name, "carla", ASKED)
+    about = (f"exporters.export {export.pk}", carla.project.name, "carla", REQUEST_ID)
     for words in ("The disk is full.", *about):
         assert words in shown
-    assert "It waits for a worker." in again.content.decode()
+    assert "The job is waiting for a worker." in again.content.decode()
     export.refresh_from_db()
     assert (export.state, export.error) == ("queued", "")
     assert again.redirect_chain == [(reverse("status"), 302)]
     audit_event = AuditEvent.objects.get(what="job.retried")
     assert (audit_event.project, audit_event.user, audit_event.key) == (
         carla.project,
-        olga,
+        administrator,
         export.pk,
     )
     assert audit_event.about == f"exporters.export {export.pk}: trec export {export.pk}"
 
 
-def test_asking_twice_is_kept_once(client, olga, carla, published):
-    export = failed(carla)
+def test_a_second_retry_is_not_recorded(client, administrator, carla, published):
+    export = make_failed_export(carla)
 
     for _ in range(2):
         client.post(reverse("status_retry", args=["exporters.export", export.pk]))
@@ -106,7 +106,7 @@ def test_asking_twice_is_kept_once(client, olga, carla, published):
     assert len(published) <= 1
 
 
-def test_what_cannot_be_tried_again_says_why(client, olga, carla):
+def test_a_job_that_cannot_be_retried_shows_the_reason(client, administrator, carla):
     load = carla.loads.create(
         project=carla.project,
         format="trec-qrels",
@@ -116,7 +116,7 @@ def test_what_cannot_be_tried_again_says_why(client, olga, carla):
         finished_at=AT,
     )
 
-    shown = page(client).content.decode()
+    shown = get_page(client).content.decode()
     again = client.post(reverse("status_retry", args=["annotate.load", load.pk]), follow=True)
 
     assert reverse("status_retry", args=["annotate.load", load.pk]) not in shown
@@ -128,15 +128,15 @@ def test_what_cannot_be_tried_again_says_why(client, olga, carla):
 
 
 @pytest.mark.parametrize("label", ["exporters.export", "annotate.user", "nothing"])
-def test_what_is_no_job_is_not_found(client, olga, label):
+def test_an_unknown_job_is_not_found(client, administrator, label):
     assert client.post(reverse("status_retry", args=[label, 999])).status_code == 404
 
 
-def test_who_does_not_look_after_the_installation_sees_and_does_nothing(client, carla):
-    export = failed(carla)
+def test_only_administrators_can_see_the_status_and_retry_jobs(client, carla):
+    export = make_failed_export(carla)
     client.force_login(carla.user)
 
-    assert page(client).status_code == 403
+    assert get_page(client).status_code == 403
     assert (
         client.post(reverse("status_retry", args=["exporters.export", export.pk])).status_code
         == 403
@@ -145,14 +145,14 @@ def test_who_does_not_look_after_the_installation_sees_and_does_nothing(client, 
     assert export.state == "failed"
 
 
-def test_workers_are_there_or_silent(client, olga):
-    beat("celery@there")
-    beat("celery@silent", now=timezone.now() - timedelta(minutes=5))
+def test_workers_are_shown_as_alive_or_silent(client, administrator):
+    record_heartbeat("celery@there")
+    record_heartbeat("celery@silent", now=timezone.now() - timedelta(minutes=5))
     Heartbeat.objects.create(
         worker="celery@busy", at=timezone.now() - timedelta(hours=1), seen_at=timezone.now()
     )
 
-    rows = page(client).context["workers"]
+    rows = get_page(client).context["workers"]
 
     assert [(row.name, row.alive) for row in rows] == [
         ("celery@busy", True),
@@ -161,13 +161,13 @@ def test_workers_are_there_or_silent(client, olga):
     ]
 
 
-def test_it_says_what_is_missing(client, olga, monkeypatch):
+def test_the_page_reports_a_missing_broker_and_worker(client, administrator, monkeypatch):
     def away():
-        raise BrokerAway("nobody listens")
+        raise BrokerUnavailable("nobody listens")
 
-    monkeypatch.setattr("config.celery.waiting_messages", away)
+    monkeypatch.setattr("config.celery.count_waiting_messages", away)
 
-    shown = page(client).content.decode()
+    shown = get_page(client).content.decode()
 
     assert "The broker does not answer." in shown
     assert "No worker is running." in shown
@@ -176,19 +176,19 @@ def test_it_says_what_is_missing(client, olga, monkeypatch):
     assert "No job failed." in shown
 
 
-def test_with_all_in_place_it_complains_of_nothing(client, olga):
-    beat("celery@one")
+def test_the_page_shows_no_error_if_everything_works(client, administrator):
+    record_heartbeat("celery@one")
 
-    assert "notice--error" not in page(client).content.decode()
+    assert "notice--error" not in get_page(client).content.decode()
 
 
-def test_what_waits_is_counted_by_kind(client, olga, carla):
+def test_waiting_jobs_are_counted_by_kind(client, administrator, carla):
     for minutes in (3, 1, 2):
-        failed(
+        make_failed_export(
             carla, state="queued", error="", finished_at=None, requested_at=AT + minutes * MINUTE
         )
 
-    rows = {row.label: row for row in page(client).context["queues"]}
+    rows = {row.label: row for row in get_page(client).context["queues"]}
 
     assert rows["exporters.export"][2:] == (3, AT + MINUTE, 0, 0)
     assert rows["annotate.load"][2:] == (0, None, 0, 0)
@@ -197,17 +197,17 @@ def test_what_waits_is_counted_by_kind(client, olga, carla):
 MINUTE = timedelta(minutes=1)
 
 
-def test_what_failed_comes_in_parts_over_all_kinds(client, olga, carla):
-    # Three moments, and several of both kinds at each of them.
+def test_failed_jobs_of_all_kinds_are_paginated(client, administrator, carla):
+    # Three different times, with several jobs of both kinds at each.
     for number in range(24):
-        failed(carla, minutes=number % 3)
+        make_failed_export(carla, minutes=number % 3)
         Errand.objects.create(
             state="failed", error="No.", finished_at=AT + (number % 3) * MINUTE, attempts=3
         )
     found, query = [], ""
 
     while True:
-        response = page(client, query)
+        response = get_page(client, query)
         found += response.context["failed"]
         query = response.context["next_url"]
         if query is None:
@@ -222,8 +222,8 @@ def test_what_failed_comes_in_parts_over_all_kinds(client, olga, carla):
 @pytest.mark.parametrize(
     "place", ["x", "2026-03-02T09:30:00~exporters.export~1", "2026-13-02T09:30Z~a~1", "~~", "a~b~c"]
 )
-def test_a_place_that_is_none_is_the_beginning(client, olga, carla, place):
-    failed(carla)
+def test_an_invalid_position_shows_the_first_page(client, administrator, carla, place):
+    make_failed_export(carla)
 
     response = client.get(reverse("status"), {"before": place})
 
@@ -231,83 +231,83 @@ def test_a_place_that_is_none_is_the_beginning(client, olga, carla, place):
     assert len(response.context["failed"]) == 1
 
 
-def test_it_costs_the_same_however_much_failed(
-    client, olga, carla, django_assert_max_num_queries, monkeypatch
+def test_the_number_of_queries_does_not_depend_on_failed_jobs(
+    client, administrator, carla, django_assert_max_num_queries, monkeypatch
 ):
-    monkeypatch.setattr(installation_status, "messages", lambda: 0)
+    monkeypatch.setattr(installation_status, "count_messages", lambda: 0)
     for minutes in range(40):
-        failed(carla, minutes=minutes)
+        make_failed_export(carla, minutes=minutes)
 
-    # Two for who it is, two for migrations, two for workers, and three for each of seven kinds.
+    # Two for the user, two for migrations, two for workers, and three for each of seven kinds.
     with django_assert_max_num_queries(30):
-        page(client)
+        get_page(client)
 
 
-def test_the_command_says_the_same(carla, monkeypatch):
-    monkeypatch.setattr(installation_status, "messages", lambda: 3)
-    beat("celery@one")
-    export = failed(carla)
+def test_the_command_shows_the_same_as_the_page(carla, monkeypatch):
+    monkeypatch.setattr(installation_status, "count_messages", lambda: 3)
+    record_heartbeat("celery@one")
+    export = make_failed_export(carla)
 
-    code, said = status()
+    code, said = run_status()
 
     assert code == 0
-    assert "Broker   answers; 3 messages wait" in said
-    assert "Workers  take work\n  celery@one: there, last sign of life " in said
+    assert "Broker   answers; 3 messages waiting" in said
+    assert "Workers  take work\n  celery@one: alive, last seen " in said
     assert "Export: 0 waiting, 0 running, 1 failed" in said
     assert (
-        f"Failed   exporters.export {export.pk} (trec export {export.pk}) in tides, asked for by "
+        f"Failed   exporters.export {export.pk} (trec export {export.pk}) in tides, requested by "
         "carla, 2026-03-02T09:30:00+00:00\n"
         "         The disk is full.\n"
-        f"         again: manage.py status --retry exporters.export {export.pk}"
+        f"         retry: manage.py status --retry exporters.export {export.pk}"
     ) in said
 
 
-def test_the_command_ends_with_one_where_nobody_works(monkeypatch):
-    monkeypatch.setattr(installation_status, "messages", lambda: 0)
+def test_the_command_exits_with_1_without_a_worker(monkeypatch):
+    monkeypatch.setattr(installation_status, "count_messages", lambda: 0)
 
-    code, said = status()
+    code, said = run_status()
 
     assert code == 1
-    assert "Workers  none takes work" in said
+    assert "Workers  do not take work" in said
 
 
-def test_the_command_ends_with_one_where_the_broker_is_away(monkeypatch):
-    monkeypatch.setattr(installation_status, "messages", lambda: None)
-    beat("celery@one")
+def test_the_command_exits_with_1_without_a_broker(monkeypatch):
+    monkeypatch.setattr(installation_status, "count_messages", lambda: None)
+    record_heartbeat("celery@one")
 
-    code, said = status()
+    code, said = run_status()
 
     assert code == 1
     assert "Broker   does not answer" in said
 
 
-def test_the_command_ends_with_one_where_the_database_is_old(monkeypatch):
-    monkeypatch.setattr(installation_status, "unapplied", lambda: ["jobs.9999_tomorrow"])
+def test_the_command_exits_with_1_if_a_migration_is_missing(monkeypatch):
+    monkeypatch.setattr(installation_status, "unapplied_migrations", lambda: ["jobs.9999_tomorrow"])
 
-    code, said = status()
+    code, said = run_status()
 
     assert code == 1
     assert "The database is older than the code. Run: manage.py prepare" in said
 
 
-def test_the_command_speaks_json(carla, monkeypatch):
-    monkeypatch.setattr(installation_status, "messages", lambda: 0)
-    beat("celery@one")
-    export = failed(carla)
+def test_the_command_prints_json(carla, monkeypatch):
+    monkeypatch.setattr(installation_status, "count_messages", lambda: 0)
+    record_heartbeat("celery@one")
+    export = make_failed_export(carla)
 
-    said = json.loads(status("--json")[1])
+    said = json.loads(run_status("--json")[1])
 
     assert said["workers"]["take_work"] is True
     assert said["broker"] == {"up": True, "messages": 0}
     (job,) = said["failed"]
     assert (job["kind"], job["number"], job["project"]) == ("exporters.export", export.pk, "tides")
-    assert (job["error"], job["request"]) == ("The disk is full.", ASKED)
+    assert (job["error"], job["request"]) == ("The disk is full.", REQUEST_ID)
 
 
-def test_the_command_lets_a_job_be_done_again(carla, published):
-    export = failed(carla)
+def test_the_command_retries_a_job(carla, published):
+    export = make_failed_export(carla)
 
-    code, said = status("--retry", "exporters.export", str(export.pk))
+    code, said = run_status("--retry", "exporters.export", str(export.pk))
 
     assert (code, said) == (0, f"exporters.export {export.pk} waits for a worker.\n")
     export.refresh_from_db()
@@ -318,9 +318,9 @@ def test_the_command_lets_a_job_be_done_again(carla, published):
 @pytest.mark.parametrize(
     ("kind", "number"), [("exporters.export", "999"), ("nothing", "1"), ("annotate.load", "x")]
 )
-def test_the_command_refuses_what_is_no_job(kind, number):
+def test_the_command_refuses_an_unknown_job(kind, number):
     with pytest.raises(CommandError, match=rf"There is no job {kind} {number}\."):
-        status("--retry", kind, number)
+        run_status("--retry", kind, number)
 
 
 @pytest.mark.parametrize(
@@ -330,12 +330,12 @@ def test_the_command_refuses_what_is_no_job(kind, number):
         *("annotate:loads", "audit:agreement"),
     ],
 )
-def test_pages_that_need_a_worker_say_so_where_there_is_none(client, carla, name):
+def test_pages_that_need_a_worker_report_a_missing_one(client, carla, name):
     client.force_login(carla.user)
     address = reverse(name, args=["tides"])
 
     without = client.get(address).content.decode()
-    beat("celery@one")
+    record_heartbeat("celery@one")
     with_one = client.get(address).content.decode()
 
     words = "No worker is running. Jobs wait until one is; nothing is lost."
@@ -344,12 +344,12 @@ def test_pages_that_need_a_worker_say_so_where_there_is_none(client, carla, name
     assert words not in with_one
 
 
-def test_a_job_that_waits_says_so_where_there_is_no_worker(client, carla):
-    export = failed(carla, state="queued", error="", finished_at=None)
+def test_the_page_of_a_waiting_job_reports_a_missing_worker(client, carla):
+    export = make_failed_export(carla, state="queued", error="", finished_at=None)
     client.force_login(carla.user)
 
     without = client.get(export.get_absolute_url()).content.decode()
-    beat("celery@one")
+    record_heartbeat("celery@one")
     with_one = client.get(export.get_absolute_url()).content.decode()
 
     assert "No worker is running." in without
@@ -357,7 +357,7 @@ def test_a_job_that_waits_says_so_where_there_is_no_worker(client, carla):
     assert "Waiting for the worker." in with_one
 
 
-def test_who_looks_after_the_installation_is_led_from_there_to_its_status(client, carla):
+def test_the_notice_links_administrators_to_the_status_page(client, carla):
     carla.user.is_staff = True
     carla.user.save()
     client.force_login(carla.user)

@@ -1,4 +1,4 @@
-"""The supervisor with small programs of its own, in a process of its own."""
+"""The supervisor in its own process, with small test programs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from config.supervisor import port_is_free
+from config.supervisor import is_port_free
 from tests.services.processes import running, wait_until
 
 pytestmark = pytest.mark.long
 
-# Listens, and says which process it is; ends by itself at SIGTERM, after a last word.
+# Listens and prints its process id; at SIGTERM it prints a last line and exits.
 LISTENER = """
 import os, signal, socket, sys
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -32,7 +32,7 @@ print("listener", os.getpid(), flush=True)
 while True:
     server.accept()[0].close()
 """
-# Will not hear of an end.
+# Ignores SIGTERM.
 STUBBORN = """
 import os, signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -64,7 +64,7 @@ def port():
 
 @pytest.fixture
 def supervise(tmp_path, port):
-    """Start a supervisor over these programs; give its process and what it has said so far."""
+    """Return a function that starts a supervisor, and returns its process and its output."""
     with contextlib.ExitStack() as stack:
 
         def start(*programs):
@@ -78,8 +78,8 @@ def supervise(tmp_path, port):
         yield start
 
 
-def processes(lines, word):
-    """The processes that said they were `word`, in the order in which they did."""
+def process_ids(lines, word):
+    """Return the ids of processes that printed `word`, in order."""
     prefix = f"| {word} "
     return [int(line.split(prefix)[1]) for line in lines if prefix in line and "leaves" not in line]
 
@@ -91,77 +91,79 @@ def is_alive(process):
     return False
 
 
-def test_lines_carry_their_programs_name_and_readiness_is_said_once(supervise):
-    process, said = supervise(
+def test_lines_carry_their_programs_name_and_readiness_is_reported_once(supervise):
+    process, output = supervise(
         LISTENER, "print('one job done', flush=True); import signal; signal.pause()"
     )
 
-    wait_until(lambda: "READY" in said(), "readiness", process=process)
-    wait_until(lambda: "worker | one job done" in said(), "a line of the worker", process=process)
+    wait_until(lambda: "READY" in output(), "readiness", process=process)
+    wait_until(lambda: "worker | one job done" in output(), "a line of the worker", process=process)
 
-    assert f"web    | listener {processes(said(), 'listener')[0]}" in said()
-    assert said().count("READY") == 1
-
-
-def test_what_ends_is_started_again(supervise):
-    process, said = supervise(LISTENER, "import signal; signal.pause()")
-    wait_until(lambda: "READY" in said(), "readiness", process=process)
-
-    os.kill(processes(said(), "listener")[0], signal.SIGKILL)
-
-    wait_until(lambda: len(processes(said(), "listener")) == 2, "a second start", process=process)
-    assert "web    | ended with SIGKILL; starting again in 2 s" in said()
-    assert said().count("READY") == 1
+    assert f"web    | listener {process_ids(output(), 'listener')[0]}" in output()
+    assert output().count("READY") == 1
 
 
-def test_what_ends_again_and_again_is_given_longer_and_longer(supervise):
-    _, said = supervise(LISTENER, "raise SystemExit(3)")
+def test_a_program_that_ends_is_restarted(supervise):
+    process, output = supervise(LISTENER, "import signal; signal.pause()")
+    wait_until(lambda: "READY" in output(), "readiness", process=process)
+
+    os.kill(process_ids(output(), "listener")[0], signal.SIGKILL)
 
     wait_until(
-        lambda: "worker | ended with code 3; starting again in 4 s" in said(),
+        lambda: len(process_ids(output(), "listener")) == 2, "a second start", process=process
+    )
+    assert "web    | ended with SIGKILL; starting again in 2 s" in output()
+    assert output().count("READY") == 1
+
+
+def test_pauses_grow_for_a_program_that_keeps_ending(supervise):
+    _, output = supervise(LISTENER, "raise SystemExit(3)")
+
+    wait_until(
+        lambda: "worker | ended with code 3; starting again in 4 s" in output(),
         "two ends",
         seconds=20,
     )
 
-    ends = [line for line in said() if "ended" in line]
+    ends = [line for line in output() if "ended" in line]
     assert ends[0] == "worker | ended with code 3; starting again in 2 s"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_lets_every_program_finish_and_leaves_none(supervise, number):
-    process, said = supervise(LISTENER, LISTENER.replace("int(sys.argv[1])", "0"))
-    wait_until(lambda: "READY" in said(), "readiness", process=process)
-    wait_until(lambda: len(processes(said(), "listener")) == 2, "both", process=process)
-    started = processes(said(), "listener")
+def test_a_signal_lets_every_program_finish_and_stops_all(supervise, number):
+    process, output = supervise(LISTENER, LISTENER.replace("int(sys.argv[1])", "0"))
+    wait_until(lambda: "READY" in output(), "readiness", process=process)
+    wait_until(lambda: len(process_ids(output(), "listener")) == 2, "both", process=process)
+    started = process_ids(output(), "listener")
 
     process.send_signal(number)
 
     assert process.wait(timeout=20) == 0
-    assert said()[-1] == "OVER"
-    last_words = [line for line in said() if "leaves" in line]
-    assert sorted(line.split()[0] for line in last_words) == ["web", "worker"], said()
+    assert output()[-1] == "OVER"
+    last_words = [line for line in output() if "leaves" in line]
+    assert sorted(line.split()[0] for line in last_words) == ["web", "worker"], output()
     assert not any(is_alive(pid) for pid in started)
 
 
-def test_a_second_signal_ends_what_will_not(supervise):
-    process, said = supervise(LISTENER, STUBBORN)
-    wait_until(lambda: "READY" in said(), "readiness", process=process)
-    wait_until(lambda: processes(said(), "stubborn"), "the stubborn one", process=process)
+def test_a_second_signal_kills_programs_that_do_not_stop(supervise):
+    process, output = supervise(LISTENER, STUBBORN)
+    wait_until(lambda: "READY" in output(), "readiness", process=process)
+    wait_until(lambda: process_ids(output(), "stubborn"), "the stubborn one", process=process)
 
     process.send_signal(signal.SIGINT)
-    wait_until(lambda: "Stopping. Press Ctrl-C again to stop at once." in said(), "the first")
+    wait_until(lambda: "Stopping. Press Ctrl-C again to stop at once." in output(), "the first")
     process.send_signal(signal.SIGINT)
 
     assert process.wait(timeout=10) == 0
-    assert not is_alive(processes(said(), "stubborn")[0])
+    assert not is_alive(process_ids(output(), "stubborn")[0])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")
-def test_a_killed_supervisor_takes_everything_with_it(supervise):
-    process, said = supervise(LISTENER, STUBBORN)
-    wait_until(lambda: "READY" in said(), "readiness", process=process)
-    wait_until(lambda: processes(said(), "stubborn"), "the stubborn one", process=process)
-    children = processes(said(), "listener") + processes(said(), "stubborn")
+def test_a_killed_supervisor_ends_all_its_programs(supervise):
+    process, output = supervise(LISTENER, STUBBORN)
+    wait_until(lambda: "READY" in output(), "readiness", process=process)
+    wait_until(lambda: process_ids(output(), "stubborn"), "the stubborn one", process=process)
+    children = process_ids(output(), "listener") + process_ids(output(), "stubborn")
 
     process.kill()
     process.wait()
@@ -169,13 +171,13 @@ def test_a_killed_supervisor_takes_everything_with_it(supervise):
     wait_until(lambda: not any(is_alive(pid) for pid in children), "the children to end")
 
 
-def test_a_port_in_use_is_seen():
+def test_a_port_in_use_is_detected():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        taken = port_is_free("127.0.0.1", port)
+        taken = is_port_free("127.0.0.1", port)
 
     assert not taken
-    assert port_is_free("127.0.0.1", port)
+    assert is_port_free("127.0.0.1", port)
 
 
 def test_a_taken_port_is_refused_with_a_sentence(tmp_path):

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class ErrandsConfig(AppConfig):
-    """A room for tests only: jobs that do what a test tells them to."""
+    """An app for tests only: jobs that do what a test needs."""
 
     name = "tests.errands"
     label = "errands"

@@ -8,17 +8,17 @@ from jobs.models import Job
 
 
 class Errand(Job):
-    """A job as short or as long, as good or as bad as a test needs it."""
+    """A job for tests."""
 
     task: ClassVar[str] = "errands.go"
 
     class Kind(models.TextChoices):
         QUICK = "quick"
-        # Stays until it is called off; on a second attempt it is quick.
+        # Runs until it is cancelled; on the second attempt it is quick.
         LONG_AT_FIRST = "long"
 
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.QUICK)
-    # How often the work was begun, and by which process last.
+    # How often the job was started, and the last process that ran it.
     begun = models.PositiveSmallIntegerField(default=0)
     process = models.PositiveIntegerField(null=True)
 

@@ -1,4 +1,4 @@
-"""A project with two systems of two runs each, made small enough to be measured by hand."""
+"""A project with two systems of two runs each, small enough to be measured by hand."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ RUNS = {
 }
 
 
-def load(project: Any, name: str, topic: str, order: str) -> Run:
-    """A run of one topic, as intake keeps it."""
+def store_run(project: Any, name: str, topic: str, order: str) -> Run:
+    """Store a run of one topic, as intake does."""
     lines = "".join(
         f"{topic} Q0 {document} {rank} {9 - rank} {name}\n"
         for rank, document in enumerate(order, 1)
@@ -38,7 +38,7 @@ def load(project: Any, name: str, topic: str, order: str) -> Run:
 
 
 def scene() -> SimpleNamespace:
-    """One judged pair, q_1, and the runs."""
+    """Make one judged pair, q_1, and the runs."""
     project = factories.project("tides", overlap_judge=1)
     carla, ada = factories.lead(project), factories.member(project, "ada")
     query = factories.query(project, "q")
@@ -50,14 +50,14 @@ def scene() -> SimpleNamespace:
     narrative = factories.altered(pair)
     for doc, grade in {"a": 0, "b": 1, "c": 0, "d": 0}.items():
         factories.judgment(narrative, pool[doc], ada, grade)
-    runs = {name: load(project, name, *its) for name, its in RUNS.items()}
+    runs = {name: store_run(project, name, *its) for name, its in RUNS.items()}
     return SimpleNamespace(
         project=project, carla=carla, ada=ada, pair=pair, pool=pool, narrative=narrative, runs=runs
     )
 
 
-def both(made: SimpleNamespace) -> list[System]:
-    """The two systems."""
+def both_systems(made: SimpleNamespace) -> list[System]:
+    """Return the two systems."""
     return [
         System(
             name,
@@ -70,10 +70,10 @@ def both(made: SimpleNamespace) -> list[System]:
     ]
 
 
-def measured(made: SimpleNamespace, **fields: Any) -> Any:
-    """An evaluation, made here and now as a worker would."""
+def make_evaluation(made: SimpleNamespace, **fields: Any) -> Any:
+    """Make an evaluation at once, as a worker would."""
     given: dict[str, Any] = {
-        "measured": both(made),
+        "measured": both_systems(made),
         "baseline": "still",
         "by": made.carla,
         **fields,

@@ -1,4 +1,4 @@
-"""What decides a number stands on the page and in tables, and orders the disagreement queue."""
+"""The documents that decide a measure are on the page and in tables, and order the queue."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from django.urls import reverse
 
 from annotate.models import Adjudication
 from audit.settling.adjudication import adjudicate
-from audit.settling.queue import following, page
-from audit.settling.queue_filters import Order, Wanted
+from audit.settling.queue import next_disagreement, read_page
+from audit.settling.queue_filters import Order, QueueFilter
 from exporters.models import SettlingEffect
 from tests import factories
-from tests.evaluations.evaluating import measured, scene
+from tests.evaluations.evaluating import make_evaluation, scene
 
 pytestmark = pytest.mark.both_databases
 
 
 @pytest.fixture
 def made(db) -> SimpleNamespace:
-    """People differ on b, c and e: b and e were relevant before, c was not."""
+    """A project with disputes on b, c and e: b and e were relevant before, c was not."""
     made = scene()
     made.ben = factories.member(made.project, "ben")
     made.pool["e"] = factories.candidate(made.pair.query, "e", 1)
@@ -31,17 +31,17 @@ def made(db) -> SimpleNamespace:
 
 
 def listed(made, **wanted):
-    asked = Wanted(order=Order.MEASURE, **wanted)
-    items = page(made.carla, asked).items
+    asked = QueueFilter(order=Order.MEASURE, **wanted)
+    items = read_page(made.carla, asked).items
     return [item.candidate.document.doc_id for item in items if item.candidate]
 
 
 def test_the_queue_begins_with_what_moves_the_measure_most(made):
     assert listed(made) == ["b", "c", "e"]
 
-    measured(made)
+    make_evaluation(made)
 
-    # No run has e: settled as 0 it would count as unmoved, beside a, which falls from 1 to 4.
+    # No run has e: settled as 0 it would count as unmoved, next to a, which falls from 1 to 4.
     assert SettlingEffect.objects.count() == 3
     # p-MRR of good: (3/4 + 0) / 2 with e; with b, which rises from 2 to 1, (3/4 - 1/2) / 2.
     assert listed(made) == ["b", "e", "c"]
@@ -49,18 +49,18 @@ def test_the_queue_begins_with_what_moves_the_measure_most(made):
     assert list(effects) == [625_000, 375_000, 0]
 
 
-def test_one_goes_from_disagreement_to_disagreement_in_this_order(made):
-    measured(made)
-    wanted = Wanted(order=Order.MEASURE)
+def test_the_next_disagreement_follows_the_order_by_measure(made):
+    make_evaluation(made)
+    wanted = QueueFilter(order=Order.MEASURE)
 
-    first, second, third = (item.key for item in page(made.carla, wanted).items)
+    first, second, third = (item.key for item in read_page(made.carla, wanted).items)
 
-    assert following(made.carla, wanted, first) == second
-    assert following(made.carla, wanted, second) == third
+    assert next_disagreement(made.carla, wanted, first) == second
+    assert next_disagreement(made.carla, wanted, second) == third
 
 
-def test_what_was_settled_since_is_in_the_queue_no_more(made):
-    measured(made)
+def test_documents_settled_since_leave_the_queue(made):
+    make_evaluation(made)
     adjudicate(
         narrative=made.narrative,
         candidate=made.pool["b"],
@@ -74,8 +74,8 @@ def test_what_was_settled_since_is_in_the_queue_no_more(made):
 
 
 def test_the_newest_evaluation_orders_the_queue(made):
-    measured(made)
-    measured(made, options={"settling.measure": "RR after"})
+    make_evaluation(made)
+    make_evaluation(made, options={"settling.measure": "RR after"})
 
     # b is first with good: relevant, it lifts RR by 1. c is second: by 1/2. e is in no run.
     assert listed(made) == ["b", "c", "e"]
@@ -83,7 +83,7 @@ def test_the_newest_evaluation_orders_the_queue(made):
 
 def test_the_page_lists_the_documents_with_their_queries_and_judgments(made, client):
     client.force_login(made.carla.user)
-    found = measured(made)
+    found = make_evaluation(made)
 
     shown = client.get(found.get_absolute_url()).content.decode()
 
@@ -99,7 +99,7 @@ def test_the_page_lists_the_documents_with_their_queries_and_judgments(made, cli
 
 def test_the_page_says_how_sure_the_places_are(made, client):
     client.force_login(made.carla.user)
-    found = measured(made)
+    found = make_evaluation(made)
 
     shown = client.get(found.get_absolute_url()).content.decode()
 
@@ -110,7 +110,7 @@ def test_the_page_says_how_sure_the_places_are(made, client):
 
 def test_the_tables_have_every_document_and_every_two_systems(made, client):
     client.force_login(made.carla.user)
-    found = measured(made)
+    found = make_evaluation(made)
 
     def table(name):
         address = [made.project.slug, found.pk, name, "csv"]
@@ -120,9 +120,9 @@ def test_the_tables_have_every_document_and_every_two_systems(made, client):
     assert "p-MRR,good,still," in table("places")
 
 
-def test_results_of_an_evaluation_that_was_made_before_are_shown_without_this(made, client):
+def test_results_of_an_older_evaluation_are_shown_without_deciding_documents(made, client):
     client.force_login(made.carla.user)
-    found = measured(made)
+    found = make_evaluation(made)
     found.results.pop("deciding")
     found.results.pop("places")
     found.save()

@@ -1,4 +1,4 @@
-"""An evaluation is asked for, computed by a worker, kept as a row, shown, and taken away."""
+"""An evaluation is requested, computed by a worker, stored, shown, and downloaded."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from exporters.evaluations.systems import System
 from exporters.models import Evaluation
 from jobs.runner import JobError, run
 from tests import factories
-from tests.evaluations.evaluating import both, load, measured, scene
-from tests.exports.conftest import released
+from tests.evaluations.evaluating import both_systems, make_evaluation, scene, store_run
+from tests.exports.conftest import make_release
 from tests.programs import Program
 
 
@@ -32,7 +32,7 @@ def made(db) -> SimpleNamespace:
     return scene()
 
 
-def address(made, name="evaluations", *rest):
+def page_url(made, name="evaluations", *rest):
     return reverse(f"exporters:{name}", args=[made.project.slug, *rest])
 
 
@@ -42,7 +42,7 @@ def p_mrr(found):
 
 @pytest.mark.both_databases
 def test_the_row_says_what_was_measured_and_how(made, settings):
-    found = measured(made, options={"p-mrr.ties": "file"})
+    found = make_evaluation(made, options={"p-mrr.ties": "file"})
 
     assert (found.state, found.release, found.baseline) == ("done", None, "still")
     assert found.systems[0] == {
@@ -59,25 +59,25 @@ def test_the_row_says_what_was_measured_and_how(made, settings):
 
 def test_a_run_over_queries_and_one_over_pairs_are_one_system(made):
     # a falls from rank 1 under query q to rank 4 under pair q_1.
-    assert p_mrr(measured(made)) == {"good": 0.75, "still": 0.0}
+    assert p_mrr(make_evaluation(made)) == {"good": 0.75, "still": 0.0}
 
 
 def test_a_release_is_measured_as_it_was(made):
-    v1 = released(made, "v1")
+    v1 = make_release(made, "v1")
     Judgment.objects.filter(candidate=made.pool["a"]).update(relevance=1)
 
-    assert p_mrr(measured(made, release=v1)) == {"good": 0.75, "still": 0.0}
-    assert p_mrr(measured(made)) == {"good": None, "still": None}
+    assert p_mrr(make_evaluation(made, release=v1)) == {"good": 0.75, "still": 0.0}
+    assert p_mrr(make_evaluation(made)) == {"good": None, "still": None}
 
 
 def test_a_reversed_run_is_measured_where_people_judged_reversed_narratives(made):
     reverse = factories.narrative(made.pair, "reversed", text="Not b.")
     for doc, grade in {"a": 1, "b": 0}.items():
         factories.judgment(reverse, made.pool[doc], made.ada, grade)
-    turned = load(made.project, "good.reversed.run", "q_1", "acdb")
-    good, _still = both(made)
+    turned = store_run(made.project, "good.reversed.run", "q_1", "acdb")
+    good, _still = both_systems(made)
 
-    found = measured(
+    found = make_evaluation(
         made, measured=[System("good", {**good.runs, "reversed": turned})], baseline=""
     )
 
@@ -85,8 +85,8 @@ def test_a_reversed_run_is_measured_where_people_judged_reversed_narratives(made
 
 
 @pytest.mark.both_databases
-def test_asking_again_while_one_waits_gives_that_one(made, published):
-    given = {"project": made.project, "measured": both(made), "by": made.carla}
+def test_requesting_a_queued_evaluation_again_returns_it(made, published):
+    given = {"project": made.project, "measured": both_systems(made), "by": made.carla}
 
     first, second = request_evaluation(**given), request_evaluation(**given)
     other = request_evaluation(**given, baseline="still")
@@ -100,13 +100,13 @@ def test_asking_again_while_one_waits_gives_that_one(made, published):
         ({"measured": []}, "Choose at least one run"),
         (
             {"baseline": "nobody"},
-            "There is no system nobody to compare with. There are: good, still",
+            "There is no system nobody to compare with. Choose one of: good, still",
         ),
         ({"options": {"p-mrr.k": "1"}}, "p-mrr has no option 'k'"),
     ],
 )
-def test_what_cannot_be_measured_is_refused_with_a_sentence(made, change, sentence):
-    given = {"project": made.project, "measured": both(made), "by": made.carla, **change}
+def test_invalid_evaluations_are_refused_with_a_sentence(made, change, sentence):
+    given = {"project": made.project, "measured": both_systems(made), "by": made.carla, **change}
 
     with pytest.raises(Refused, match=r".") as refused:
         request_evaluation(**given)
@@ -119,50 +119,50 @@ def test_a_run_that_names_no_judged_pair_is_refused(made):
     system = System("odd", {"changed": made.runs["good.original.run"]})
 
     with pytest.raises(JobError, match="names a pair that is judged"):
-        measured(made, measured=[system], baseline="")
+        make_evaluation(made, measured=[system], baseline="")
 
 
-def test_ids_of_a_run_that_are_not_judged_are_told_and_those_that_differ_by_case(made, client):
+def test_unjudged_ids_of_a_run_are_noted_and_those_that_differ_in_case(made, client):
     lines = "".join(f"{topic} Q0 {doc} 1 1 t\n" for topic in ("q_1", "Q_1", "z") for doc in "ab")
-    other = load(made.project, "odd.changed.run", "q_1", "ab")
+    other = store_run(made.project, "odd.changed.run", "q_1", "ab")
     other.file.save("odd", ContentFile(lines.encode()), save=True)
 
-    found = measured(made, measured=[System("odd", {"changed": other})], baseline="")
+    found = make_evaluation(made, measured=[System("odd", {"changed": other})], baseline="")
 
     assert found.results["notes"] == [
-        "odd.changed.run: 2 ids are of no judged pair, and are not measured.",
-        "odd.changed.run: Q_1 differ from the id of a judged pair only by case.",
+        "odd.changed.run: 2 ids belong to no judged pair and are not measured.",
+        "odd.changed.run: Q_1 differ from the id of a judged pair only in case.",
     ]
     client.force_login(made.carla.user)
     page = client.get(found.get_absolute_url()).content.decode()
-    # However many they are, one notice that folds them.
+    # All notes are folded into one notice.
     assert page.count("notice--info") == 1
     assert "2 notes on what is not measured" in page
     assert all(sentence in page for sentence in found.results["notes"])
 
 
-def test_pairs_may_be_called_like_their_queries(made):
+def test_pairs_may_have_the_ids_of_their_queries(made):
     # As in FollowIR: the lines of both runs name the query.
     InstructionPair.objects.update(pair_id="q")
-    before, after = made.runs["good.original.run"], load(made.project, "x.run", "q", "bcda")
+    before, after = made.runs["good.original.run"], store_run(made.project, "x.run", "q", "bcda")
 
-    found = measured(
+    found = make_evaluation(
         made, measured=[System("good", {"original": before, "changed": after})], baseline=""
     )
 
     assert p_mrr(found) == {"good": 0.75}
 
 
-def test_only_leads_of_the_project_have_systems_measured(made):
+def test_only_leads_of_the_project_request_evaluations(made):
     other = factories.lead(factories.project("other"), "olga")
 
     for by in (made.ada, other):
         with pytest.raises(Refused, match="Only leads of this project"):
-            request_evaluation(project=made.project, measured=both(made), by=by)
+            request_evaluation(project=made.project, measured=both_systems(made), by=by)
 
 
 def test_a_run_of_another_project_is_refused(made):
-    elsewhere = load(factories.project("other"), "x.run", "q", "ab")
+    elsewhere = store_run(factories.project("other"), "x.run", "q", "ab")
 
     with pytest.raises(Refused, match="A run of another project"):
         request_evaluation(
@@ -175,14 +175,14 @@ def test_an_archived_project_is_refused(made):
     made.project.refresh_from_db()
 
     with pytest.raises(Refused, match="archived"):
-        request_evaluation(project=made.project, measured=both(made), by=None)
+        request_evaluation(project=made.project, measured=both_systems(made), by=None)
 
 
 def test_a_project_without_judgments_says_what_to_do(made, client):
     Judgment.objects.all().delete()
     client.force_login(made.carla.user)
 
-    found = measured(made)
+    found = make_evaluation(made)
     page = client.get(found.get_absolute_url()).content.decode()
 
     assert found.results["measures"] == []
@@ -192,9 +192,9 @@ def test_a_project_without_judgments_says_what_to_do(made, client):
 def test_a_run_with_too_many_lines_is_refused(made):
     with (
         patch("exporters.evaluations.actions.MOST_LINES", 5),
-        pytest.raises(JobError, match="cut them to 1,000 documents a query"),
+        pytest.raises(JobError, match="cut them to 1,000 documents per query"),
     ):
-        measured(made)
+        make_evaluation(made)
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -215,26 +215,26 @@ def test_the_command_prints_every_value_as_csv(made):
 
 
 def test_the_command_prints_json_markdown_and_latex(made):
-    told = json.loads(command(made, *made.runs, "--json", "--baseline", "still"))
+    data = json.loads(command(made, *made.runs, "--json", "--baseline", "still"))
 
-    assert told["results"]["differences"]["p-mrr"]["good"]["difference"] == 0.75
+    assert data["results"]["differences"]["p-mrr"]["good"]["difference"] == 0.75
     assert command(made, *made.runs).startswith("| system ")
     assert command(made, *made.runs, "--latex").startswith(r"\begin{tabular}")
 
 
 def test_the_command_takes_system_and_side_by_name(made):
     names = ("x:original=good.original.run", "x:changed=still.changed.run")
-    told = json.loads(command(made, *names, "--json", "--option", "p-mrr.documents=changed"))
+    data = json.loads(command(made, *names, "--json", "--option", "p-mrr.documents=changed"))
 
-    assert [one["name"] for one in told["systems"]] == ["x"]
-    assert told["options"] == {"p-mrr.documents": "changed"}
+    assert [one["name"] for one in data["systems"]] == ["x"]
+    assert data["options"] == {"p-mrr.documents": "changed"}
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["nothing.run"], "has no run called 'nothing.run'. There are: good.changed.run"),
-        (["up=good.original.run"], "'up' is no side"),
+        (["nothing.run"], "has no run called 'nothing.run'. Its runs: good.changed.run"),
+        (["up=good.original.run"], "'up' is not a side"),
         (["good.original.run", "--option", "documents"], "write MEASURE.OPTION=VALUE"),
         (["good.original.run", "--release", "v9"], "has no release called 'v9'"),
     ],
@@ -255,30 +255,30 @@ def leading(made, client):
     return made
 
 
-def test_the_page_offers_the_systems_that_runs_make(leading, client):
-    page = client.get(address(leading)).content.decode()
+def test_the_page_offers_the_systems_proposed_from_runs(leading, client):
+    page = client.get(page_url(leading)).content.decode()
 
     assert "good: original good.original.run, changed good.changed.run" in page
     assert "Nothing has been measured yet." in page
 
 
-def test_a_post_has_the_chosen_systems_measured(leading, client, published):
-    form = client.get(address(leading)).context["form"]
+def test_a_post_requests_an_evaluation_of_the_chosen_systems(leading, client, published):
+    form = client.get(page_url(leading)).context["form"]
 
     answer = client.post(
-        address(leading), {"systems": list(form.offered), "baseline": "still", "options": ""}
+        page_url(leading), {"systems": list(form.offered), "baseline": "still", "options": ""}
     )
 
-    asked = Evaluation.objects.get()
-    assert answer.url == asked.get_absolute_url()
-    assert [one["name"] for one in asked.systems] == ["good", "still"]
+    requested = Evaluation.objects.get()
+    assert answer.url == requested.get_absolute_url()
+    assert [one["name"] for one in requested.systems] == ["good", "still"]
     assert published == []  # until the transaction of the request is committed
 
 
-def test_a_system_put_together_by_hand_is_measured_too(leading, client, published):
+def test_a_system_assembled_by_hand_is_measured_too(leading, client, published):
     runs = leading.runs
     client.post(
-        address(leading),
+        page_url(leading),
         {
             "name": "mixed",
             "original": runs["good.original.run"].pk,
@@ -287,20 +287,20 @@ def test_a_system_put_together_by_hand_is_measured_too(leading, client, publishe
         },
     )
 
-    asked = Evaluation.objects.get()
-    assert [one["name"] for one in asked.systems] == ["mixed"]
-    assert asked.options == {"p-mrr.documents": "changed"}
+    requested = Evaluation.objects.get()
+    assert [one["name"] for one in requested.systems] == ["mixed"]
+    assert requested.options == {"p-mrr.documents": "changed"}
 
 
 def test_a_form_without_a_system_says_so(leading, client):
-    answer = client.post(address(leading), {"options": ""})
+    answer = client.post(page_url(leading), {"options": ""})
 
     assert answer.status_code == 422
     assert "Choose at least one run to measure." in answer.content.decode()
 
 
 def test_the_page_shows_values_differences_and_charts_with_their_links(leading, client):
-    found = measured(leading)
+    found = make_evaluation(leading)
 
     page = client.get(found.get_absolute_url()).content.decode()
 
@@ -308,15 +308,15 @@ def test_the_page_shows_values_differences_and_charts_with_their_links(leading, 
     assert 'class="ranks"' in page
     settle = reverse("audit:disagreement", args=[leading.narrative.pk, leading.pool["a"].pk])
     query = reverse("annotate:query", args=[leading.project.slug, leading.pair.query_id])
-    # Each in the chart, and in the table that says the same.
+    # Each is in the chart, and in the table of the same values.
     assert page.count(settle) == 2
     # The bar, its table, the table of the histogram, and the figures by pair.
     assert page.count(f'href="{query}"') == 4
     assert "Does this set measure anything?" in page
 
 
-def test_another_system_and_measure_are_chosen_in_the_address(leading, client):
-    found = measured(leading)
+def test_query_parameters_choose_system_and_measure(leading, client):
+    found = make_evaluation(leading)
 
     page = client.get(f"{found.get_absolute_url()}?system=still&measure=AP+after")
 
@@ -325,19 +325,19 @@ def test_another_system_and_measure_are_chosen_in_the_address(leading, client):
 
 
 def test_tables_are_downloads(leading, client):
-    found = measured(leading)
+    found = make_evaluation(leading)
 
-    answer = client.get(address(leading, "evaluation_table", found.pk, "documents", "csv"))
+    answer = client.get(page_url(leading, "evaluation_table", found.pk, "documents", "csv"))
 
     assert answer["Content-Disposition"].endswith(f'tides-evaluation-{found.pk}-documents.csv"')
     assert "q_1,a,good,1,4,0.75" in answer.content.decode()
     for table, kind in (("nothing", "csv"), ("documents", "exe"), ("results", "csv")):
-        wrong = client.get(address(leading, "evaluation_table", found.pk, table, kind))
+        wrong = client.get(page_url(leading, "evaluation_table", found.pk, table, kind))
         assert wrong.status_code == 404
 
 
 def test_a_lead_who_has_yet_to_judge_sees_no_figures(leading, client):
-    found = measured(leading)
+    found = make_evaluation(leading)
     query = factories.query(leading.project, "r")
     factories.candidate(query, "e")
     factories.assignment(factories.pair(query, pair_id="r_1"), leading.carla)
@@ -346,42 +346,44 @@ def test_a_lead_who_has_yet_to_judge_sees_no_figures(leading, client):
 
     assert "You have judging or reviewing left" in page.content.decode()
     assert page.context["results"] is None
-    table = client.get(address(leading, "evaluation_table", found.pk, "systems", "csv"))
+    table = client.get(page_url(leading, "evaluation_table", found.pk, "systems", "csv"))
     assert table.status_code == 403
 
 
-def test_an_evaluation_that_waits_is_called_off(leading, client, published):
-    asked = request_evaluation(project=leading.project, measured=both(leading), by=leading.carla)
+def test_a_queued_evaluation_is_cancelled(leading, client, published):
+    requested = request_evaluation(
+        project=leading.project, measured=both_systems(leading), by=leading.carla
+    )
 
-    client.post(address(leading, "evaluation_cancellation", asked.pk))
+    client.post(page_url(leading, "evaluation_cancellation", requested.pk))
 
-    asked.refresh_from_db()
-    assert asked.state == "cancelled"
+    requested.refresh_from_db()
+    assert requested.state == "cancelled"
 
 
 # --- programs -------------------------------------------------------------------------------------
 
 
-def test_a_program_asks_and_reads(made, published):
+def test_a_program_requests_and_reads_an_evaluation(made, published):
     program = Program("carla", "lead")
     systems = [
         {"name": "good", "original": "good.original.run", "changed": "good.changed.run"},
         {"name": "still", "original": "still.original.run", "changed": "still.changed.run"},
     ]
 
-    asked = program.send(
+    requested = program.send(
         "POST", "projects/tides/evaluations/", {"systems": systems, "baseline": "still"}
     ).json()
     with patch("jobs.runner.PULSE", 3_600):
-        run(Evaluation, asked["id"], compute_evaluation)
-    told = program.get(f"projects/tides/evaluations/{asked['id']}/").json()
+        run(Evaluation, requested["id"], compute_evaluation)
+    data = program.get(f"projects/tides/evaluations/{requested['id']}/").json()
 
-    assert told["state"] == "done"
-    assert told["results"]["differences"]["p-mrr"]["good"]["difference"] == 0.75
+    assert data["state"] == "done"
+    assert data["results"]["differences"]["p-mrr"]["good"]["difference"] == 0.75
     assert "results" not in program.get("projects/tides/evaluations/").json()["results"][0]
 
 
-def test_a_program_is_told_which_run_or_release_there_is_none_of(made):
+def test_an_unknown_run_or_release_is_named_in_the_api_error(made):
     program = Program("carla", "lead")
 
     run_answer = program.send(

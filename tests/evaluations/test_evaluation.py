@@ -1,4 +1,4 @@
-"""Systems are measured by their runs: the figures, the differences, and what is refused."""
+"""Measuring systems by their runs: values, differences, and refused options."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from annotate.models import Run
 from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
-from exporters.evaluations.system_measures import Collection, Prepared, Ranked
-from exporters.evaluations.systems import proposed, side_of
+from exporters.evaluations.system_measures import Collection, PreparedCollection, RankedSystem
+from exporters.evaluations.systems import propose_systems, side_of
 
 ORIGINAL = {"q_1": {"a": 1, "b": 1, "c": 0, "d": 0}, "r_1": {"a": 1, "b": 1, "c": 0}}
 CHANGED = {"q_1": {"a": 0, "b": 1, "c": 0, "d": 0}, "r_1": {"a": 0, "b": 2, "c": 0}}
@@ -19,7 +19,7 @@ STILL = {"original": ("abcd", "abc"), "changed": ("abcd", "abc"), "reversed": ("
 
 
 def ranked(name, orders):
-    return Ranked(
+    return RankedSystem(
         name,
         {
             side: {
@@ -31,10 +31,10 @@ def ranked(name, orders):
     )
 
 
-def results(*systems, reverse=None, claimed=None, baseline="", **options):
+def evaluate_systems(*systems, reverse=None, claimed=None, baseline="", **options):
     given = {f"{key.replace('_', '-', 1)}": value for key, value in options.items()}
     collection = Collection(ORIGINAL, CHANGED, reverse or {}, claimed or {}, 1, 4)
-    return evaluate(Prepared(collection, read_options(given)), systems, baseline)
+    return evaluate(PreparedCollection(collection, read_options(given)), systems, baseline)
 
 
 def values(found, system=0):
@@ -42,22 +42,22 @@ def values(found, system=0):
 
 
 def test_a_system_that_follows_has_a_p_mrr_above_0_and_one_that_does_not_0():
-    found = results(ranked("good", GOOD), ranked("still", STILL))
+    found = evaluate_systems(ranked("good", GOOD), ranked("still", STILL))
 
     # a falls from rank 1 to 4 and from 1 to 3: (3/4 + 2/3) / 2.
     assert values(found)["p-mrr"] == pytest.approx((3 / 4 + 2 / 3) / 2)
     assert values(found, 1)["p-mrr"] == 0
 
 
-def of_one_core_query(*systems):
+def evaluate_one_core_query(*systems):
     cores = {"q_1": "c", "r_1": "c"}
     collection = Collection(ORIGINAL, CHANGED, REVERSED, {}, 1, 4, cores)
-    return evaluate(Prepared(collection, read_options({})), systems, "")
+    return evaluate(PreparedCollection(collection, read_options({})), systems, "")
 
 
 def test_robustness_is_the_least_ndcg_of_the_topics_of_a_core_query():
     [values_of_good, values_of_still] = [
-        values(of_one_core_query(ranked("good", GOOD), ranked("still", STILL)), place)
+        values(evaluate_one_core_query(ranked("good", GOOD), ranked("still", STILL)), place)
         for place in (0, 1)
     ]
 
@@ -67,12 +67,12 @@ def test_robustness_is_the_least_ndcg_of_the_topics_of_a_core_query():
 
 
 def test_topics_that_share_no_core_query_have_no_robustness():
-    assert "robustness" not in values(results(ranked("good", GOOD)))
+    assert "robustness" not in values(evaluate_systems(ranked("good", GOOD)))
 
 
 def test_wise_counts_the_documents_that_are_relevant_to_the_core_query():
-    alone = values(results(ranked("good", GOOD), reverse=REVERSED))
-    grouped = values(of_one_core_query(ranked("good", GOOD)))
+    alone = values(evaluate_systems(ranked("good", GOOD), reverse=REVERSED))
+    grouped = values(evaluate_one_core_query(ranked("good", GOOD)))
 
     # b rises from rank 2 to 1: the full reward among the N = 2 (a and b), else 1 - 1/20.
     assert (alone["wise"], grouped["wise"]) == (pytest.approx(0.95), 1)
@@ -86,13 +86,15 @@ def test_measures_by_conditions_follow_the_gold_document_and_the_first_documents
     asked = dict.fromkeys(("q_1", "r_1"), ("1", "2"))
     collection = Collection(ORIGINAL, CHANGED, REVERSED, {}, 1, 4, {}, verdicts, asked)
 
-    found = values(evaluate(Prepared(collection, read_options({})), [ranked("good", GOOD)], ""))
+    found = values(
+        evaluate(PreparedCollection(collection, read_options({})), [ranked("good", GOOD)], "")
+    )
 
     # b rises from rank 2 to 1, and to the reward s/m (1 - sqrt(1/10)): it meets 2 of 2, and 1 of 2.
     reward = 1 - (1 / 10) ** 0.5
     assert found["m-wise"] == pytest.approx((reward + reward / 2) / 2)
     assert found["m-sicr"] == found["sicr"]
-    # b meets everything in q_1; in r_1 no document does.
+    # b meets all conditions in q_1; in r_1 no document does.
     assert found["mdcr"] == 0.5
 
 
@@ -100,7 +102,7 @@ def test_ndcg_before_and_after_is_that_of_ir_measures():
     system = ranked("good", GOOD)
     measure = ir_measures.parse_measure("nDCG@10")
 
-    found = values(results(system))
+    found = values(evaluate_systems(system))
 
     for when, side, qrels in (("before", "original", ORIGINAL), ("after", "changed", CHANGED)):
         run = dict(system.runs[side])
@@ -112,7 +114,7 @@ def test_ndcg_before_and_after_is_that_of_ir_measures():
 
 
 def test_reversed_runs_are_measured_by_wise_and_sicr():
-    found = values(results(ranked("good", GOOD), reverse=REVERSED))
+    found = values(evaluate_systems(ranked("good", GOOD), reverse=REVERSED))
 
     # b rises from 2 to 1 and is last when reversed: 1 - 1/20.
     assert found["wise"] == pytest.approx(0.95)
@@ -120,14 +122,16 @@ def test_reversed_runs_are_measured_by_wise_and_sicr():
 
 
 def test_claimed_labels_are_measured_by_irs_and_nfr():
-    found = values(results(ranked("good", GOOD), claimed=CHANGED))
+    found = values(evaluate_systems(ranked("good", GOOD), claimed=CHANGED))
 
     assert found["nfr"] == 0
     assert 0.9 < found["irs"] <= 1
 
 
-def test_a_system_without_a_changed_run_has_figures_before_alone():
-    found = values(results(Ranked("half", {"original": ranked("half", GOOD).runs["original"]})))
+def test_a_system_without_a_changed_run_has_only_values_before():
+    found = values(
+        evaluate_systems(RankedSystem("half", {"original": ranked("half", GOOD).runs["original"]}))
+    )
 
     assert "nDCG@10 before" in found
     assert not {"p-mrr", "nDCG@10 after", "nDCG@10 change"} & found.keys()
@@ -137,7 +141,7 @@ def test_a_topic_that_a_run_lacks_counts_as_0_with_a_warning():
     system = ranked("good", GOOD)
     changed = {"q_1": system.runs["changed"]["q_1"]}
 
-    found = results(Ranked("good", {**system.runs, "changed": changed}))
+    found = evaluate_systems(RankedSystem("good", {**system.runs, "changed": changed}))
 
     one = found["systems"][0]["values"]["nDCG@10 after"]
     assert one["value"] == 0.5
@@ -147,17 +151,17 @@ def test_a_topic_that_a_run_lacks_counts_as_0_with_a_warning():
 def test_differences_are_those_from_the_baseline_with_holm():
     other = ranked("other", GOOD)
 
-    found = results(ranked("good", GOOD), ranked("still", STILL), other, baseline="still")
+    found = evaluate_systems(ranked("good", GOOD), ranked("still", STILL), other, baseline="still")
 
     good, same = found["differences"]["p-mrr"]["good"], found["differences"]["p-mrr"]["other"]
     assert good["difference"] == pytest.approx((3 / 4 + 2 / 3) / 2)
-    # Two queries: of four assignments of signs two are as far from 0; Holm doubles it.
+    # Two queries: two of four assignments of signs are as far from 0; Holm doubles p.
     assert (good["p"], good["p_holm"], same["p_holm"]) == (0.5, 1.0, 1.0)
     assert "still" not in found["differences"]["p-mrr"]
 
 
-def test_the_paired_t_test_compares_where_that_is_asked_for():
-    found = results(
+def test_the_paired_t_test_is_used_if_requested():
+    found = evaluate_systems(
         ranked("good", GOOD),
         ranked("still", STILL),
         baseline="still",
@@ -169,7 +173,7 @@ def test_the_paired_t_test_compares_where_that_is_asked_for():
 
 
 def test_options_reach_their_measure():
-    found = results(
+    found = evaluate_systems(
         ranked("good", GOOD),
         **{"p_mrr.documents": "changed", "ir.measures": "nDCG@3 AP"},
     )
@@ -182,22 +186,22 @@ def test_options_reach_their_measure():
 
 
 def test_rbp_is_measured_before_and_after_with_equal_scores_as_in_trec_eval():
-    tied = Ranked("tied", {"original": {"q_1": dict.fromkeys("abcd", 1.0)}})
+    tied = RankedSystem("tied", {"original": {"q_1": dict.fromkeys("abcd", 1.0)}})
 
-    found = values(results(ranked("good", GOOD), tied))
+    found = values(evaluate_systems(ranked("good", GOOD), tied))
 
-    # Of each topic a and b are relevant before, at ranks 1 and 2: 0.2 (1 + 0.8).
+    # In each topic a and b are relevant before, at ranks 1 and 2: 0.2 (1 + 0.8).
     assert found["RBP before"] == pytest.approx(0.36)
-    # Only b, at rank 1 of both.
+    # Only b, at rank 1 in both topics.
     assert found["RBP after"] == pytest.approx(0.2)
-    # d, c, b, a: b and a at ranks 3 and 4, and none of r_1.
+    # d, c, b, a: b and a at ranks 3 and 4, and nothing in r_1.
     both = 0.2 * (0.8**2 + 0.8**3)
-    assert values(results(tied))["RBP before"] == pytest.approx(both / 2)
+    assert values(evaluate_systems(tied))["RBP before"] == pytest.approx(both / 2)
 
 
-def test_intervals_are_over_queries_where_that_is_asked_for():
+def test_intervals_are_over_queries_if_requested():
     collection = Collection(ORIGINAL, CHANGED, {}, {}, 1, 4)
-    prepared = Prepared(
+    prepared = PreparedCollection(
         collection, read_options({"intervals.clusters": "query"}), {"q_1": "q", "r_1": "q"}
     )
 
@@ -212,28 +216,28 @@ def test_intervals_are_over_queries_where_that_is_asked_for():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"differences.test": "sign"}, "differences.test is randomization or t, not sign"),
+        ({"differences.test": "sign"}, "differences.test must be randomization or t, not sign"),
         (
             {"differences.test": "t", "intervals.clusters": "query"},
-            "differences.test=t takes pairs for independent",
+            "differences.test=t treats pairs as independent",
         ),
-        ({"intervals.clusters": "topic"}, "intervals.clusters is pair, query or core, not topic"),
-        ({"settling.resamples": "5"}, "settling.resamples is a number from 100 to 100,000, not 5"),
-        ({"settling.seed": "one"}, "settling.seed is a number from 0, not one"),
-        ({"ir.measures": "RBP(p=2)"}, "'RBP(p=2)' is no measure"),
-        ({"documents": "changed"}, "documents is no option: write MEASURE.OPTION=VALUE"),
+        ({"intervals.clusters": "topic"}, "intervals.clusters must be pair, query or core, not"),
+        ({"settling.resamples": "5"}, "settling.resamples must be a number from 100 to 100,000"),
+        ({"settling.seed": "one"}, "settling.seed must be a whole number of at least 0, not one"),
+        ({"ir.measures": "RBP(p=2)"}, "'RBP(p=2)' is not a measure"),
+        ({"documents": "changed"}, "documents is not an option: write MEASURE.OPTION=VALUE"),
         ({"mmr.k": "1"}, "where MEASURE is one of p-mrr"),
         ({"p-mrr.k": "1"}, "p-mrr has no option 'k'; it has documents, missing, ties"),
         ({"p-mrr.ties": "random"}, "ties is 'id_descending' or 'file', not 'random'"),
         ({"p-mrr.original": "x"}, "p-mrr has no option 'original'"),
-        ({"wise.K": "many"}, "wise does not take K=many"),
+        ({"wise.K": "many"}, "wise does not accept K=many"),
         ({"irs.resamples": "999999999"}, "irs.resamples is at most 100,000"),
-        ({"ir.measures": "nDCG@999999"}, "'nDCG@999999' is no measure"),
-        ({"ir.measures": "nDCG@ten"}, "'nDCG@ten' is no measure that ir_measures computes here"),
-        ({"ir.measures": "SDCG"}, "'SDCG' is no measure that ir_measures computes here"),
+        ({"ir.measures": "nDCG@999999"}, "'nDCG@999999' is not a measure"),
+        ({"ir.measures": "nDCG@ten"}, "'nDCG@ten' is not a measure that ir_measures can compute"),
+        ({"ir.measures": "SDCG"}, "'SDCG' is not a measure that ir_measures can compute"),
     ],
 )
-def test_options_that_are_none_are_refused(options, sentence):
+def test_invalid_options_are_refused(options, sentence):
     with pytest.raises(ValueError, match=r".") as refused:
         read_options(options)
 
@@ -241,29 +245,29 @@ def test_options_that_are_none_are_refused(options, sentence):
 
 
 def test_a_run_that_was_loaded_as_reversed_is_the_reversed_one_whatever_its_name_says():
-    assert side_of(run_called("bm25.changed.run", Run.Side.REVERSED)) == "reversed"
+    assert side_of(make_run("bm25.changed.run", Run.Side.REVERSED)) == "reversed"
 
 
-def run_called(name, side=Run.Side.ORIGINAL, tag="t"):
+def make_run(name, side=Run.Side.ORIGINAL, tag="t"):
     return Run(name=name, side=side, tag=tag)
 
 
-def shown(runs):
+def runs_by_system(runs):
     return {
         system.name: {side: run.name for side, run in system.runs.items()}
-        for system in proposed(runs)
+        for system in propose_systems(runs)
     }
 
 
 def test_runs_belong_together_by_their_names_without_words_for_a_side():
     altered = Run.Side.ALTERED
 
-    assert shown(
+    assert runs_by_system(
         [
-            run_called("bm25.original.run"),
-            run_called("bm25.changed.run", altered),
-            run_called("e5_ori.run", tag="u"),
-            run_called("e5_rev.run", altered, tag="u"),
+            make_run("bm25.original.run"),
+            make_run("bm25.changed.run", altered),
+            make_run("e5_ori.run", tag="u"),
+            make_run("e5_rev.run", altered, tag="u"),
         ]
     ) == {
         "bm25": {"original": "bm25.original.run", "changed": "bm25.changed.run"},
@@ -272,28 +276,28 @@ def test_runs_belong_together_by_their_names_without_words_for_a_side():
 
 
 def test_runs_whose_names_say_nothing_belong_together_by_their_tags():
-    runs = [run_called("one.run", tag="e5"), run_called("two.run", Run.Side.ALTERED, tag="e5")]
+    runs = [make_run("one.run", tag="e5"), make_run("two.run", Run.Side.ALTERED, tag="e5")]
 
-    assert shown(runs) == {"e5": {"original": "one.run", "changed": "two.run"}}
+    assert runs_by_system(runs) == {"e5": {"original": "one.run", "changed": "two.run"}}
 
 
 def test_runs_named_by_their_side_alone_belong_together_by_their_tags_without_it():
-    runs = [run_called("ori.run", tag="bm25-ori"), run_called("ins.run", tag="bm25-ins")]
+    runs = [make_run("ori.run", tag="bm25-ori"), make_run("ins.run", tag="bm25-ins")]
 
-    assert shown(runs) == {"bm25": {"original": "ori.run", "changed": "ins.run"}}
+    assert runs_by_system(runs) == {"bm25": {"original": "ori.run", "changed": "ins.run"}}
 
 
-def test_runs_that_would_share_a_side_are_systems_of_their_own():
-    runs = [run_called("a.run"), run_called("b.run")]
+def test_runs_of_the_same_side_are_separate_systems():
+    runs = [make_run("a.run"), make_run("b.run")]
 
-    assert list(shown(runs)) == ["a", "b"]
+    assert list(runs_by_system(runs)) == ["a", "b"]
 
 
 def test_a_run_over_instructions_is_a_changed_one_unless_its_name_says_otherwise():
     altered = Run.Side.ALTERED
 
-    assert side_of(run_called("x.run", altered)) == "changed"
-    assert side_of(run_called("x.original.run", altered)) == "original"
-    assert side_of(run_called("x.reversed.run", altered)) == "reversed"
-    assert side_of(run_called("x.run")) == "original"
-    assert side_of(run_called("ins.run")) == "changed"
+    assert side_of(make_run("x.run", altered)) == "changed"
+    assert side_of(make_run("x.original.run", altered)) == "original"
+    assert side_of(make_run("x.reversed.run", altered)) == "reversed"
+    assert side_of(make_run("x.run")) == "original"
+    assert side_of(make_run("ins.run")) == "changed"

@@ -1,4 +1,4 @@
-"""CSFCube with two real runs: nDCG before and after is that of ir_measures on the files."""
+"""CSFCube with two real runs: nDCG before and after equals that of ir_measures on the files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
-from exporters.evaluations.system_measures import Collection, Prepared, Ranked
+from exporters.evaluations.system_measures import Collection, PreparedCollection, RankedSystem
 from formats.source import open_source
 from formats.trec_qrels import read_qrels
 from formats.trec_run import read_run
@@ -20,9 +20,9 @@ def test_ndcg_before_and_after_on_csfcube_is_that_of_ir_measures(shared_data):
         side: shared_data / "runs" / "csfcube_bm25" / f"{name}.run" for side, name in RUNS.items()
     }
     collection = Collection(grades(qrels["original"]), grades(qrels["changed"]), {}, {}, 1, 737)
-    system = Ranked("bm25", {side: scores(path) for side, path in runs.items()})
+    system = RankedSystem("bm25", {side: scores(path) for side, path in runs.items()})
 
-    [found] = evaluate(Prepared(collection, read_options({})), [system], "")["systems"]
+    [found] = evaluate(PreparedCollection(collection, read_options({})), [system], "")["systems"]
 
     measure = ir_measures.parse_measure("nDCG@10")
     for when, side in (("before", "original"), ("after", "changed")):

@@ -1,4 +1,4 @@
-"""Results leave as CSV, Markdown and LaTeX, and no text in them is more than text."""
+"""Results are written as CSV, Markdown and LaTeX, with formulas and commands escaped."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ import io
 import pandas as pd
 import pytest
 
-from exporters.evaluations.tables import TABLES, written
+from exporters.evaluations.tables import TABLES, render_table
 from tests import factories
-from tests.evaluations.evaluating import measured, scene
+from tests.evaluations.evaluating import make_evaluation, scene
 
 HOSTILE = pd.DataFrame({"system": [r"=1+1 & \input{x}_|%"], "value": [0.5]})
 
 
 @pytest.fixture
 def results(db):
-    """With one document that two people differ on."""
+    """Results with one disputed document."""
     made = scene()
     ben = factories.member(made.project, "ben")
     factories.judgment(made.narrative, made.pool["c"], ben, 1)
-    return measured(made).results
+    return make_evaluation(made).results
 
 
-def test_every_table_leaves_in_every_kind(results):
+def test_every_table_is_rendered_in_every_kind(results):
     for make in TABLES.values():
         frame = make(results)
-        rows = list(csv.reader(io.StringIO(written(frame, "csv"))))
+        rows = list(csv.reader(io.StringIO(render_table(frame, "csv"))))
         assert rows[0] == list(frame.columns)
         assert len(rows) == len(frame) + 1 > 1
-        assert written(frame, "md").count("\n") == len(frame) + 2
-        latex = written(frame, "tex")
+        assert render_table(frame, "md").count("\n") == len(frame) + 2
+        latex = render_table(frame, "tex")
         assert latex.count(r"\\") == len(frame) + 1
         assert latex.startswith(r"\begin{tabular}{" + "l")
 
@@ -62,34 +62,34 @@ def test_the_collection_says_what_dropped(results):
     assert (row["relevant_before"], row["relevant_after"], row["share_dropped"]) == (2, 1, 0.5)
 
 
-def test_what_is_not_there_is_an_empty_cell(results):
+def test_a_missing_value_is_an_empty_cell(results):
     frame = TABLES["systems"](results)
 
-    assert "nan" not in written(frame, "md") + written(frame, "csv")
+    assert "nan" not in render_table(frame, "md") + render_table(frame, "csv")
 
 
-def test_no_cell_is_a_formula_or_a_command():
-    assert written(HOSTILE, "csv").splitlines()[1].startswith("'=1+1")
-    assert r"\|%" in written(HOSTILE, "md")
-    latex = written(HOSTILE, "tex")
+def test_formulas_and_commands_are_escaped():
+    assert render_table(HOSTILE, "csv").splitlines()[1].startswith("'=1+1")
+    assert r"\|%" in render_table(HOSTILE, "md")
+    latex = render_table(HOSTILE, "tex")
     assert r"\& \textbackslash input\{x\}\_|\%" in latex
 
 
 def test_an_id_of_digits_keeps_its_zeros_in_markdown():
     frame = pd.DataFrame({"document": ["0012", "1.50"], "value": [0.5, 1.0]})
 
-    lines = written(frame, "md").splitlines()
+    lines = render_table(frame, "md").splitlines()
 
     assert [line.split("|")[1].strip() for line in lines[2:]] == ["0012", "1.50"]
     assert lines[2].split("|")[2].strip() == "0.5000"
 
 
-def test_a_count_is_written_without_decimals_where_others_have_none():
+def test_a_count_is_an_integer_even_if_other_rows_have_none():
     found = {"before": {"a": {"b": 0.25}}, "documents": 3}
     by_measure = {"x": {**found, "judgments": 2}, "y": {**found, "judgments": None}}
     measures = [{"key": key, "name": key, "lower": False} for key in by_measure]
 
     frame = TABLES["places"]({"measures": measures, "places": {"by_measure": by_measure}})
 
-    assert written(frame, "csv").splitlines()[1:] == ["x,a,b,0.25,2,3", "y,a,b,0.25,,3"]
-    assert written(frame, "md").splitlines()[2].split("|")[5].strip() == "2"
+    assert render_table(frame, "csv").splitlines()[1:] == ["x,a,b,0.25,2,3", "y,a,b,0.25,,3"]
+    assert render_table(frame, "md").splitlines()[2].split("|")[5].strip() == "2"

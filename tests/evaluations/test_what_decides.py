@@ -1,4 +1,4 @@
-"""Which documents decide a measure when they are settled, and how sure the systems' places are."""
+"""The documents that decide a measure when settled, and how sure the ranking of systems is."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 
 from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
-from exporters.evaluations.sensitivity import of_disputes
-from exporters.evaluations.settlements import Dispute, read_disputes, together
-from exporters.evaluations.system_measures import Collection, Prepared, Ranked
+from exporters.evaluations.sensitivity import measure_disputes
+from exporters.evaluations.settlements import Dispute, joint_settlements, read_disputes
+from exporters.evaluations.system_measures import Collection, PreparedCollection, RankedSystem
 from jobs.runner import Cancelled
 
-# Of q, a is relevant before and not after; x is disputed. Of r nothing is disputed.
+# In q, a is relevant before and not after; x is disputed. In r nothing is disputed.
 ORIGINAL = {"q": {"a": 1, "b": 1, "x": 1}, "r": {"a": 1, "b": 1}}
 CHANGED = {"q": {"a": 0, "b": 1}, "r": {"a": 0, "b": 1}}
 X = Dispute("changed", "q", "x", (0, 0, 0, 1))
@@ -21,7 +21,7 @@ def ranked(name, before, after):
     def scores(order):
         return {document: float(9 - place) for place, document in enumerate(order)}
 
-    return Ranked(
+    return RankedSystem(
         name,
         {
             side: {topic: scores(order) for topic, order in orders.items()}
@@ -30,18 +30,18 @@ def ranked(name, before, after):
     )
 
 
-# Of q, a falls from 1 to 3 with both. x falls from 3 to 4 with fall, and rises to 1 with rise.
+# In q, a falls from 1 to 3 in both. x falls from 3 to 4 in fall, and rises to 1 in rise.
 FALL = ranked("fall", {"q": "abxc", "r": "ab"}, {"q": "bcax", "r": "ab"})
 RISE = ranked("rise", {"q": "abxc", "r": "ab"}, {"q": "xbac", "r": "ba"})
 
 
-def found(*systems, disputes=(X,), reverse=None, **options):
+def measure_with_disputes(*systems, disputes=(X,), reverse=None, **options):
     collection = Collection(ORIGINAL, CHANGED, reverse or {}, {}, 1, 4)
-    prepared = Prepared(
+    prepared = PreparedCollection(
         collection, read_options({name.replace("_", ".", 1): its for name, its in options.items()})
     )
     results = evaluate(prepared, systems, "")
-    return results, of_disputes(prepared, systems, disputes, results)
+    return results, measure_disputes(prepared, systems, disputes, results)
 
 
 def p_mrr(results, name):
@@ -51,23 +51,23 @@ def p_mrr(results, name):
 
 
 def test_the_figure_is_the_largest_change_of_a_system_that_a_grade_makes():
-    results, told = found(FALL, RISE)
+    results, outcome = measure_with_disputes(FALL, RISE)
 
-    # q: a 1 - 1/3, r: nothing moves with fall, a 1 - 1/2 with rise.
+    # q: a 1 - 1/3; r: nothing moves in fall, a 1 - 1/2 in rise.
     assert p_mrr(results, "fall") == pytest.approx(2 / 3 / 2)
     assert p_mrr(results, "rise") == pytest.approx((2 / 3 + 1 / 2) / 2)
-    [row] = told["deciding"]["by_measure"]["p-mrr"]
-    # Settled as 0, x counts: 1/3 - 1 with rise. q is then (2/3 - 2/3) / 2 = 0, which was 2/3.
+    [row] = outcome["deciding"]["by_measure"]["p-mrr"]
+    # Settled as 0, x counts: 1/3 - 1 in rise. q is then (2/3 - 2/3) / 2 = 0, which was 2/3.
     assert (row["document"], row["system"]) == ("x", "rise")
     assert row["changes"] == {"0": pytest.approx(-1 / 3), "1": 0}
     assert row["figure"] == pytest.approx(1 / 3)
 
 
 def test_settling_moves_measures_of_trec_eval_too_and_none_before_the_change():
-    _results, told = found(FALL, RISE)
-    moved = told["deciding"]["by_measure"]
+    _results, outcome = measure_with_disputes(FALL, RISE)
+    moved = outcome["deciding"]["by_measure"]
 
-    # RR of q with rise: b is second; x, if it is relevant, first: 1/2 of two topics' mean.
+    # RR of q in rise: b is second; x, if relevant, is first: 1/2 in the mean of two topics.
     [row] = moved["RR after"]
     assert (row["system"], row["changes"]) == ("rise", {"0": 0, "1": pytest.approx(1 / 4)})
     assert moved["RR change"][0]["changes"]["1"] == pytest.approx(1 / 4)
@@ -77,87 +77,92 @@ def test_settling_moves_measures_of_trec_eval_too_and_none_before_the_change():
 def test_documents_that_move_a_measure_most_come_first():
     c = Dispute("changed", "q", "c", (0, 1))
 
-    _results, told = found(FALL, disputes=(c, X))
+    _results, outcome = measure_with_disputes(FALL, disputes=(c, X))
 
-    # c was not relevant before: whatever it is, p-MRR does not count it.
-    rows = told["deciding"]["by_measure"]["p-mrr"]
+    # c was not relevant before, so p-MRR never counts it.
+    rows = outcome["deciding"]["by_measure"]["p-mrr"]
     assert [(row["document"], row["figure"] > 0) for row in rows] == [("x", True), ("c", False)]
 
 
 def test_a_topic_gets_a_value_when_its_document_is_settled():
     collection_of_one = Dispute("changed", "q", "a", (0, 1))
     nothing = Collection({"q": {"a": 1, "b": 1}}, {"q": {"b": 1}}, {}, {}, 1, 4)
-    prepared = Prepared(nothing, read_options({}))
+    prepared = PreparedCollection(nothing, read_options({}))
     systems = [FALL]
     results = evaluate(prepared, systems, "")
 
-    told = of_disputes(prepared, systems, [collection_of_one], results)
+    outcome = measure_disputes(prepared, systems, [collection_of_one], results)
 
     assert p_mrr(results, "fall") is None
     # There is no value to move.
-    assert told["deciding"]["by_measure"]["p-mrr"][0]["figure"] == 0
+    assert outcome["deciding"]["by_measure"]["p-mrr"][0]["figure"] == 0
 
 
 def test_reversed_disputes_decide_which_documents_wise_follows():
     three = {"q": {"a": 5.0, "x": 4.0, "b": 3.0}}
-    system = Ranked("one", {"original": three, "changed": three, "reversed": three})
+    system = RankedSystem("one", {"original": three, "changed": three, "reversed": three})
     b = Dispute("reversed", "q", "b", (0, 1))
     collection = Collection(
         {"q": {"b": 1, "x": 1}}, {"q": {"b": 1, "x": 1}}, {"q": {"x": 0}}, {}, 1, 4
     )
-    prepared = Prepared(collection, read_options({}))
+    prepared = PreparedCollection(collection, read_options({}))
     results = evaluate(prepared, [system], "")
 
-    told = of_disputes(prepared, [system], [b], results)
+    outcome = measure_disputes(prepared, [system], [b], results)
 
-    assert "wise" in told["deciding"]["by_measure"]
-    assert told["deciding"]["by_measure"]["wise"][0]["side"] == "reversed"
+    assert "wise" in outcome["deciding"]["by_measure"]
+    assert outcome["deciding"]["by_measure"]["wise"][0]["side"] == "reversed"
 
 
 def test_the_probability_that_a_system_stays_before_another_follows_the_answers():
-    # Of four people three say 0: then rise gets (0 + 1/2) / 2 = 0.25, and fall more:
-    # x falls from 3 to 4, q is (2/3 + 1/4) / 2, so (11/24) / 2 = 0.229. Neither as 1.
-    _results, told = found(FALL, RISE, settling_resamples="4000")
+    # Three of four people judge 0: then rise gets (0 + 1/2) / 2 = 0.25, and in fall x falls from
+    # 3 to 4, so q is (2/3 + 1/4) / 2, which gives (11/24) / 2 = 0.229.
+    _results, outcome = measure_with_disputes(FALL, RISE, settling_resamples="4000")
 
-    [place] = [told["places"]["by_measure"]["p-mrr"]]
+    [place] = [outcome["places"]["by_measure"]["p-mrr"]]
     assert place["order"] == ["rise", "fall"]
-    # As 0: 0.25 before 0.229. As 1: 0.583 before 0.333. Whatever is decided, rise stays first.
+    # As 0: 0.25 before 0.229. As 1: 0.583 before 0.333. Either way, rise stays first.
     assert place["before"] == {"rise": {"fall": 1.0}, "fall": {}}
     assert place["judgments"] == 0
 
 
-def test_an_order_that_hangs_on_one_document_needs_one_judgment():
-    # RR after: fall has b first in q, rise second or, where x is relevant, first.
+def test_an_order_that_depends_on_one_document_needs_one_settlement():
+    # RR after: in q, fall has b first; rise has b second, or x first if x is relevant.
     half = Dispute("changed", "q", "x", (0, 1))
 
-    _results, told = found(FALL, RISE, disputes=(half,), settling_resamples="4000")
+    _results, outcome = measure_with_disputes(
+        FALL, RISE, disputes=(half,), settling_resamples="4000"
+    )
 
-    place = told["places"]["by_measure"]["RR after"]
-    # q: 1 with fall; 1/2 or 1 with rise. r: 1/2 with fall, 1 with rise. In all: fall 0.75 always,
+    place = outcome["places"]["by_measure"]["RR after"]
+    # q: 1 in fall; 1/2 or 1 in rise. r: 1/2 in fall, 1 in rise. In total: fall always has 0.75,
     # rise 0.75 as 0 (a tie, counted half) and 1 as 1: rise is first with 1/2 + 1/4.
     assert place["order"] == ["fall", "rise"]
     assert place["before"]["fall"]["rise"] == pytest.approx(0.25, abs=0.03)
     assert (place["judgments"], place["documents"]) == (1, 1)
 
 
-def test_an_order_that_hangs_on_one_of_many_documents_needs_one_judgment():
-    # Nobody ranks the nine others, which are not relevant or relevant before: too many to combine.
+def test_an_order_that_depends_on_one_of_many_documents_needs_one_settlement():
+    # No system ranks the nine other documents: there are too many combinations of grades.
     others = [Dispute("changed", "q", f"z{number}", (0, 1)) for number in range(9)]
     half = Dispute("changed", "q", "x", (0, 1))
 
-    _results, told = found(FALL, RISE, disputes=(half, *others), settling_measure="RR after")
+    _results, outcome = measure_with_disputes(
+        FALL, RISE, disputes=(half, *others), settling_measure="RR after"
+    )
 
-    place = told["places"]["by_measure"]["RR after"]
+    place = outcome["places"]["by_measure"]["RR after"]
     assert place["before"]["fall"]["rise"] == pytest.approx(0.25, abs=0.08)
     assert (place["judgments"], place["documents"]) == (1, 10)
-    assert told["places"]["by_measure"]["AP after"]["judgments"] is None
+    assert outcome["places"]["by_measure"]["AP after"]["judgments"] is None
 
 
 def test_the_same_seed_gives_the_same_probabilities():
     half = Dispute("changed", "q", "x", (0, 1))
 
     first, again, other = (
-        found(FALL, RISE, disputes=(half,), settling_seed=seed)[1]["places"] for seed in "001"
+        measure_with_disputes(FALL, RISE, disputes=(half,), settling_seed=seed)[1]["places"]
+        for seed in "001"
     )
 
     assert first == again != other
@@ -166,7 +171,7 @@ def test_the_same_seed_gives_the_same_probabilities():
 def test_every_combination_of_grades_is_tried_with_its_probability():
     c = Dispute("changed", "q", "c", (0, 1))
 
-    combined = together([X, c], systems=2, seed=0)
+    combined = joint_settlements([X, c], systems=2, seed=0)
 
     weights = {
         tuple(grade for _, grade in one.settlement): one.weight for one in combined["q"].every
@@ -174,36 +179,36 @@ def test_every_combination_of_grades_is_tried_with_its_probability():
     assert weights == {(0, 0): 3 / 8, (0, 1): 1 / 8, (1, 0): 3 / 8, (1, 1): 1 / 8}
 
 
-def test_of_many_combinations_some_are_drawn():
+def test_many_combinations_of_grades_are_sampled():
     many = [Dispute("changed", "q", f"d{number:02}", (0, 1)) for number in range(20)]
 
-    drawn = together(many, systems=2, seed=0)["q"]
+    drawn = joint_settlements(many, systems=2, seed=0)["q"]
 
     assert (len(drawn.every), sum(one.weight for one in drawn.every)) == (64, 1)
     assert not drawn.complete
-    assert drawn == together(many, systems=2, seed=0)["q"]
+    assert drawn == joint_settlements(many, systems=2, seed=0)["q"]
 
 
-def test_without_disputes_nothing_is_decided_and_nothing_is_unsure():
-    _results, told = found(FALL, RISE, disputes=())
+def test_without_disputes_there_are_no_deciding_documents_or_probabilities():
+    _results, outcome = measure_with_disputes(FALL, RISE, disputes=())
 
-    assert told["deciding"] == {"disputed": 0, "tried": 0, "measure": "", "by_measure": {}}
-    assert told["places"]["by_measure"] == {}
+    assert outcome["deciding"] == {"disputed": 0, "tried": 0, "measure": "", "by_measure": {}}
+    assert outcome["places"]["by_measure"] == {}
 
 
 def test_a_dispute_of_a_topic_that_is_not_measured_is_counted_and_not_tried():
-    _results, told = found(FALL, disputes=(X, X._replace(topic="gone")))
+    _results, outcome = measure_with_disputes(FALL, disputes=(X, X._replace(topic="gone")))
 
-    assert (told["deciding"]["disputed"], told["deciding"]["tried"]) == (2, 1)
+    assert (outcome["deciding"]["disputed"], outcome["deciding"]["tried"]) == (2, 1)
 
 
 def test_the_measure_of_the_queue_is_an_option():
-    assert found(FALL)[1]["deciding"]["measure"] == "p-mrr"
-    _results, told = found(FALL, settling_measure="RR after")
+    assert measure_with_disputes(FALL)[1]["deciding"]["measure"] == "p-mrr"
+    _results, outcome = measure_with_disputes(FALL, settling_measure="RR after")
 
-    assert told["deciding"]["measure"] == "RR after"
-    with pytest.raises(ValueError, match=r"settling\.measure is wise, which is not measured here"):
-        found(FALL, settling_measure="wise")
+    assert outcome["deciding"]["measure"] == "RR after"
+    with pytest.raises(ValueError, match=r"settling\.measure is wise, which is not measured;"):
+        measure_with_disputes(FALL, settling_measure="wise")
 
 
 def test_disputes_are_read_from_the_export(tmp_path):
@@ -221,13 +226,13 @@ def test_disputes_are_read_from_the_export(tmp_path):
     ]
 
 
-def test_work_that_is_called_off_stops_while_settlements_are_measured():
+def test_cancelled_work_stops_while_settlements_are_measured():
     collection = Collection(ORIGINAL, CHANGED, {}, {}, 1, 4)
-    prepared = Prepared(collection, read_options({}))
+    prepared = PreparedCollection(collection, read_options({}))
     results = evaluate(prepared, [FALL], "")
 
     def check():
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        of_disputes(prepared, [FALL], [X], results, check)
+        measure_disputes(prepared, [FALL], [X], results, check)

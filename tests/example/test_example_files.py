@@ -1,4 +1,4 @@
-"""The files of the example project: what they promise to hold, and that they hold together."""
+"""The files of the example project: their promised content, and its consistency."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 
 @cache
 def records(name: str) -> list[Any]:
-    """All records of one file, problems raised."""
+    """Return all records of one file, and raise on a problem."""
     reader = lookup(FILES[name][0])
     with reader.open(EXAMPLE / name) as source:
         return list(reader.read(source))
@@ -197,7 +197,7 @@ def test_every_row_of_a_table_is_as_wide_as_its_head() -> None:
 
 
 def numbers(table: Table, columns: slice) -> list[list[float]]:
-    """The last cells of each body row as numbers."""
+    """Return these cells of each body row as numbers."""
     body = [row for row in table.rows if not row[0].header]
     return [[float(cell.text.replace("\u2212", "-")) for cell in row[columns]] for row in body]
 
@@ -293,7 +293,7 @@ def test_the_other_claims_leave_out_about_half_of_what_was_relevant() -> None:
         assert all(prior()[one.query_id, one.doc_id] >= 1 for one in claims)
 
 
-def test_everyone_speaks_under_a_narrative_that_exists() -> None:
+def test_every_record_refers_to_an_existing_narrative() -> None:
     for record in records("judgments.jsonl") + records("reviews.jsonl"):
         pair = pairs()[record.pair_id]
         versions = [(one.side, one.version) for one in pair.narratives]
@@ -317,7 +317,7 @@ def test_every_judged_document_was_relevant_in_the_pool_of_its_query() -> None:
         assert prior()[record.query_id, record.doc_id] >= 1, record
 
 
-def test_nobody_speaks_twice_of_one_document_under_one_version() -> None:
+def test_nobody_answers_twice_for_one_document_under_one_version() -> None:
     spoken = Counter(
         (one.pair_id, one.version, one.doc_id, one.annotator)
         for one in judgments() + judgments(machine=True) + records_of(FlagRecord)
@@ -353,8 +353,8 @@ def test_the_altered_narratives_narrow_to_about_half() -> None:
         assert 0.4 <= share(kept, relevant) <= 0.75, (pair_id, version)
 
 
-def differing() -> dict[tuple[str | None, int | None, str], list[int]]:
-    """Where ada and ben say different things: pair, version, document -> relevances."""
+def disputed_documents() -> dict[tuple[str | None, int | None, str], list[int]]:
+    """Return where ada and ben differ: pair, version, document -> relevances."""
     grades: dict[tuple[str | None, int | None, str], list[int]] = {}
     for one in judgments():
         grades.setdefault((one.pair_id, one.version, one.doc_id), []).append(one.relevance)
@@ -365,7 +365,7 @@ def test_ada_and_ben_agree_mostly_and_differ_somewhere() -> None:
     both = Counter((one.pair_id, one.version, one.doc_id) for one in judgments())
     shared = [key for key, count in both.items() if count == 2]
 
-    assert set(differing()) == {
+    assert set(disputed_documents()) == {
         ("901", 1, "CO-230627-05"),
         ("902", 1, "TR-230309-02"),
         ("902", 2, "MW-240917-03"),
@@ -374,7 +374,7 @@ def test_ada_and_ben_agree_mostly_and_differ_somewhere() -> None:
         ("904", 1, "TR-230615-06"),
         ("909", 1, "HB-240206-03"),
     }
-    assert share(differing(), shared) < 0.25
+    assert share(disputed_documents(), shared) < 0.25
 
 
 def test_two_of_the_differences_are_settled_and_the_rest_wait() -> None:
@@ -383,7 +383,7 @@ def test_two_of_the_differences_are_settled_and_the_rest_wait() -> None:
     }
 
     assert set(settled) == {("901", 1, "CO-230627-05"), ("902", 1, "TR-230309-02")}
-    assert set(settled) < set(differing())
+    assert set(settled) < set(disputed_documents())
     assert all(one.reason and one.by == "carla" for one in settled.values())
 
 
@@ -426,7 +426,7 @@ def test_one_narrative_has_three_conditions_and_everyone_answers_all_of_them() -
     assert {tuple(v.condition for v in one.verdicts) for one in answered} == {(1, 2, 3)}
 
 
-def test_relevance_follows_from_the_verdicts_but_for_one_that_is_overruled_with_a_word() -> None:
+def test_relevance_follows_from_the_verdicts_except_one_overruled_with_a_note() -> None:
     overruled = [
         one
         for one in judgments()
@@ -470,7 +470,7 @@ def test_the_months_and_causes_of_the_wide_table_add_up_to_the_year() -> None:
         assert (len(hours), sum(hours)) == (48, year)
 
 
-def test_what_a_person_says_comes_after_the_narrative_and_in_order() -> None:
+def test_records_of_a_person_come_after_the_narrative_and_in_order() -> None:
     written = {
         (pair.pair_id, one.version): one.at
         for pair in pairs().values()
@@ -513,7 +513,7 @@ def test_auditors_straddle_poor_once_and_agree_on_poor_once() -> None:
     assert poor == [("908_2", "semantic_expansion")]
 
 
-def test_some_reviews_are_left_to_be_done() -> None:
+def test_some_reviews_are_still_missing() -> None:
     done = Counter(review.pair_id for review in reviews())
     decided = [one for one in records("reviews.jsonl") if isinstance(one, DecisionRecord)]
 

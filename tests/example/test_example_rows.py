@@ -1,4 +1,4 @@
-"""What is in the example project once it is loaded: every page has something to show."""
+"""The rows of the loaded example project: every page has something to show."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from annotate.models import (
     Narrative,
     Project,
 )
-from annotate.pairs.pool import judged_narrative, pool
+from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from audit.models import AgreementReport, Decision, Rating, Review
 from config.example import ensure_example
 
@@ -40,7 +40,7 @@ def loaded(
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[None]:
-    """The example, loaded once for this file and gone after it; each test is rolled back alone."""
+    """Load the example once for this file and remove it after; each test is rolled back."""
     with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
         patch.setattr(settings, "DATA", tmp_path_factory.mktemp("data"))
         ensure_example()
@@ -102,13 +102,13 @@ def test_tables_are_known_as_tables(project: Project) -> None:
     assert markups == {"plain": 68, "html": 14, "markdown": 8}
 
 
-def test_half_of_the_queries_wait_to_be_rewritten(project: Project) -> None:
+def test_half_of_the_queries_are_still_to_be_rewritten(project: Project) -> None:
     waiting = project.pairs.to_rewrite().order_by("pair_id").values_list("pair_id", flat=True)
 
     assert list(waiting) == ["905", "906", "907", "908"]
 
 
-def test_who_judged_sits_where_they_judged_and_goes_on_where_they_stopped(
+def test_judges_have_assignments_for_the_pairs_they_judged(
     project: Project,
 ) -> None:
     judging_assignments = Assignment.objects.filter(task=Task.JUDGE).order_by(
@@ -135,7 +135,7 @@ def test_who_judged_sits_where_they_judged_and_goes_on_where_they_stopped(
     }
 
 
-def test_ben_has_two_documents_to_go_under_the_second_version(project: Project) -> None:
+def test_ben_has_two_documents_left_under_the_second_version(project: Project) -> None:
     narrative = judged_narrative(pair(project, "902"))
     assert narrative is not None
 
@@ -175,7 +175,7 @@ def test_auditors_have_submitted_and_the_lead_has_decided_once(project: Project)
     assert Rating.objects.filter(level="poor").count() == 3
 
 
-def test_the_altered_narratives_are_their_authors(project: Project) -> None:
+def test_altered_narratives_have_their_authors(project: Project) -> None:
     altered = Narrative.objects.filter(side="altered", author__isnull=False).order_by(
         "pair__pair_id", "version"
     )
@@ -232,10 +232,10 @@ def test_claims_are_the_machine_raters_and_stay_in_scope(project: Project) -> No
 
     assert claims.count() == 19
     for claim in claims:
-        assert claim.candidate in pool(claim.narrative.pair)
+        assert claim.candidate in candidates_to_judge(claim.narrative.pair)
 
 
-def test_agreement_is_asked_for(project: Project) -> None:
+def test_an_agreement_report_is_requested(project: Project) -> None:
     report = AgreementReport.objects.get(project=project)
 
     assert report.state == AgreementReport.State.QUEUED

@@ -1,4 +1,4 @@
-"""An example that is made in a moment, in the place of those that come with Rejudge."""
+"""A tiny example that replaces the examples of Rejudge."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LINES = [
 
 
 class Tiny:
-    """The folder of the example, whose script a test can write anew."""
+    """The folder of the example, whose script a test can rewrite."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -52,6 +52,6 @@ class Tiny:
 
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tiny:
-    """The example of FollowIR: one topic, rewritten by ada. The other kinds have none."""
+    """The example of FollowIR: one topic, rewritten by ada. Other kinds have no example."""
     monkeypatch.setattr(files, "FOLDER", tmp_path)
     return Tiny(tmp_path / "followir")

@@ -1,4 +1,4 @@
-"""“Try an example”: for whoever is signed in, on a page and over the API."""
+"""“Try an example” for any signed-in user, on a page and over the API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 
-def test_home_leads_whoever_is_in_no_project_to_the_examples(client):
+def test_home_links_to_the_examples_for_a_user_without_projects(client):
     client.force_login(factories.user("ines"))
 
     home = client.get(reverse("annotate:home")).content.decode()

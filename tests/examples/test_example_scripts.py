@@ -1,4 +1,4 @@
-"""The files of the examples, before anything is made of them."""
+"""The files of the examples, before they are loaded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_script_names_known_actions_and_people_in_the_order_of_time(kind):
     assert {line.by for line in lines} <= {example.lead, *example.people, *example.raters}
     days = [(-line.days, line.clock) for line in lines if line.by == example.lead]
     assert days == sorted(days)
-    # Nothing in an example is of the future.
+    # No action of an example is in the future.
     assert min(line.days for line in lines) >= 1
 
 

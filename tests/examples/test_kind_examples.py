@@ -1,4 +1,4 @@
-"""The example of each kind: made once, it stands as its README says."""
+"""The example of each kind is as its README says."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOLDER = Path(settings.BASE_DIR) / "examples"
 
 
 def table(kind: str, heading: str) -> dict[str, str]:
-    """The first two columns of the table below a heading of the example's README."""
+    """Return the first two columns of the table below a heading of the example's README."""
     text = (FOLDER / kind / "README.md").read_text(encoding="utf-8")
     section = text.split(f"## {heading}\n")[1].split("\n## ")[0]
     rows = [re.split(r" *\| *", line.strip("| ")) for line in section.splitlines() if "|" in line]
@@ -36,7 +36,7 @@ def table(kind: str, heading: str) -> dict[str, str]:
 
 
 def counts(project: Project) -> dict[str, int]:
-    """How much of everything is in an example."""
+    """Return the counts of an example's rows."""
     said = Judgment.objects.filter(annotator__project=project)
     checks = Check.objects.filter(item__sample__project=project)
     return {
@@ -70,20 +70,20 @@ def counts(project: Project) -> dict[str, int]:
     }
 
 
-def as_told(client: Client, project: Project, what: str) -> Any:
+def get_json(client: Client, project: Project, what: str) -> Any:
     return client.get(f"/api/v1/projects/{project.slug}/{what}/").json()
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", kinds_with_examples())
-def test_the_example_of_a_kind_stands_as_its_readme_says(kind: str, client: Client) -> None:
+def test_the_example_of_a_kind_matches_its_readme(kind: str, client: Client) -> None:
     user = factories.user("ines")
     client.force_login(user)
 
     project = make_example(kind=kind, by=user)
 
-    steps = as_told(client, project, "steps")["steps"]
-    rules = as_told(client, project, "rules")["rules"]
+    steps = get_json(client, project, "steps")["steps"]
+    rules = get_json(client, project, "rules")["rules"]
     assert {name: str(number) for name, number in counts(project).items() if number} == table(
         kind, "What is in it"
     )
@@ -94,6 +94,6 @@ def test_the_example_of_a_kind_stands_as_its_readme_says(kind: str, client: Clie
         rule["rule"]: " ".join([rule["state"], *(one["pair_id"] for one in rule["broken"])])
         for rule in rules
     } == {name.strip("`"): stands for name, stands in table(kind, "Rules").items()}
-    # Half done: something is finished, something waits, and a rule is broken.
+    # Half done: a step is finished, one is current, and a rule is broken.
     assert {step["state"] for step in steps} >= {"done", "now"}
     assert any(rule["broken"] for rule in rules)

@@ -1,4 +1,4 @@
-"""Making an example: who leads it, who is in it, and that it is made whole or not at all."""
+"""Making an example: its lead, its members, and that it is made whole or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)
 
 
-def test_who_makes_it_leads_it_and_its_people_are_names_without_accounts(tiny):
+def test_the_maker_leads_the_example_and_its_people_have_no_accounts(tiny):
     factories.user("ada")
 
     project = make_example(kind="followir", by=factories.user("ines"))
@@ -45,7 +45,7 @@ def test_in_the_demo_its_people_are_the_accounts_of_these_names(tiny):
     assert accounts == {"carla": "carla", "ada": "ada", "ben": None, "finn": None}
 
 
-def test_somebody_who_is_called_like_a_person_of_the_script_leads_it_all_the_same(tiny):
+def test_a_user_with_the_name_of_a_person_in_the_script_still_leads_the_example(tiny):
     project = make_example(kind="followir", by=factories.user("ada"))
 
     rewritten = Narrative.objects.get(pair__project=project, side="altered")
@@ -53,7 +53,7 @@ def test_somebody_who_is_called_like_a_person_of_the_script_leads_it_all_the_sam
     assert str(rewritten.author) == "ada-2"
 
 
-def test_what_was_done_is_dated_before_the_example_was_made(tiny):
+def test_actions_of_an_example_are_dated_before_it_was_made(tiny):
     project = make_example(kind="followir", by=factories.user("ines"), now=NOW)
 
     rewritten = Narrative.objects.get(pair__project=project, side="altered")
@@ -63,7 +63,7 @@ def test_what_was_done_is_dated_before_the_example_was_made(tiny):
     assert list(events) == sorted(events)
 
 
-def test_the_log_does_not_tell_where_the_installation_lies(tiny, tmp_path):
+def test_the_audit_log_does_not_reveal_the_installation_path(tiny, tmp_path):
     project = make_example(kind="followir", by=factories.user("ines"))
 
     assert not AuditEvent.objects.filter(project=project, about__contains=str(tmp_path)).exists()
@@ -84,7 +84,7 @@ def test_the_demo_makes_an_example_once(tiny):
     assert ensure_example_of("followir", by=by) == ensure_example_of("followir", by=by)
 
 
-def test_a_line_that_cannot_be_done_is_named_and_leaves_no_project(tiny):
+def test_a_failing_line_of_a_script_is_named_and_leaves_no_project(tiny):
     tiny.script(
         [
             {"at": "2 days before, 09:00", "did": "write_guideline", "file": "topics.jsonl"},
@@ -113,7 +113,7 @@ def test_an_example_is_deleted_like_any_project():
 
 
 def run_demo(monkeypatch, kind):
-    """What `manage.py demo` does before it serves."""
+    """Run `manage.py demo` up to the point where it would serve, and return its greeting."""
     command = demo.Command()
     monkeypatch.setattr(serve.Command, "handle", lambda self, **_options: self.prepare())
     monkeypatch.setattr(prepare.Command, "prepare", lambda self: None)
@@ -137,6 +137,6 @@ def test_the_demo_without_a_kind_loads_no_further_example(tiny, monkeypatch):
     assert not Project.objects.exists()
 
 
-def test_the_demo_says_whose_account_it_misses(tiny, monkeypatch):
-    with pytest.raises(CommandError, match="led by carla, and no account of this name"):
+def test_the_demo_names_the_missing_account(tiny, monkeypatch):
+    with pytest.raises(CommandError, match=r"carla leads .* but there is no active account"):
         run_demo(monkeypatch, "followir")

@@ -1,4 +1,4 @@
-"""One hand-made project in which everything that an export must tell apart occurs once or twice."""
+"""A hand-made project in which every case that exports distinguish occurs once or twice."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Tides:
         self._query_302()
         self._query_303()
         self._query_304()
-        # When things were written must not decide what an export's bytes are.
+        # The bytes of an export must not depend on when narratives were written.
         Narrative.objects.update(created_at=AT)
 
     def _query_1000(self) -> None:
@@ -71,20 +71,20 @@ class Tides:
             Condition.objects.create(narrative=new, number=number, name=name, text=text)
             for number, (name, text) in enumerate((("", "At sea."), ("use", "In use.")), 1)
         ]
-        self.say(old, pool["é"], self.ben, 1)
-        self.say(new, pool["B"], self.ada, 0)
-        self.say(new, pool["B"], self.ben, 0)
-        earlier = self.say(new, pool["FT-10"], self.ada, 1, superseded_at=LATER)
-        later = self.say(
+        self.judge(old, pool["é"], self.ben, 1)
+        self.judge(new, pool["B"], self.ada, 0)
+        self.judge(new, pool["B"], self.ben, 0)
+        earlier = self.judge(new, pool["FT-10"], self.ada, 1, superseded_at=LATER)
+        later = self.judge(
             new, pool["FT-10"], self.ada, 2, at=LATER, replaces=earlier, note="At sea."
         )
-        self.answer(later, asked, "met", "met")
-        self.answer(
-            self.say(new, pool["FT-10"], self.ben, 2, pressed="click"), asked, "met", "cant_tell"
+        self.give_verdicts(later, asked, "met", "met")
+        self.give_verdicts(
+            self.judge(new, pool["FT-10"], self.ben, 2, pressed="click"), asked, "met", "cant_tell"
         )
-        self.say(new, pool["FT-9"], self.ada, 1)
-        self.say(new, pool["FT-9"], self.ben, 0)
-        marked = self.say(
+        self.judge(new, pool["FT-9"], self.ada, 1)
+        self.judge(new, pool["FT-9"], self.ben, 0)
+        marked = self.judge(
             *(new, pool["é"], self.ada, 0),
             evidence=[{"start": 0, "end": 4}],
             clauses=[{"start": 15, "end": 21}],
@@ -92,7 +92,7 @@ class Tides:
             pressed="key",
             made_at=AT,
         )
-        self.answer(marked, asked, "not_met")
+        self.give_verdicts(marked, asked, "not_met")
         Flag.objects.create(
             uuid=UUID(int=99),
             narrative=new,
@@ -108,9 +108,9 @@ class Tides:
         query = factories.query(self.project, "302", "dykes")
         c, d = factories.candidate(query, "C"), factories.candidate(query, "D")
         under = factories.altered(factories.pair(query, origin="llm", model="llm-1"))
-        self.say(under, c, self.ada, 0)
-        self.say(under, c, self.ben, 1)
-        self.say(under, d, self.model, 0)
+        self.judge(under, c, self.ada, 0)
+        self.judge(under, c, self.ben, 1)
+        self.judge(under, d, self.model, 0)
         Adjudication.objects.create(
             narrative=under,
             candidate=c,
@@ -144,20 +144,20 @@ class Tides:
         query = factories.query(self.project, "303", "canals")
         candidate = factories.candidate(query, "R")
         pair = factories.pair(query)
-        self.say(factories.altered(pair), candidate, self.ada, 0)
+        self.judge(factories.altered(pair), candidate, self.ada, 0)
         InstructionPair.objects.filter(pk=pair.pk).update(removed_at=AT, removed_by=self.carla)
 
     def _query_304(self) -> None:
         factories.pair(factories.query(self.project, "304", "locks"), altered=None)
 
-    def say(self, under, of, by, relevance, *, at=AT, **fields):
+    def judge(self, under, of, by, relevance, *, at=AT, **fields):
         self._uuids += 1
         return factories.judgment(
             under, of, by, relevance, at=at, uuid=UUID(int=self._uuids), **fields
         )
 
-    def answer(self, judgment, conditions, *answers):
-        """Verdicts on the first conditions, in their order."""
+    def give_verdicts(self, judgment, conditions, *answers):
+        """Give verdicts on the first conditions, in their order."""
         for condition, answer in zip(conditions, answers, strict=False):
             Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
 
@@ -170,8 +170,8 @@ def tides(db) -> Tides:
     return TIDES.copy_or_make(Tides)
 
 
-def released(tides: Any, name: str, **fields: Any) -> Release:
-    """A release of a project with its lead `carla`, made here and now as a worker would."""
+def make_release(tides: Any, name: str, **fields: Any) -> Release:
+    """Make a release by the lead `carla` at once, as a worker would."""
     with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
         asked = releasing.request_release(
             project=tides.project, name=name, **{"by": tides.carla, **fields}
@@ -181,8 +181,8 @@ def released(tides: Any, name: str, **fields: Any) -> Release:
     return asked
 
 
-class Written:
-    """An export in a folder, file by file."""
+class WrittenExport:
+    """An export in a folder, with access to its files."""
 
     def __init__(self, project: Project, format_name: str, folder: Path) -> None:
         folder.mkdir()
@@ -205,10 +205,10 @@ class Written:
 
 @pytest.fixture
 def write(tmp_path):
-    made: list[Written] = []
+    made: list[WrittenExport] = []
 
     def write(project, format_name="trec"):
-        made.append(Written(project, format_name, tmp_path / str(len(made))))
+        made.append(WrittenExport(project, format_name, tmp_path / str(len(made))))
         return made[-1]
 
     return write
@@ -216,7 +216,7 @@ def write(tmp_path):
 
 @pytest.fixture(autouse=True)
 def empty_storage(settings, tmp_path):
-    """Every test has files of its own."""
+    """Give every test an empty storage."""
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {

@@ -1,4 +1,4 @@
-"""Everything that is kept in files, kept in an S3-compatible store: one inside this process."""
+"""Uploads, runs, exports and releases in an S3-compatible store, which runs in this process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RUN = b"301 Q0 A 1 2.5 bm25\n301 Q0 B 2 0.5 bm25\n"
 
 @pytest.fixture
 def bucket(empty_storage, settings, monkeypatch):
-    """An empty bucket, in which all files are kept from now on."""
+    """Store all files in an empty bucket."""
     # Both take a second to import.
     import boto3
     from moto import mock_aws
@@ -74,7 +74,7 @@ def test_a_bucket_has_no_paths(bucket):
         default_storage.path("uploads/1/qrels.txt")
 
 
-def test_an_upload_is_looked_through_loaded_and_put_away(
+def test_an_upload_is_previewed_loaded_and_deleted(
     tides, bucket, finish_jobs, django_capture_on_commit_callbacks
 ):
     file = SimpleUploadedFile("bm25.run", RUN)
@@ -92,13 +92,13 @@ def test_an_upload_is_looked_through_loaded_and_put_away(
     assert waiting.startswith("rejudge/uploads/")
     assert (preview.state, load.state, load.error) == ("done", "done", "")
     assert [Load.objects.get(pk=row.pk).file.name for row in (preview, load)] == ["", ""]
-    # The run's own file stays, under a name of its own.
+    # Only the run's file remains, under its own name.
     assert names(bucket) == [f"rejudge/{run.file.name}"]
     with run.file.open("rb") as stream:
         assert stream.read() == RUN
 
 
-def test_a_zip_is_read_out_of_it(tides, bucket, finish_jobs):
+def test_a_zip_is_read_from_the_bucket(tides, bucket, finish_jobs):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("queries.jsonl", '{"_id": "q1", "text": "Tides"}\n')
@@ -115,8 +115,8 @@ def test_a_zip_is_read_out_of_it(tides, bucket, finish_jobs):
     assert (preview.report["refused"], preview.report["read"]) == (0, 3)
 
 
-def test_two_uploads_of_one_name_at_one_moment_are_two_files(bucket, monkeypatch):
-    # Neither sees the other's: both ask before either has written.
+def test_concurrent_uploads_of_one_name_are_two_files(bucket, monkeypatch):
+    # Neither sees the other's file: both check before either has written.
     monkeypatch.setattr("config.bucket.Bucket.exists", lambda self, name: False)
 
     first = default_storage.save("uploads/1/qrels.txt", ContentFile(b"one"))
@@ -129,7 +129,7 @@ def test_two_uploads_of_one_name_at_one_moment_are_two_files(bucket, monkeypatch
 
 
 @pytest.mark.parametrize("name", ["qrels.html", "run.gz", "topics.svg"])
-def test_a_name_does_not_decide_what_its_bytes_are(bucket, name):
+def test_the_file_extension_does_not_set_the_content_type(bucket, name):
     default_storage.save(f"uploads/1/{name}", ContentFile(b"<script>"))
 
     (entry,) = bucket.objects.all()
@@ -137,7 +137,7 @@ def test_a_name_does_not_decide_what_its_bytes_are(bucket, name):
     assert entry.Object().content_encoding is None
 
 
-def test_an_export_is_written_and_handed_out(tides, bucket, client):
+def test_an_export_is_written_and_sent(tides, bucket, client):
     made = export(tides)
     client.force_login(tides.carla.user)
     here = [tides.project.slug, made.pk]
@@ -154,9 +154,9 @@ def test_an_export_is_written_and_handed_out(tides, bucket, client):
     assert all(name.startswith(f"rejudge/{made.folder}/") for name in names(bucket))
 
 
-def test_an_export_that_does_not_get_to_its_end_leaves_nothing(tides, bucket):
+def test_an_unfinished_export_leaves_no_files(tides, bucket):
     asked = Export.objects.create(project=tides.project, by=tides.carla, format="trec")
-    # Another worker has taken it over since.
+    # Another worker has taken it over.
     asked.claim = UUID(int=2)
 
     with pytest.raises(LeaseLost):
@@ -165,7 +165,7 @@ def test_an_export_that_does_not_get_to_its_end_leaves_nothing(tides, bucket):
     assert names(bucket) == []
 
 
-def test_the_next_export_takes_away_what_a_killed_one_left(tides, bucket):
+def test_the_next_export_deletes_files_of_a_killed_one(tides, bucket):
     left = f"exports/{tides.project.pk}/99-1-x/qrels.txt"
     default_storage.save(left, ContentFile(b"half"))
 
@@ -176,7 +176,7 @@ def test_the_next_export_takes_away_what_a_killed_one_left(tides, bucket):
     ]
 
 
-def test_a_release_is_kept_checked_and_handed_out(tides, bucket, client, finish_jobs):
+def test_a_release_is_stored_verified_and_sent(tides, bucket, client, finish_jobs):
     releasing.request_release(project=tides.project, name="v1", by=tides.carla)
     finish_jobs()
     made = Release.objects.get()
@@ -190,25 +190,25 @@ def test_a_release_is_kept_checked_and_handed_out(tides, bucket, client, finish_
     assert (checked.faults, checked.files > 5) == ([], True)
 
 
-def test_what_is_missing_or_changed_in_it_is_noticed(tides, bucket, finish_jobs):
+def test_missing_and_changed_files_of_a_bucket_are_faults(tides, bucket, finish_jobs):
     releasing.request_release(project=tides.project, name="v1", by=tides.carla)
     finish_jobs()
     made = Release.objects.get()
     assert made.manifest is not None
     every = made.manifest["files"]
-    changed, missing = file_store.place(tides.project.pk, every[0]["sha256"]), every[-1]
+    changed, missing = file_store.path_of(tides.project.pk, every[0]["sha256"]), every[-1]
     default_storage.delete(changed)
     default_storage.save(changed, ContentFile(b"x"))
-    default_storage.delete(file_store.place(tides.project.pk, missing["sha256"]))
+    default_storage.delete(file_store.path_of(tides.project.pk, missing["sha256"]))
 
     faults = releasing.verify(made).faults
 
     assert len(faults) == 2
-    assert any(f"{every[0]['name']} is not what was kept" in fault for fault in faults)
+    assert any(f"{every[0]['name']} has changed" in fault for fault in faults)
     assert f"{missing['name']} is missing." in faults
 
 
-def test_the_same_bytes_come_out_of_a_bucket_and_out_of_a_folder(tides, bucket, write):
+def test_a_bucket_and_a_folder_hold_the_same_bytes(tides, bucket, write):
     made = export(tides)
 
     beside = write(tides.project).bytes()

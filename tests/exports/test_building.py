@@ -1,4 +1,4 @@
-"""Building an export in the background: everything is there, or nothing is."""
+"""Building an export in the background, whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jobs import runner
 from tests import factories
 from tests.exports.conftest import Tides
 
-# The worker's thread looks at the row over a connection of its own.
+# The worker's thread reads the row over its own connection.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
@@ -30,38 +30,40 @@ def scene():
 
 @pytest.fixture
 def published(monkeypatch):
-    """What was handed to the workers."""
+    """Collect the jobs that are sent to workers."""
     sent = []
     monkeypatch.setattr("jobs.queue.publish", lambda model, pk: sent.append((model, pk)))
     return sent
 
 
-def requested(scene, format_name="trec"):
+def make_export(scene, format_name="trec"):
     return Export.objects.create(project=scene.project, by=scene.carla, format=format_name)
 
 
-def stored(storage, folder="") -> list[str]:
+def stored_files(storage, folder="") -> list[str]:
     root = Path(storage.location) / folder
     return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
 
 
 def test_a_built_export_has_its_files_and_its_manifest(scene, empty_storage):
-    export = requested(scene)
+    export = make_export(scene)
 
     assert runner.run(Export, export.pk, actions.build)
 
     export.refresh_from_db()
     names = [entry["name"] for entry in export.manifest["files"]]
     assert export.state == Export.State.DONE
-    assert stored(empty_storage, export.folder) == sorted([*names, "manifest.json", "export.zip"])
+    assert stored_files(empty_storage, export.folder) == sorted(
+        [*names, "manifest.json", "export.zip"]
+    )
     with empty_storage.open(f"{export.folder}/qrels.changed.txt") as stream:
         assert stream.read().startswith(b"301 0 B 0\n")
     with empty_storage.open(f"{export.folder}/export.zip") as stream:
         assert sorted(zipfile.ZipFile(stream).namelist()) == sorted([*names, "manifest.json"])
 
 
-def test_the_worker_is_told_to_build_by_the_name_of_the_task(scene):
-    export = requested(scene, "jsonl")
+def test_the_worker_finds_the_task_by_its_name(scene):
+    export = make_export(scene, "jsonl")
     app.loader.import_default_modules()  # as a worker does when it starts
 
     app.tasks[Export.task].run(export.pk)
@@ -71,7 +73,7 @@ def test_the_worker_is_told_to_build_by_the_name_of_the_task(scene):
 
 
 @pytest.mark.parametrize("format_name", ["trec", "jsonl"])
-def test_progress_counts_up_to_what_it_said_there_is(scene, tmp_path, format_name):
+def test_progress_counts_up_to_the_announced_size(scene, tmp_path, format_name):
     reported: list[int] = []
 
     actions.write(scene.project, format_name, tmp_path, reported.append)
@@ -81,8 +83,8 @@ def test_progress_counts_up_to_what_it_said_there_is(scene, tmp_path, format_nam
 
 def test_a_failed_export_says_why_and_leaves_no_file(scene, empty_storage):
     newest = factories.narrative(scene.pair, text="Only <num> at sea.", version=3)
-    scene.say(newest, scene.pool["FT-9"], scene.ada, 1)
-    export = requested(scene)
+    scene.judge(newest, scene.pool["FT-9"], scene.ada, 1)
+    export = make_export(scene)
 
     with pytest.raises(runner.JobError):
         runner.run(Export, export.pk, actions.build)
@@ -94,18 +96,16 @@ def test_a_failed_export_says_why_and_leaves_no_file(scene, empty_storage):
         "this format."
     )
     assert (export.folder, export.manifest) == ("", None)
-    assert stored(empty_storage) == []
+    assert stored_files(empty_storage) == []
 
 
-def test_an_export_that_fails_while_it_is_put_away_leaves_no_file(
-    scene, empty_storage, monkeypatch
-):
-    export = requested(scene)
+def test_an_export_that_fails_while_it_is_stored_leaves_no_file(scene, empty_storage, monkeypatch):
+    export = make_export(scene)
     save = empty_storage.save
     full = OSError(28, "No space left on device")
 
     def save_two(name, content):
-        if len(stored(empty_storage)) == 2:
+        if len(stored_files(empty_storage)) == 2:
             raise full
         return save(name, content)
 
@@ -116,14 +116,14 @@ def test_an_export_that_fails_while_it_is_put_away_leaves_no_file(
 
     export.refresh_from_db()
     assert (export.state, export.folder) == (Export.State.FAILED, "")
-    assert stored(empty_storage) == []
+    assert stored_files(empty_storage) == []
 
 
 @pytest.mark.parametrize("format_name", ["beir", "ir-datasets", "infosearch"])
 def test_a_disk_that_fills_while_a_layout_is_written_offers_nothing(
     scene, empty_storage, monkeypatch, format_name
 ):
-    export = requested(scene, format_name)
+    export = make_export(scene, format_name)
     opened = Writer.file
 
     def fills(self, name, holds):
@@ -138,11 +138,11 @@ def test_a_disk_that_fills_while_a_layout_is_written_offers_nothing(
 
     export.refresh_from_db()
     assert (export.state, export.folder) == (Export.State.FAILED, "")
-    assert stored(empty_storage) == []
+    assert stored_files(empty_storage) == []
 
 
 def test_a_cancelled_export_leaves_no_file(scene, empty_storage):
-    export = requested(scene)
+    export = make_export(scene)
 
     def stopped(job, progress):
         progress.stop(runner.Cancelled())
@@ -152,11 +152,11 @@ def test_a_cancelled_export_leaves_no_file(scene, empty_storage):
 
     export.refresh_from_db()
     assert export.state == Export.State.CANCELLED
-    assert stored(empty_storage) == []
+    assert stored_files(empty_storage) == []
 
 
 def test_an_export_another_worker_took_over_is_not_offered(scene, empty_storage):
-    export = requested(scene)
+    export = make_export(scene)
 
     def overtaken(job, progress):
         Export.objects.update(claim="00000000-0000-0000-0000-000000000001")
@@ -166,17 +166,17 @@ def test_an_export_another_worker_took_over_is_not_offered(scene, empty_storage)
 
     export.refresh_from_db()
     assert (export.folder, export.manifest) == ("", None)
-    assert stored(empty_storage) == []
+    assert stored_files(empty_storage) == []
 
 
-def test_what_killed_workers_left_is_taken_away_and_what_is_offered_stays(scene, empty_storage):
-    offered = requested(scene, "jsonl")
+def test_leftovers_of_killed_workers_are_deleted_but_offered_files_stay(scene, empty_storage):
+    offered = make_export(scene, "jsonl")
     runner.run(Export, offered.pk, actions.build)
     offered.refresh_from_db()
     shelf = f"exports/{scene.project.pk}"
     empty_storage.save(f"{shelf}/{offered.pk}-0-old/qrels.changed.txt", ContentFile(b"half"))
 
-    runner.run(Export, requested(scene).pk, actions.build)
+    runner.run(Export, make_export(scene).pk, actions.build)
 
     folders, _ = empty_storage.listdir(shelf)
     assert len(folders) == 2
@@ -184,7 +184,7 @@ def test_what_killed_workers_left_is_taken_away_and_what_is_offered_stays(scene,
     assert empty_storage.exists(f"{offered.folder}/manifest.json")
 
 
-def test_asking_for_an_export_hands_it_to_the_workers_once(scene, published):
+def test_requesting_an_export_twice_publishes_one_job(scene, published):
     asked = {"project": scene.project, "format_name": "trec", "by": scene.carla}
 
     first = actions.request_export(**asked)
@@ -202,7 +202,7 @@ def test_another_format_is_another_export(scene, published):
     assert len(published) == 2
 
 
-def test_an_export_that_is_over_can_be_asked_for_again(scene, published):
+def test_an_ended_export_can_be_requested_again(scene, published):
     asked = {"project": scene.project, "format_name": "trec", "by": scene.carla}
     first = actions.request_export(**asked)
     actions.cancel_export(export=first, by=scene.carla)
@@ -210,7 +210,7 @@ def test_an_export_that_is_over_can_be_asked_for_again(scene, published):
     assert actions.request_export(**asked) != first
 
 
-def test_nothing_is_handed_over_before_the_row_is_committed(scene, published):
+def test_no_job_is_published_before_the_row_is_committed(scene, published):
     with transaction.atomic():
         actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
         assert published == []
@@ -218,7 +218,7 @@ def test_nothing_is_handed_over_before_the_row_is_committed(scene, published):
     assert len(published) == 1
 
 
-def test_only_leads_of_the_project_ask_for_its_exports(scene, published):
+def test_only_leads_of_the_project_request_its_exports(scene, published):
     eve = factories.lead(factories.project("elsewhere"), "eve")
 
     for who in (scene.ada, eve):
@@ -229,18 +229,18 @@ def test_only_leads_of_the_project_ask_for_its_exports(scene, published):
     assert published == []
 
 
-def test_an_unknown_format_is_refused_with_those_there_are(scene, published):
-    with pytest.raises(Refused, match=r"“xml” is no format of an export. Known are: trec, jsonl."):
+def test_an_unknown_format_is_refused_and_known_ones_are_listed(scene, published):
+    with pytest.raises(Refused, match=r"“xml” is not a format of exports. Choose one of: trec, js"):
         actions.request_export(project=scene.project, format_name="xml", by=scene.carla)
 
     assert not Export.objects.exists()
 
 
 @pytest.mark.parametrize("task", ["judge", "review"])
-def test_who_has_yet_to_answer_is_told_nothing_by_an_export(scene, published, task):
+def test_a_lead_who_has_yet_to_answer_cannot_export(scene, published, task):
     assignment = Assignment.objects.create(pair=scene.pair, task=task, seat=1, member=scene.carla)
 
-    with pytest.raises(Refused, match="would show you what others said"):
+    with pytest.raises(Refused, match="would show you what others answered"):
         actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
 
     assignment.delete()
@@ -248,8 +248,8 @@ def test_who_has_yet_to_answer_is_told_nothing_by_an_export(scene, published, ta
     assert published == [(Export, export.pk)]
 
 
-def test_only_leads_of_the_project_call_its_exports_off(scene):
-    export = requested(scene)
+def test_only_leads_of_the_project_cancel_its_exports(scene):
+    export = make_export(scene)
 
     with pytest.raises(Refused, match="Only leads"):
         actions.cancel_export(export=export, by=scene.ada)

@@ -1,4 +1,4 @@
-"""Checked labels and repeats in the export for the record."""
+"""Checked labels and repeats in the JSON lines export."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotate.models import Repeat
 from audit.checks import actions
 from audit.models import Check, Sample
 from tests import factories
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
 
@@ -27,8 +27,8 @@ def sample(scene):
     return draw(scene, now=AT)
 
 
-def test_a_label_has_its_claim_what_each_said_and_what_it_is(scene, sample, write):
-    say(sample, "C", ada=2, ben=0, dan=1)
+def test_a_checked_label_has_its_claim_each_answer_and_its_outcome(scene, sample, write):
+    check_label(sample, "C", ada=2, ben=0, dan=1)
     Check.objects.update(at=AT)
 
     files = write(scene.project, "jsonl")
@@ -63,11 +63,11 @@ def test_a_label_has_its_claim_what_each_said_and_what_it_is(scene, sample, writ
     ]
 
 
-def test_what_is_not_checked_yet_is_counted_and_its_answers_are_not_told(scene, sample, write):
-    say(sample, "A", ada=0)
-    say(sample, "B", ada=0, ben=1)
-    say(sample, "D", ada=None, ben=0, dan=None)
-    say(sample, "E", ada=1, ben=1)
+def test_open_checks_are_counted_and_their_answers_are_left_out(scene, sample, write):
+    check_label(sample, "A", ada=0)
+    check_label(sample, "B", ada=0, ben=1)
+    check_label(sample, "D", ada=None, ben=0, dan=None)
+    check_label(sample, "E", ada=1, ben=1)
 
     files = write(scene.project, "jsonl")
 
@@ -81,9 +81,9 @@ def test_what_is_not_checked_yet_is_counted_and_its_answers_are_not_told(scene, 
     assert (counts["samples"], counts["checks"], counts["checks_open"]) == (1, 2, 4)
 
 
-def test_what_was_taken_back_or_said_anew_is_not_told(scene, sample, write):
-    say(sample, "A", ada=1)
-    say(sample, "A", ada=0, ben=0)
+def test_superseded_answers_to_a_check_are_left_out(scene, sample, write):
+    check_label(sample, "A", ada=1)
+    check_label(sample, "A", ada=0, ben=0)
 
     [line] = write(scene.project, "jsonl").records("checks.jsonl")
 
@@ -94,7 +94,7 @@ def test_what_was_taken_back_or_said_anew_is_not_told(scene, sample, write):
 
 
 def test_a_sample_says_how_it_was_drawn_and_from_how_many(scene, sample, write):
-    say(sample, "A", ada=0, ben=0)
+    check_label(sample, "A", ada=0, ben=0)
 
     assert write(scene.project, "jsonl").records("samples.jsonl") == [
         {
@@ -128,7 +128,7 @@ def test_verdicts_are_by_the_number_of_the_condition(scene, write):
         scene.narratives["C1"].conditions.create(number=number, text=f"Condition {number}.")
         for number in (1, 2)
     ]
-    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
+    scene.selection = scene.selection._replace(asks=Sample.Asks.COUNT)
     sample = draw(scene, stratify=Sample.Stratify.NONE)
     answers = dict(zip((one.pk for one in conditions), ("not_met", "met"), strict=True))
     for by in (scene.ada, scene.ben):
@@ -141,7 +141,7 @@ def test_verdicts_are_by_the_number_of_the_condition(scene, write):
     assert [one["verdicts"] for one in line["checks"]] == [{"1": "not_met", "2": "met"}] * 2
 
 
-def test_a_repeat_stands_beside_what_was_said_first(scene, write):
+def test_a_repeat_has_the_first_answer_too(scene, write):
     narrative, candidate = scene.narratives["C1"], scene.candidates["A"]
     first = factories.judgment(narrative, candidate, scene.ada, 2, at=AT)
     Repeat.objects.create(

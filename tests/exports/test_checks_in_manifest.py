@@ -1,4 +1,4 @@
-"""The manifest says what checks of claimed labels came to, with error rates and agreement."""
+"""The manifest has the error rates and agreement of label checks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 
 from annotate.models import Judgment
 from audit.checks import actions
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.models import Sample
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 
 pytestmark = pytest.mark.both_databases
 
@@ -28,8 +28,8 @@ def test_a_manifest_without_samples_says_nothing_of_checks(scene, write):
 
 
 def test_the_rates_of_both_questions_and_of_the_grade_are_in_the_manifest(scene, write):
-    asked = Asked(Sample.Source.MACHINE, scene.model, asks=Sample.Asks.QUESTIONS)
-    sample = draw(scene, asked=asked, name="Audit")
+    selection = ClaimSelection(Sample.Source.MACHINE, scene.model, asks=Sample.Asks.QUESTIONS)
+    sample = draw(scene, selection=selection, name="Audit")
     for doc_id, topic, constraint in (("A", "yes", "yes"), ("B", "yes", "yes"), ("C", "no", "no")):
         for by in (scene.ada, scene.ben):
             item = sample.items.get(candidate__document__doc_id=doc_id)
@@ -40,7 +40,7 @@ def test_the_rates_of_both_questions_and_of_the_grade_are_in_the_manifest(scene,
 
     wrong = {key: (rate["wrong"], rate["checked"]) for key, rate in found["rates"].items()}
     assert wrong == {"topic": (1, 3), "constraint": (1, 3), "status": (1, 3)}
-    # Clopper and Pearson of 1 in 3; the share rounded to six digits.
+    # Clopper-Pearson interval of 1 in 3; the share is rounded to six digits.
     topic = found["rates"]["topic"]
     assert topic["share"] == 0.333333
     assert [round(bound, 4) for bound in topic["interval"]] == [0.0084, 0.9057]
@@ -51,9 +51,9 @@ def test_the_rates_of_both_questions_and_of_the_grade_are_in_the_manifest(scene,
     assert "On topic or not was wrong in 1 of 3" in found["says"].replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_the_grade_that_follows_stands_in_the_claimed_qrels(scene, write):
-    asked = Asked(Sample.Source.MACHINE, scene.model, asks=Sample.Asks.QUESTIONS)
-    sample = draw(scene, asked=asked, name="Audit")
+def test_the_grade_derived_from_the_answers_is_in_the_claimed_qrels(scene, write):
+    selection = ClaimSelection(Sample.Source.MACHINE, scene.model, asks=Sample.Asks.QUESTIONS)
+    sample = draw(scene, selection=selection, name="Audit")
     for by in (scene.ada, scene.ben):
         item = sample.items.get(candidate__document__doc_id="B")
         actions.check(item=item, questions={"topic": "yes", "constraint": "yes"}, by=by)
@@ -68,10 +68,14 @@ def test_documents_never_relevant_before_have_their_rate_in_the_manifest(scene, 
         scene.candidates[doc_id].prior_relevance = 0
         scene.candidates[doc_id].save()
     sample = draw(
-        scene, asked=Asked(Sample.Source.NEVER), name="Spot check", stratify="none", size=2
+        scene,
+        selection=ClaimSelection(Sample.Source.NEVER),
+        name="Spot check",
+        stratify="none",
+        size=2,
     )
-    say(sample, "B", ada=1, ben=1)
-    say(sample, "C", ada=0, ben=0)
+    check_label(sample, "B", ada=1, ben=1)
+    check_label(sample, "C", ada=0, ben=0)
 
     (found,) = write(scene.project).manifest["label_checks"]
 
@@ -87,8 +91,8 @@ def test_documents_never_relevant_before_have_their_rate_in_the_manifest(scene, 
 
 def test_the_record_has_the_claims_the_answers_and_the_reason(scene, write):
     Judgment.objects.filter(candidate=scene.candidates["B"]).update(note="It is about lakes.")
-    asked = Asked(Sample.Source.MACHINE, scene.model, asks=Sample.Asks.QUESTIONS)
-    sample = draw(scene, asked=asked, name="Audit", shows_reason=True)
+    selection = ClaimSelection(Sample.Source.MACHINE, scene.model, asks=Sample.Asks.QUESTIONS)
+    sample = draw(scene, selection=selection, name="Audit", shows_reason=True)
     item = sample.items.get(candidate__document__doc_id="B")
     for by in (scene.ada, scene.ben):
         actions.check(item=item, questions={"topic": "yes", "constraint": "no"}, by=by)

@@ -1,4 +1,4 @@
-"""Claimed labels in the export for evaluators: which instructions count, and what people found."""
+"""Claimed labels in the TREC export: which instructions count, and corrections by people."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from exporters.exports.trec import size
 from exporters.releases import comparison, contents
 from exporters.releases.preview import preview
 from tests import factories
-from tests.checks.checking import claimed_scene, draw, say
-from tests.exports.conftest import released
+from tests.checks.checking import check_label, claimed_scene, draw
+from tests.exports.conftest import make_release
 
 pytestmark = pytest.mark.both_databases
 
@@ -53,7 +53,7 @@ def decide(scene: SimpleNamespace, category: str, outcome: str = "accepted") -> 
 
 
 def sample_of(scene: SimpleNamespace, **choices) -> Sample:
-    """Every label of every instruction is in the sample."""
+    """Draw a sample with every label of every instruction."""
     return draw(scene, **{"stratify": "none", "size": 13, "fewer": True, **choices})
 
 
@@ -127,7 +127,7 @@ def test_only_accepted_instructions_count_once_one_is_decided_on(scene, write):
     )
 
 
-def test_nothing_of_it_is_in_the_changed_files(scene, write):
+def test_claimed_labels_are_not_in_the_changed_files(scene, write):
     decide(scene, "C2")
 
     files = write(scene.project)
@@ -143,7 +143,7 @@ def test_nothing_of_it_is_in_the_changed_files(scene, write):
     }
 
 
-def test_a_review_alone_makes_the_undecided_wait_and_a_draft_does_not(scene, write):
+def test_a_submitted_review_makes_acceptance_necessary_but_a_draft_does_not(scene, write):
     review = Review.objects.create(
         narrative=scene.narratives["C1"], auditor=scene.ada, rubric=FOLLOWTABLE.name
     )
@@ -157,7 +157,7 @@ def test_a_review_alone_makes_the_undecided_wait_and_a_draft_does_not(scene, wri
     assert of_claims(files) == {"claims_set_aside": 13}
 
 
-def test_a_decision_taken_back_or_on_an_older_version_accepts_nothing(scene, write):
+def test_a_withdrawn_decision_or_one_on_an_older_version_accepts_nothing(scene, write):
     taken_back, outdated = decide(scene, "C1"), decide(scene, "C2")
     taken_back.withdrawn_at, taken_back.withdrawn_by = timezone.now(), scene.carla
     taken_back.save()
@@ -169,20 +169,20 @@ def test_a_decision_taken_back_or_on_an_older_version_accepts_nothing(scene, wri
     scene.narratives["C2"] = newer
     decide(scene, "C2")
     files = write(scene.project)
-    # What it claimed of D under version 1, and of E, is of no use now.
+    # Its claims about D and E under version 1 no longer count.
     assert files["qrels.claimed.txt"] == "302 0 D 0\n"
     assert "Only new plants." in files["topics.claimed.txt"]
 
 
-def test_what_checks_came_to_stands_instead_of_the_claim(scene, write):
+def test_the_outcome_of_a_check_replaces_the_claim(scene, write):
     sample = sample_of(scene)
-    say(sample, "A", ada=0, ben=0)  # two agree with the claim
-    say(sample, "B", ada=0, ben=0)  # two agree on another
-    say(sample, "C", ada=1, ben=0, dan=0)  # a third settles against it
-    say(sample, "a", ada=1, ben=0, dan=1)  # a third settles for it
-    say(sample, "FT-9", ada=None, ben=0, dan=None)  # none can judge it
-    say(sample, "FT-10", ada=0, ben=1)  # open: for a third
-    say(sample, "é", ada=1)  # open: one has spoken
+    check_label(sample, "A", ada=0, ben=0)  # two agree with the claim
+    check_label(sample, "B", ada=0, ben=0)  # two agree on another grade
+    check_label(sample, "C", ada=1, ben=0, dan=0)  # a third settles against it
+    check_label(sample, "a", ada=1, ben=0, dan=1)  # a third settles for it
+    check_label(sample, "FT-9", ada=None, ben=0, dan=None)  # none can judge it
+    check_label(sample, "FT-10", ada=0, ben=1)  # open: waits for a third
+    check_label(sample, "é", ada=1)  # open: one has answered
 
     files = write(scene.project)
 
@@ -195,7 +195,7 @@ def test_what_checks_came_to_stands_instead_of_the_claim(scene, write):
         "301 0 a 1",
         "301 0 é 0",
     ]
-    # Of 13 the other 6 are in the sample as well, and nobody has looked at them yet.
+    # The other 6 of 13 are in the sample too, but nobody has checked them yet.
     assert of_claims(files) == {
         "claims": 13,
         "claims_checked": 4,
@@ -209,9 +209,9 @@ def test_what_checks_came_to_stands_instead_of_the_claim(scene, write):
     )
 
 
-def test_the_sample_made_last_has_the_word_and_one_that_says_nothing_has_none(scene, write):
-    say(sample_of(scene, name="Z first"), "B", ada=0, ben=0)
-    say(sample_of(scene, name="Y second"), "B", ada=2, ben=2)
+def test_the_last_sample_with_an_outcome_decides(scene, write):
+    check_label(sample_of(scene, name="Z first"), "B", ada=0, ben=0)
+    check_label(sample_of(scene, name="Y second"), "B", ada=2, ben=2)
     sample_of(scene, name="X third")
 
     files = write(scene.project)
@@ -220,7 +220,7 @@ def test_the_sample_made_last_has_the_word_and_one_that_says_nothing_has_none(sc
     assert of_claims(files)["claims_checked"] == 1
 
 
-def test_a_count_of_conditions_corrects_the_grade_where_grades_are_counts(scene, write):
+def test_a_count_of_conditions_corrects_grades_that_are_counts(scene, write):
     scene.project.condition_rule = "count_met"
     scene.project.save()
 
@@ -237,7 +237,7 @@ def test_a_count_of_conditions_corrects_the_grade_where_grades_are_counts(scene,
     }
 
 
-def test_a_count_of_conditions_corrects_no_grade_of_another_kind(scene, write):
+def test_a_count_of_conditions_does_not_correct_grades_that_are_not_counts(scene, write):
     count_none_of(scene, "B")
 
     files = write(scene.project)
@@ -247,26 +247,26 @@ def test_a_count_of_conditions_corrects_no_grade_of_another_kind(scene, write):
 
 
 def count_none_of(scene, doc_id: str) -> None:
-    """Let two people say that a document meets none of the conditions; it has one."""
+    """Let two people answer that a document meets none of the conditions (there is one)."""
     under = scene.narratives["C1"]
     condition = under.conditions.create(number=1, text="At sea.")
-    scene.asked = scene.asked._replace(asks=Sample.Asks.COUNT)
+    scene.selection = scene.selection._replace(asks=Sample.Asks.COUNT)
     sample = sample_of(scene)
     for by in (scene.ada, scene.ben):
         item = sample.items.get(candidate__document__doc_id=doc_id)
         actions.check(item=item, verdicts={condition.pk: "not_met"}, by=by)
 
 
-def test_what_people_judged_stands_before_checks_and_claims(scene, write):
+def test_peoples_judgments_take_precedence_over_checks_and_claims(scene, write):
     under, of = scene.narratives["C1"], scene.candidates
     sample = sample_of(scene)
-    say(sample, "B", ada=0, ben=0)
-    say(sample, "C", ada=0, ben=0)
+    check_label(sample, "B", ada=0, ben=0)
+    check_label(sample, "C", ada=0, ben=0)
     for by in (scene.ada, scene.ben):
-        factories.judgment(under, of["B"], by, 2)  # both say 2, and checks 0
+        factories.judgment(under, of["B"], by, 2)  # both judge 2, the check found 0
     for by, grade in ((scene.ada, 0), (scene.ben, 2)):
-        factories.judgment(under, of["C"], by, grade)  # disputed, and checks say 0
-        factories.judgment(under, of["a"], by, grade)  # disputed, and the check is open
+        factories.judgment(under, of["C"], by, grade)  # disputed, the check found 0
+        factories.judgment(under, of["a"], by, grade)  # disputed, the check is open
         factories.judgment(under, of["A"], by, grade)  # settled by a lead
     Adjudication.objects.create(
         narrative=under, candidate=of["A"], relevance=2, reason="Read it.", by=scene.carla
@@ -290,7 +290,7 @@ def test_what_people_judged_stands_before_checks_and_claims(scene, write):
     assert counts["claims_open"] == 13 - 4
 
 
-def test_without_claims_in_force_there_are_no_files(scene, write):
+def test_without_current_claims_there_are_no_claimed_files(scene, write):
     for narrative in scene.narratives.values():
         factories.narrative(narrative.pair, text="Anew.", version=narrative.version + 1)
 
@@ -337,7 +337,7 @@ def test_evaluators_read_them_with_their_zeros(scene, write):
     assert by_trec_eval == {"302": {"D": 1, "E": 0}}
 
 
-def test_they_are_loaded_again_as_a_collection_of_their_own(scene, write):
+def test_claimed_files_load_as_a_separate_collection(scene, write):
     decide(scene, "C2")
     folder = write(scene.project).folder
 
@@ -355,12 +355,12 @@ def test_they_are_loaded_again_as_a_collection_of_their_own(scene, write):
 
 
 def test_the_same_rows_make_the_same_bytes(scene, write):
-    say(sample_of(scene), "B", ada=0, ben=0)
+    check_label(sample_of(scene), "B", ada=0, ben=0)
 
     assert write(scene.project).bytes() == write(scene.project).bytes()
 
 
-def test_it_takes_as_many_queries_whatever_there_is_and_reads_no_text(scene):
+def test_reading_claims_takes_a_constant_number_of_queries_and_no_text(scene):
     def asked() -> list[str]:
         pairs = selection.claimed(selection.pairs(scene.project))
         [rater] = claimed.raters(scene.project)
@@ -376,30 +376,30 @@ def test_it_takes_as_many_queries_whatever_there_is_and_reads_no_text(scene):
     under = factories.altered(factories.pair(query))
     for _ in range(30):
         factories.judgment(under, factories.candidate(query), scene.model, 1)
-    say(sample_of(scene, size=50), "B", ada=0, ben=0)
+    check_label(sample_of(scene, size=50), "B", ada=0, ben=0)
     after = asked()
 
     assert len(before) == len(after) == 3
     assert not [sql for sql in after if "documenttext" in sql]
 
 
-def test_progress_counts_each_claim_that_is_walked(scene, tmp_path):
+def test_progress_counts_each_claim(scene, tmp_path):
     decide(scene, "C2")
 
-    # 13 documents came with a relevance; nothing is in the changed qrels, and two labels count.
+    # 13 documents have an earlier relevance; the changed qrels are empty, and two labels count.
     assert size(scene.project) == 13 + 2
 
 
-def test_a_release_holds_them_and_two_are_compared(scene):
+def test_a_release_holds_claimed_labels_and_comparisons_count_them(scene):
     decide(scene, "C2")
-    first = released(scene, "v1.0")
+    first = make_release(scene, "v1.0")
     decide(scene, "C1")
-    say(sample_of(scene), "B", ada=0, ben=0)
-    second = released(scene, "v1.1")
+    check_label(sample_of(scene), "B", ada=0, ben=0)
+    second = make_release(scene, "v1.1")
 
     assert {"trec/qrels.claimed.txt", "trec/topics.claimed.txt"} <= set(contents.files(second))
     compared = comparison.Comparison(first, second)
-    assert [(one.pair_id, one.before, one.after) for one in compared.listed()] == [
+    assert [(one.pair_id, one.before, one.after) for one in compared.presence_changes()] == [
         ("301", "not judged", "claimed only")
     ]
     assert [
@@ -415,7 +415,7 @@ def test_the_page_of_a_new_release_says_how_many_would_be_in_it(scene):
     shown = preview(scene.carla)
 
     assert ("claimed labels of accepted instructions", 2) in shown.counts
-    # Of the six pairs, that of 302 has claimed labels.
+    # Of the six pairs, only that of 302 has claimed labels that count.
     assert (
         "5 pairs have no judgments and no claimed labels that count: they would be left out."
     ) in shown.warnings
@@ -424,16 +424,16 @@ def test_the_page_of_a_new_release_says_how_many_would_be_in_it(scene):
 
 def test_the_page_of_a_new_release_counts_the_labels_whose_check_is_over(scene):
     sample = sample_of(scene)
-    say(sample, "D", ada=1, ben=1)  # two agree
-    say(sample, "E", ada=1, ben=0, dan=0)  # a third settles
-    say(sample, "F", ada=1, ben=0)  # open: for a third
-    say(sample, "G", ada=1)  # open: one has spoken
+    check_label(sample, "D", ada=1, ben=1)  # two agree
+    check_label(sample, "E", ada=1, ben=0, dan=0)  # a third settles
+    check_label(sample, "F", ada=1, ben=0)  # open: waits for a third
+    check_label(sample, "G", ada=1)  # open: one has answered
 
     assert dict(preview(scene.carla).counts)["checked labels"] == 2
 
 
 def test_the_publish_page_counts_pairs_with_claimed_labels_alone(scene):
-    """C1 and C2 are accepted: C1 has 7 labels, C2 has 2, and nobody has judged any of them."""
+    """C1 (7 labels) and C2 (2 labels) are accepted, and nobody has judged any of them."""
     decide(scene, "C1")
     decide(scene, "C2")
     kept_back = publishing.preview(scene.project)
@@ -442,14 +442,14 @@ def test_the_publish_page_counts_pairs_with_claimed_labels_alone(scene):
 
     assert kept_back.counts[:2] == [
         ("instruction pairs that people judged", 0),
-        ("instruction pairs with claimed labels alone", 0),
+        ("instruction pairs with claimed labels only", 0),
     ]
     assert kept_back.checks[0] == (
-        "2 instruction pairs have claimed labels alone. Publish claimed labels below."
+        "2 instruction pairs have claimed labels only. Publish claimed labels below."
     )
     assert dict(published.counts) == {
         "instruction pairs that people judged": 0,
-        "instruction pairs with claimed labels alone": 2,
+        "instruction pairs with claimed labels only": 2,
         "instruction pairs that are left out": 4,
         "queries": 2,
         "documents": 9,

@@ -1,4 +1,4 @@
-"""`manage.py export`: the same files, into a folder; whole or not at all."""
+"""`manage.py export` writes the same files into a folder, whole or not at all."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_another_format_replaces_it_too(tides, write, tmp_path):
     ("name", "content"),
     [("thesis.tex", ""), ("manifest.json", "{}"), ("manifest.json", "not JSON")],
 )
-def test_a_folder_of_something_else_is_left_alone(tides, tmp_path, name, content):
+def test_a_folder_with_other_files_is_refused_and_unchanged(tides, tmp_path, name, content):
     (tmp_path / name).write_text(content)
 
     with pytest.raises(CommandError, match=f"holds {name}, which no export wrote"):
@@ -104,11 +104,11 @@ def test_a_file_in_place_of_the_folder_is_refused(tides, tmp_path):
         export("tides", "trec", "--output", tmp_path / "out")
 
 
-def test_what_cannot_be_written_leaves_what_was_there(tides, tmp_path):
+def test_a_failed_export_keeps_the_earlier_files(tides, tmp_path):
     export("tides", "trec", "--output", tmp_path / "out")
     before = files_of(tmp_path / "out")
     newest = factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
-    tides.say(newest, tides.pool["FT-9"], tides.ada, 1)
+    tides.judge(newest, tides.pool["FT-9"], tides.ada, 1)
 
     for folder in ("out", "new"):
         with pytest.raises(CommandError, match="This cannot be written: the narrative of topic"):
@@ -126,13 +126,15 @@ def test_what_cannot_be_written_leaves_what_was_there(tides, tmp_path):
             "tides",
             "xml",
             (
-                "“xml” is no format of an export. Known are: trec, jsonl, mteb, hf, beir, "
+                "“xml” is not a format of exports. Choose one of: trec, jsonl, mteb, hf, beir, "
                 "ir-datasets, followtable, infosearch, multiconir, multi-infosearch, citation."
             ),
         ),
     ],
 )
-def test_what_is_not_known_is_said_in_a_sentence(tides, tmp_path, project, format_name, sentence):
+def test_an_unknown_project_or_format_is_named_in_the_error(
+    tides, tmp_path, project, format_name, sentence
+):
     with pytest.raises(CommandError) as refused:
         export(project, format_name, "--output", tmp_path / "out")
 

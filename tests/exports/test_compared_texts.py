@@ -1,4 +1,4 @@
-"""Two releases are compared by the newest text version of each document."""
+"""Comparing two releases by the newest text version of each document."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 from django.urls import reverse
 
 from exporters.releases.changes import TextChange
-from exporters.releases.comparison import Comparison, part, table
+from exporters.releases.comparison import Comparison, read_page, table
 from tests.collection.arriving import jsonl, load
-from tests.exports.conftest import released
+from tests.exports.conftest import make_release
 from tests.programs import Program
 
-# B has its second text in v1.0 and its third in v1.1; a gets its second between them, as Z does.
+# B has its second text in v1.0 and its third in v1.1; a and Z get their second text in between.
 CHANGES = [TextChange("B", "2", "3"), TextChange("Z", "", "2"), TextChange("a", "", "2")]
 
 
@@ -22,10 +22,10 @@ def change(tides, doc_id: str, text: str) -> None:
 @pytest.fixture
 def compared(tides):
     change(tides, "B", "The second text of B.")
-    first = released(tides, "v1.0")
+    first = make_release(tides, "v1.0")
     for doc_id in "aBZ":
         change(tides, doc_id, f"The newest text of {doc_id}.")
-    return Comparison(first, released(tides, "v1.1"))
+    return Comparison(first, make_release(tides, "v1.1"))
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def test_documents_with_another_text_are_listed_counted_and_shown(
     assert counts["documents_with_newer_texts"] == (1, 3)
     rows = [row for row in table(compared) if row[0] == "text"]
     assert rows == [("text", "", "", "", *change) for change in CHANGES]
-    following = part(compared.texts(), (), 2).following
+    following = read_page(compared.texts(), (), 2).following
     assert following is not None
-    assert part(compared.texts(), following, 2).rows == CHANGES[2:]
+    assert read_page(compared.texts(), following, 2).rows == CHANGES[2:]
 
     told = Program("carla", "lead").get(
         f"projects/{addressed[0]}/comparisons/v1.0/v1.1/changes/?show=texts&page_size=2"
@@ -61,17 +61,17 @@ def test_documents_with_another_text_are_listed_counted_and_shown(
     text = " ".join(page.content.decode().split())
     assert 'Texts <span class="muted">3</span>' in text
     assert 'text 2</td> <td class="nowrap">text 3</td>' in text
-    assert "one text at most" in text
+    assert "at most one text" in text
 
 
 def test_the_first_newer_texts_are_counted_and_the_judgments_that_they_make_stale(tides):
-    first = released(tides, "v1.0")
+    first = make_release(tides, "v1.0")
     change(tides, "B", "The second text of B.")
 
-    compared = Comparison(first, released(tides, "v1.1"))
+    compared = Comparison(first, make_release(tides, "v1.1"))
 
     counts = {one.key: (one.before, one.after) for one in compared.counts()}
     assert counts["documents_with_newer_texts"] == (0, 1)
-    # The judgments stand, and those of B count no more.
+    # The judgments are still there, but those of B are stale.
     assert counts["judgments_by_people"] == (11, 11)
     assert counts["judgments_stale"] == (1, 3)

@@ -1,4 +1,4 @@
-"""A real collection goes through unchanged: TREC Common Core 2017."""
+"""A real collection, TREC Common Core 2017, is exported unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from formats.trec_qrels import read_qrels
 from formats.trec_topics import read_topics
 
 
-def test_an_untouched_collection_comes_out_as_it_went_in(db, shared_data, write):
+def test_an_untouched_collection_is_exported_as_it_was_loaded(db, shared_data, write):
     topics_file = shared_data / "trec" / "topics.core17.txt"
     qrels_file = shared_data / "trec" / "qrels.core17.txt"
     out = StringIO()

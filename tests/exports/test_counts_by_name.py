@@ -1,23 +1,23 @@
-"""People's judgments, what leads settled, and machines' claims are counted apart wherever told."""
+"""People's judgments, leads' decisions and machines' claims are counted separately everywhere."""
 
 from __future__ import annotations
 
 from annotate.models import Judgment
 from annotate.topics.removal import remove_queries
-from exporters.exports.manifest import FIGURES, with_derived
+from exporters.exports.manifest import FIGURES, add_derived_counts
 from exporters.releases import contents
 from exporters.releases.preview import preview
 from tests import factories
 from tests.checks.checking import claimed_scene
-from tests.exports.conftest import AT, released
+from tests.exports.conftest import AT, make_release
 
 
-def test_a_citation_counts_what_is_not_taken_out_and_people_settled_and_claims_by_name(tides):
+def test_a_citation_counts_judgments_decisions_and_claims_separately_without_removed_queries(tides):
     out = factories.query(tides.project, "9")
     factories.pair(out)
     remove_queries(project=tides.project, queries=[out.pk], reason="Twice.", by=tides.carla)
 
-    words = contents.citation(released(tides, "v1.0"))
+    words = contents.citation(make_release(tides, "v1.0"))
 
     assert (
         "5 queries, 4 instruction pairs (2 in the changed qrels, 1 in the claimed qrels), "
@@ -27,15 +27,15 @@ def test_a_citation_counts_what_is_not_taken_out_and_people_settled_and_claims_b
 
 
 def test_the_citation_says_how_many_instruction_pairs_are_in_the_qrels():
-    """With 20 of 50 topics rewritten, "50 instruction pairs" alone would name what is not there."""
-    assert contents._pairs({"pairs": 50, "pairs_written": 20}) == (
+    """With 20 of 50 topics rewritten, "50 instruction pairs" alone would overstate the release."""
+    assert contents._describe_pairs({"pairs": 50, "pairs_written": 20}) == (
         "50 instruction pairs (20 in the changed qrels)"
     )
-    assert contents._pairs({"pairs": 50, "pairs_written": 50}) == "50 instruction pairs"
-    assert contents._pairs({"pairs": 1, "pairs_written": 0}) == (
+    assert contents._describe_pairs({"pairs": 50, "pairs_written": 50}) == "50 instruction pairs"
+    assert contents._describe_pairs({"pairs": 1, "pairs_written": 0}) == (
         "1 instruction pair (0 in the changed qrels)"
     )
-    assert contents._pairs({"pairs": 45, "pairs_written": 0, "pairs_claimed": 20}) == (
+    assert contents._describe_pairs({"pairs": 45, "pairs_written": 0, "pairs_claimed": 20}) == (
         "45 instruction pairs (20 in the claimed qrels)"
     )
 
@@ -43,13 +43,13 @@ def test_the_citation_says_how_many_instruction_pairs_are_in_the_qrels():
 def test_the_citation_of_machine_claims_alone_says_that_no_person_judged(db):
     scene = claimed_scene({"C1": {"A": 1, "B": 0}, "C2": {"C": 1}})
 
-    words = contents.citation(released(scene, "v1.0"))
+    words = contents.citation(make_release(scene, "v1.0"))
 
     assert "0 judgments by people, 0 settled by leads, 3 labels claimed by machines" in words
 
 
-def test_the_page_and_the_api_of_a_release_have_the_same_three(tides):
-    held = contents.of(released(tides, "v1.0"))
+def test_the_page_and_the_api_of_a_release_have_the_same_counts(tides):
+    held = contents.of(make_release(tides, "v1.0"))
 
     assert dict(contents.figures(held)) | {
         "judgments by people": 11,
@@ -73,13 +73,13 @@ def test_the_page_of_a_new_release_counts_the_same(tides):
     assert "judgments" not in counts
 
 
-def test_what_was_replaced_or_withdrawn_is_in_none_of_them(tides):
+def test_superseded_judgments_are_in_none_of_the_counts(tides):
     Judgment.objects.filter(annotator=tides.model).update(superseded_at=AT)
     Judgment.objects.filter(annotator=tides.ada).update(superseded_at=AT)
 
-    counts = contents.all_counts(contents.of(released(tides, "v1.0")))
+    counts = contents.all_counts(contents.of(make_release(tides, "v1.0")))
 
-    # ben's: é under version 1; B, FT-10 and FT-9 of 301; C of 302.
+    # Those of ben: é under version 1; B, FT-10 and FT-9 of 301; C of 302.
     assert counts["judgments_by_people"] == 5
     assert counts["judgments_by_machines"] == 0
 
@@ -94,7 +94,7 @@ def test_a_manifest_of_an_earlier_version_is_counted_the_same_way():
         "settled": 1,
     }
 
-    counts = with_derived(earlier)
+    counts = add_derived_counts(earlier)
 
     assert (counts["judgments_by_people"], counts["adjudications_standing"]) == (11, 1)
     assert "judgments" not in FIGURES

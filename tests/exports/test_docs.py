@@ -1,4 +1,4 @@
-"""The page on exports names what is written."""
+"""The documentation of exports names every file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.conf import settings
 from annotate.models import Guideline
 from exporters.releases import comparison, contents
 from tests import factories
-from tests.exports.conftest import released
+from tests.exports.conftest import make_release
 
 
 def test_every_file_of_an_export_is_on_its_page(tides, write):
@@ -17,7 +17,7 @@ def test_every_file_of_an_export_is_on_its_page(tides, write):
         under = tides.pair.narratives.filter(side=side).first() or factories.narrative(
             tides.pair, side
         )
-        tides.say(under, tides.pool["B"], tides.ada, 1)
+        tides.judge(under, tides.pool["B"], tides.ada, 1)
     page = Path(settings.BASE_DIR, "docs", "exports.md").read_text(encoding="utf-8")
 
     names = {*write(tides.project).bytes(), *write(tides.project, "jsonl").bytes()}
@@ -30,7 +30,7 @@ def test_every_file_of_a_release_is_on_its_page(tides):
     page = Path(settings.BASE_DIR, "docs", "exports.md").read_text(encoding="utf-8")
     Guideline.objects.create(project=tides.project, version=1, text="Read.", author=tides.carla)
 
-    names = {name for name in contents.files(released(tides, "v1.0")) if "/" not in name}
+    names = {name for name in contents.files(make_release(tides, "v1.0")) if "/" not in name}
 
     assert len(names) == 6
     assert {name for name in names if f"`{name}`" not in page} == set()

@@ -1,4 +1,4 @@
-"""The field's own tools read what we write."""
+"""The field's own tools read the written files."""
 
 from __future__ import annotations
 

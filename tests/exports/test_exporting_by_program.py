@@ -1,4 +1,4 @@
-"""Exports and releases by program: nothing before it is whole, and every file by its sum."""
+"""Exports and releases over the API: hidden until complete, every file with its checksum."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 from annotate.judgments import assignments
 from annotate.models import Assignment
 from exporters.models import Export, Release
-from tests.exports.conftest import released
+from tests.exports.conftest import make_release
 from tests.programs import Program
 
 
@@ -15,7 +15,7 @@ def content(response) -> bytes:
     return b"".join(response.streaming_content)
 
 
-def test_an_export_is_asked_for_and_each_file_is_what_the_list_says(tides, published, finish_jobs):
+def test_an_export_is_requested_and_each_file_matches_its_checksum(tides, published, finish_jobs):
     carla = Program("carla", "lead")
 
     asked = carla.send("POST", "projects/tides/exports/", {"format": "trec"})
@@ -43,7 +43,7 @@ def test_a_file_that_is_not_in_the_list_is_not_found(tides, published, finish_jo
         assert carla.get(f"projects/tides/exports/{made}/files/{name}").status_code == 404, name
 
 
-def test_asked_twice_under_one_key_it_is_made_once(tides, published):
+def test_two_requests_with_one_idempotency_key_make_one_export(tides, published):
     carla = Program("carla", "lead")
     key = {"Idempotency-Key": "one-export"}
 
@@ -55,7 +55,7 @@ def test_asked_twice_under_one_key_it_is_made_once(tides, published):
     assert Export.objects.count() == 1
 
 
-def test_an_export_is_called_off(tides, published):
+def test_an_export_is_cancelled(tides, published):
     carla = Program("carla", "lead")
     made = carla.send("POST", "projects/tides/exports/", {"format": "trec"}).json()["id"]
 
@@ -72,9 +72,9 @@ def test_a_lead_who_has_yet_to_judge_gets_no_file(tides, published, finish_jobs)
     tides.project.save()
     assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=tides.carla, become_blind=True)
 
-    told = carla.get(f"projects/tides/exports/{made}/").json()
+    data = carla.get(f"projects/tides/exports/{made}/").json()
 
-    assert (told["counts"], told["files"]) == (None, [])
+    assert (data["counts"], data["files"]) == (None, [])
     assert carla.get(f"projects/tides/exports/{made}/files/manifest.json").status_code == 403
     assert carla.get("projects/tides/release-preview/").status_code == 403
     refused = carla.send("POST", "projects/tides/releases/", {"name": "v1.0"})
@@ -98,15 +98,15 @@ def test_a_release_is_made_read_and_cited(tides, published, finish_jobs):
     assert made["sha256"] in made["citation"]
 
 
-def test_two_releases_are_compared_page_after_page(tides):
-    released(tides, "v1.0")
-    tides.say(tides.narrative, tides.pool["FT-10"], tides.dan, 0)
-    tides.say(tides.narrative, tides.pool["é"], tides.dan, 2)
-    released(tides, "v2.0")
+def test_the_comparison_of_two_releases_is_paginated(tides):
+    make_release(tides, "v1.0")
+    tides.judge(tides.narrative, tides.pool["FT-10"], tides.dan, 0)
+    tides.judge(tides.narrative, tides.pool["é"], tides.dan, 2)
+    make_release(tides, "v2.0")
     carla = Program("carla", "lead")
     here = "projects/tides/comparisons/v1.0/v2.0/"
 
-    told = carla.get(here).json()
+    data = carla.get(here).json()
     changes, path = [], f"{here}changes/?show=grades&page_size=1"
     while path:
         page = carla.get(path).json()
@@ -114,7 +114,7 @@ def test_two_releases_are_compared_page_after_page(tides):
         path = (page["next"] or "").removeprefix("http://testserver/api/v1/")
     table = content(carla.get(f"{here}changes.csv")).decode().splitlines()
 
-    counts = {one["key"]: (one["before"], one["after"]) for one in told["counts"]}
+    counts = {one["key"]: (one["before"], one["after"]) for one in data["counts"]}
     judgments = counts["judgments_by_people"]
     assert judgments[1] - judgments[0] == 2
     assert [",".join(change.values()) for change in changes] == [

@@ -1,4 +1,4 @@
-"""Exports write what was generated for an instruction under that instruction alone."""
+"""Exports write a document generated for an instruction under that instruction only."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def tables(db):
-    """Two instructions of a query that ada judges: A under both, and G, generated for the first.
+    """Two instructions of a query: ada judges A under both; G was generated for the first.
 
-    Earlier qrels name G as well.
+    G also has an earlier relevance.
     """
     project = factories.project(grades=(0, 1), judge_scope="pool", overlap_judge=1)
     query = factories.query(project)
@@ -31,7 +31,7 @@ def tables(db):
     return project
 
 
-def test_it_is_unjudged_and_a_candidate_under_its_instruction_alone(tables, write):
+def test_a_generated_document_is_a_candidate_under_its_instruction_only(tables, write):
     folder = write(tables)
 
     assert folder["unjudged.tsv"].splitlines()[1:] == ["301\t301_0\taltered\tG\t"]
@@ -42,13 +42,13 @@ def test_it_is_unjudged_and_a_candidate_under_its_instruction_alone(tables, writ
     ]
 
 
-def test_no_earlier_relevance_stands_under_another_instruction(tables, write):
+def test_earlier_relevance_is_not_written_under_another_instruction(tables, write):
     lines = write(tables)["qrels.original.txt"].splitlines()
 
     assert lines == ["301_0 0 A 1", "301_0 0 G 0", "301_1 0 A 1"]
 
 
-def test_its_earlier_relevance_is_no_label_where_nobody_judges_it(tables, write):
+def test_earlier_relevance_of_a_generated_document_is_not_a_label(tables, write):
     tables.judge_scope = "existing"
     tables.save()
 

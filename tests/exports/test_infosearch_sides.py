@@ -1,4 +1,4 @@
-"""Claims of all three sides go out, and InfoSearch's measures can be computed from an export."""
+"""Claims of all three sides are exported, so that InfoSearch's measures can be computed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ir_measures import read_trec_qrels
 from annotate.models import Candidate, Judgment, Project
 from formats.source import open_source
 from formats.trec_topics import read_topics
-from tests.exports.conftest import Written
+from tests.exports.conftest import WrittenExport
 
-# The documents of each query in the shape of InfoSearch: the first is the one that the instruction
-# asks for, and that its reverse does not.
+# The documents of each query, as in InfoSearch: the first is the one that the instruction asks for
+# and its reverse excludes.
 POOLS = {"h1": ("nl", "en"), "h2": ("short", "long", "odd"), "h3": ("a", "b"), "h4": ("c", "d")}
-# Ranks and scores that a made-up run gives the first document of each query: under the original,
-# the altered and the reversed narrative.
+# Ranks and scores of the first document of each query in an invented run: under the original, the
+# altered and the reversed narrative.
 RUN = {
     "h1": ((2, 0.8), (1, 1.0), (3, 0.2)),
     "h2": ((3, 0.5), (2, 0.6), (4, 0.1)),
@@ -31,7 +31,7 @@ RUN = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder as InfoSearch has it, of our own making."""
+    """An invented folder in the shape of InfoSearch."""
     made = tmp_path / "infosearch"
     qrels: dict[str, list[str]] = {"og": [], "changed": [], "reversed": []}
     queries, corpus = [], []
@@ -115,14 +115,14 @@ def test_the_manifest_counts_each_side(db, folder, write):
 
 
 def strict(original, instructed, reverse) -> int:
-    """I(q) of SICR: rank and score rise with the instruction, and fall with its reverse."""
+    """Return I(q) of SICR: rank and score rise with the instruction, and fall with its reverse."""
     return int(
         instructed[0] < original[0] < reverse[0] and instructed[1] > original[1] > reverse[1]
     )
 
 
 def weighted(ranks: list[int], *, relevant: int, depth: int = 20) -> float:
-    """F(q) of WISE, equations 6 to 8 of the InfoSearch paper."""
+    """Return F(q) of WISE, equations 6 to 8 of the InfoSearch paper."""
     original, instructed, reverse = ranks
     if instructed <= original < reverse:
         if original <= relevant and instructed == 1:
@@ -154,17 +154,17 @@ def test_sicr_and_wise_of_a_run_follow_from_an_export_alone(db, folder, write):
     ]
 
     assert gold == {"h1": ["nl"], "h2": ["short"], "h3": ["a"], "h4": ["c"]}
-    # h1: to rank 1 from one of its 2 relevant. h2: (1 - 1/20) / sqrt(2). h3: from 1 to 2, which is
-    # (1 - 2) / 2. h4: down with the instruction, up with its reverse.
+    # h1: to rank 1 from within its 2 relevant ranks. h2: (1 - 1/20) / sqrt(2). h3: from 1 to 2,
+    # which is (1 - 2) / 2. h4: down with the instruction, up with its reverse.
     assert weights == [1, pytest.approx(0.671751, abs=1e-6), -0.5, -1]
     assert sum(followed) / 4 == 0.5
     assert sum(weights) / 4 == pytest.approx(0.042938, abs=1e-6)
 
 
-def carried_over(project: Project, write) -> tuple[Project, Written, Written]:
+def carried_over(project: Project, write) -> tuple[Project, WrittenExport, WrittenExport]:
     """Export a project, load both exports into a second one, and export that as well.
 
-    A UUID is in an installation only once; docs/loading.md says to take it out of the lines.
+    UUIDs are unique in an installation, so they are removed from the lines as docs/loading.md says.
     """
     trec, jsonl = write(project), write(project, "jsonl")
     judgments = jsonl.records("judgments.jsonl")

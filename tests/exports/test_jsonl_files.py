@@ -1,4 +1,4 @@
-"""The JSON lines of the hand-made project: everything ever said, re-readable."""
+"""The JSON lines of the hand-made project hold every record, and read back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def records_of(files, name):
         return list(read_judgments(source))
 
 
-def test_every_judgment_comes_out_with_who_when_and_under_which_words(tides, write):
+def test_every_judgment_is_exported_with_annotator_time_and_narrative_version(tides, write):
     files = write(tides.project, "jsonl")
 
     assert files["judgments.jsonl"].splitlines()[7] == (
@@ -75,7 +75,7 @@ def test_judgments_read_back_as_they_were_said(tides, write):
     ]
 
 
-def test_a_superseded_judgment_says_since_when(tides, write):
+def test_a_superseded_judgment_has_the_time_of_its_end(tides, write):
     records = records_of(write(tides.project, "jsonl"), "judgments.jsonl")
 
     assert [(r.relevance, r.superseded_at) for r in records if r.superseded_at] == [(1, LATER)]
@@ -196,7 +196,7 @@ def test_documents_come_out_with_the_conditions_they_meet(tides, write):
     ]
 
 
-def test_what_a_lead_settled_of_a_condition_counts_until_it_is_withdrawn(tides, write):
+def test_a_settled_condition_counts_until_it_is_withdrawn(tides, write):
     second = tides.narrative.conditions.get(number=2)
     made = settle_condition(
         condition=second,
@@ -229,14 +229,16 @@ def test_what_a_lead_settled_of_a_condition_counts_until_it_is_withdrawn(tides, 
     assert (line["met"], line["conditions"][1]["state"]) == (None, "disputed")
 
 
-def test_what_a_machine_says_of_a_condition_is_shown_and_never_counted(tides, write):
+def test_machine_answers_to_a_condition_are_listed_but_not_counted(tides, write):
     asked = list(tides.narrative.conditions.order_by("number"))
-    tides.answer(tides.say(tides.narrative, tides.pool["B"], tides.model, 1), asked, "met", "met")
+    tides.give_verdicts(
+        tides.judge(tides.narrative, tides.pool["B"], tides.model, 1), asked, "met", "met"
+    )
     judged = tides.narrative.judgments.current().filter(
         candidate=tides.pool["B"], annotator__is_machine=False
     )
     for judgment in judged:
-        tides.answer(judgment, asked, "not_met", "met")
+        tides.give_verdicts(judgment, asked, "not_met", "met")
 
     line = write(tides.project, "jsonl").records("verdicts.jsonl")[0]
 
@@ -248,7 +250,7 @@ def test_what_a_machine_says_of_a_condition_is_shown_and_never_counted(tides, wr
     ]
 
 
-def test_judgments_that_stand_are_a_table_with_active_time_too(tides, write):
+def test_current_judgments_are_a_table_with_active_time(tides, write):
     lines = write(tides.project, "jsonl")["judgments.csv"].splitlines()
 
     assert len(lines) == 1 + 12
@@ -260,11 +262,11 @@ def test_judgments_that_stand_are_a_table_with_active_time_too(tides, write):
         "301,é,ada,0,altered,2026-03-02T09:30:00+00:00,,301,2,"
         "00000000-0000-0000-0000-000000000009,,900,key,2026-03-02T09:30:00+00:00"
     )
-    # A note may begin like a formula.
+    # Notes are omitted, because one may begin like a formula.
     assert not any("At sea." in line for line in lines)
 
 
-def test_the_manifest_counts_what_stands_and_what_does_not(tides, write):
+def test_the_manifest_counts_current_and_superseded_judgments(tides, write):
     files = write(tides.project, "jsonl")
 
     assert files.manifest["counts"] == {

@@ -1,4 +1,4 @@
-"""What a layout holds comes back into an empty project, and is written from there as it was."""
+"""A layout can be loaded into an empty project, which then writes the same layout."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
-# They name the project, or count what people said.
+# These files name the project, or count people's judgments.
 OF_THE_PROJECT = {"README.md", "about.json", "croissant.json", "manifest.json", "task.py"}
 
 
 def load(project, layout, folder):
     """Load a layout into a project."""
-    report = intake.load(project=project, kind=lookup(layout), arrived=intake.on_disk(str(folder)))
+    report = intake.load(
+        project=project, kind=lookup(layout), file=intake.file_on_disk(str(folder))
+    )
     assert report.refused == 0, report.problems
     return report
 
 
 @pytest.fixture
 def published(tides):
-    """The project of tides with a reversed narrative, and with texts that may be published."""
+    """The project of tides with a reversed narrative, whose texts may be published."""
     Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
     reverse = factories.narrative(tides.pair, side="reversed", text="Plants on land.")
-    tides.say(reverse, tides.pool["B"], tides.ada, 2)
-    tides.say(reverse, tides.pool["B"], tides.ben, 2)
+    tides.judge(reverse, tides.pool["B"], tides.ada, 2)
+    tides.judge(reverse, tides.pool["B"], tides.ben, 2)
     InstructionPair.objects.filter(pair_id="302").update(pair_id="302_1")
     return tides
 
 
 @pytest.mark.parametrize("layout", ["mteb", "hf", "beir"])
-def test_a_layout_comes_back_and_is_written_with_the_same_bytes(layout, published, write):
+def test_a_loaded_layout_is_written_with_the_same_bytes(layout, published, write):
     first = write(published.project, layout)
     other = factories.project("other")
     Publication.objects.create(project=other, texts=True, claims=True, licence="CC-BY-4.0")
@@ -62,7 +64,7 @@ def test_loading_a_layout_again_changes_nothing(published, write):
     assert (report.new, report.changed) == (0, 0)
 
 
-def test_the_published_grades_are_claims_and_no_judgment_of_a_person(published, write):
+def test_published_grades_are_loaded_as_claims_not_as_judgments(published, write):
     other = factories.project("other")
     load(other, "beir", write(published.project, "beir").folder)
 
@@ -73,7 +75,7 @@ def test_the_published_grades_are_claims_and_no_judgment_of_a_person(published, 
     assert write(other, "trec").manifest["counts"]["judgments_by_people"] == 0
 
 
-def test_a_judgment_of_a_person_stands_before_the_published_grade(published, write):
+def test_a_persons_judgment_takes_precedence_over_the_published_grade(published, write):
     other = factories.project("other")
     load(other, "beir", write(published.project, "beir").folder)
     Publication.objects.create(project=other, claims=True)

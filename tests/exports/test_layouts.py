@@ -1,4 +1,4 @@
-"""Each layout is a folder in the shape that its reader takes."""
+"""Each layout is a folder in the shape that its reader expects."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_mteb_corpus_holds_the_text_of_every_candidate(published, write):
     assert corpus[0] == {"_id": "B", "title": "", "text": "Text of B."}
 
 
-def test_texts_stay_back_until_the_lead_publishes_them(tides, write):
+def test_texts_are_left_out_until_the_lead_publishes_them(tides, write):
     folder = write(tides.project, "mteb")
 
     assert folder.records("corpus.jsonl")[0] == {"_id": "B", "title": "", "text": ""}
@@ -80,7 +80,7 @@ def test_texts_stay_back_until_the_lead_publishes_them(tides, write):
     assert folder.manifest["warnings"][0].startswith("The corpus holds ids alone")
 
 
-def test_a_newer_text_is_the_one_that_is_published_and_the_manifest_names_it(published, write):
+def test_the_newest_text_is_published_and_the_manifest_names_its_version(published, write):
     document = published.pool["B"].document
     DocumentText.objects.create(document=document, version=2, text="Newer.", length=6)
     document.text_version = 2
@@ -89,7 +89,7 @@ def test_a_newer_text_is_the_one_that_is_published_and_the_manifest_names_it(pub
     folder = write(published.project, "beir")
 
     assert folder.records("corpus.jsonl")[0]["text"] == "Newer."
-    # The manifest names its version, and that of no document that is not published.
+    # The manifest names its version, but not those of unpublished documents.
     factories.document(published.project, "elsewhere", text="Old.")
     Document.objects.filter(doc_id="elsewhere").update(text_version=2)
     for layout in ("beir", "mteb", "hf", "ir-datasets"):
@@ -98,7 +98,7 @@ def test_a_newer_text_is_the_one_that_is_published_and_the_manifest_names_it(pub
         assert manifest["counts"]["documents_with_newer_texts"] == 1, layout
 
 
-def test_mteb_writes_another_sign_for_an_underscore_and_keeps_the_ids_apart(published, write):
+def test_mteb_replaces_underscores_and_keeps_ids_distinct(published, write):
     published.pair.pair_id = "3_1"
     published.pair.save()
     other = published.project.pairs.get(query__query_id="302")
@@ -112,10 +112,10 @@ def test_mteb_writes_another_sign_for_an_underscore_and_keeps_the_ids_apart(publ
     assert [row["pair_id"] for row in folder.records("pairs.jsonl")] == ["3-1", "3_1"]
 
 
-def test_reversed_narratives_make_a_set_of_their_own(published, write):
+def test_reversed_narratives_are_a_separate_set(published, write):
     reverse = factories.narrative(published.pair, side="reversed", text="Plants on land.")
-    published.say(reverse, published.pool["B"], published.ada, 2)
-    published.say(reverse, published.pool["B"], published.ben, 2)
+    published.judge(reverse, published.pool["B"], published.ada, 2)
+    published.judge(reverse, published.pool["B"], published.ben, 2)
 
     folder = write(published.project, "mteb")
 
@@ -193,7 +193,7 @@ def test_beir_has_a_split_of_qrels_for_each_side(published, write):
     }
 
 
-def test_beir_leaves_instructions_out_where_that_is_chosen(published, write):
+def test_beir_leaves_instructions_out_if_the_setting_says_so(published, write):
     Publication.objects.update(instructions_in_queries=False)
 
     folder = write(published.project, "beir")

@@ -1,4 +1,4 @@
-"""What the manifest of the hand-made project says, count by count."""
+"""The manifest of the hand-made project, count by count."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_document_is_counted_once(tides, write):
         "claims_judged": 0,
         "claims_disputed": 0,
         "claims_set_aside": 0,
-        "judgments_by_people": 11,  # the next three together
+        "judgments_by_people": 11,  # the sum of the next three
         "judgments_counted": 9,  # 301: 7, 302: 2
         "judgments_stale": 1,  # 301: ben under version 1
         "judgments_set_aside": 1,  # 303: removed
@@ -60,7 +60,7 @@ def test_every_count_has_its_words(tides, write):
         assert set(write(tides.project, format_name).manifest["counts"]) <= set(COUNTS)
 
 
-def test_each_pair_says_which_words_were_judged(tides, write):
+def test_each_pair_names_the_judged_narrative_versions(tides, write):
     first, *_, removed, unwritten = write(tides.project).manifest["pairs"]
 
     assert first["versions"] == {"original": 1, "altered": 2}
@@ -117,7 +117,7 @@ def test_the_rules_are_those_of_the_project(tides, write, field, value, sentence
     assert sum(sentence in rule["says"] for rule in rules) == 1
 
 
-def test_what_is_left_out_is_said_in_words(tides, write):
+def test_the_notes_say_what_is_left_out(tides, write):
     notes = write(tides.project).manifest["notes"]
 
     assert notes == [
@@ -146,21 +146,21 @@ def test_what_is_left_out_is_said_in_words(tides, write):
     ]
 
 
-def test_a_pair_in_which_nothing_changed_is_warned_of(tides, write):
+def test_a_pair_without_changes_gives_a_warning(tides, write):
     assert write(tides.project).manifest["warnings"][0] == (
         "At least one document should change in every pair, but none has changed in: 302."
     )
 
 
-def test_pairs_that_are_not_finished_are_warned_of(tides, write):
+def test_unfinished_pairs_give_a_warning(tides, write):
     assert write(tides.project).manifest["warnings"][-1] == (
         "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
         "take them for not relevant. Scores count only once these are done: 301, 302."
     )
 
 
-def test_a_relevant_set_that_grew_is_warned_of(tides, write):
-    tides.say(tides.narrative, tides.pool["a"], tides.ada, 1)
+def test_a_relevant_set_that_grew_gives_a_warning(tides, write):
+    tides.judge(tides.narrative, tides.pool["a"], tides.ada, 1)
 
     manifest = write(tides.project).manifest
 
@@ -177,7 +177,7 @@ def test_a_pair_nobody_has_judged_is_left_out(tides, write):
 
     files = write(tides.project)
 
-    # Only the zeros it came with would stand there, and evaluators would score it 0.
+    # It would have only the zeros it was loaded with, and evaluators would score it 0.
     assert "301 " not in files["qrels.changed.txt"]
     assert any("1 not judged" in note for note in files.manifest["notes"])
 

@@ -1,4 +1,4 @@
-"""Three systems made from the qrels alone show what a set can measure, and the manifest says it."""
+"""Three systems made from the qrels alone show in the manifest what a set can measure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from exporters.exports.oracles import measure
 from formats.records import Qrel
 from tests import factories
 from tests.checks.checking import claimed_scene
-from tests.exports.conftest import released
+from tests.exports.conftest import make_release
 
 
 def lines(qrels):
@@ -21,7 +21,7 @@ def lines(qrels):
     ]
 
 
-def measured(*, relevant=1, claims=False, **qrels):
+def measure_qrels(*, relevant=1, claims=False, **qrels):
     found = measure(
         {side: lines(its) for side, its in qrels.items()}, relevant, "file", claims=claims
     )
@@ -33,7 +33,7 @@ def values(facts):
 
 
 def test_the_oracle_gets_the_best_p_mrr_and_the_ignorant_system_0():
-    facts, warnings = measured(
+    facts, warnings = measure_qrels(
         original={"q": {"a": 1, "b": 1, "c": 0, "d": 0}},
         changed={"q": {"a": 0, "b": 1, "c": 0, "d": 0}},
     )
@@ -41,7 +41,7 @@ def test_the_oracle_gets_the_best_p_mrr_and_the_ignorant_system_0():
     # a falls from rank 1 of a, b, c, d to the last rank: 1 - 1/4.
     assert values(facts["p-MRR"])[:2] == (0.75, 0.0)
     assert values(facts["nDCG@10 after"])[0] == 1.0
-    # b stands second: 1 / log2(3).
+    # b is second: 1 / log2(3).
     assert values(facts["nDCG@10 after"])[1] == pytest.approx(0.63093, abs=1e-5)
     assert values(facts["nDCG@10 before"])[:2] == (1.0, 1.0)
     assert warnings == []
@@ -53,14 +53,14 @@ def test_the_shuffle_is_the_same_every_time():
         "changed": {"q": {str(n): n % 2 for n in range(30)}},
     }
 
-    first, second = (values(measured(**qrels)[0]["p-MRR"]) for _ in range(2))
+    first, second = (values(measure_qrels(**qrels)[0]["p-MRR"]) for _ in range(2))
 
     assert first == second
     assert -1 < first[2] < first[0]
 
 
 def test_topics_without_a_relevant_document_after_the_change_are_named():
-    facts, warnings = measured(
+    facts, warnings = measure_qrels(
         original={"q": {"a": 1, "b": 0}, "r": {"a": 1, "b": 1, "c": 0}},
         changed={"q": {"a": 0, "b": 0}, "r": {"a": 0, "b": 1, "c": 0}},
     )
@@ -72,7 +72,7 @@ def test_topics_without_a_relevant_document_after_the_change_are_named():
 
 
 def test_topics_in_which_nothing_can_fall_are_named():
-    facts, warnings = measured(original={"q": {"a": 1}}, changed={"q": {"a": 0}})
+    facts, warnings = measure_qrels(original={"q": {"a": 1}}, changed={"q": {"a": 0}})
 
     assert values(facts["p-MRR"])[0] == 0.0
     assert facts["p-MRR"]["short_of_best"] == ["q"]
@@ -81,7 +81,7 @@ def test_topics_in_which_nothing_can_fall_are_named():
 
 def test_topics_in_which_a_dropped_document_keeps_a_higher_grade_are_named():
     # Relevant from 2: a drops to 1, and still ranks above b.
-    facts, _warnings = measured(
+    facts, _warnings = measure_qrels(
         relevant=2,
         original={"q": {"a": 2, "b": 0, "c": 2}},
         changed={"q": {"a": 1, "b": 0, "c": 2}},
@@ -91,7 +91,7 @@ def test_topics_in_which_a_dropped_document_keeps_a_higher_grade_are_named():
 
 
 def test_topics_that_changed_without_a_p_mrr_are_named():
-    _facts, warnings = measured(
+    _facts, warnings = measure_qrels(
         original={"q": {"a": 2, "b": 1}, "r": {"a": 1, "b": 1, "c": 0}},
         changed={"q": {"a": 1, "b": 1}, "r": {"a": 0, "b": 1, "c": 0}},
     )
@@ -101,9 +101,9 @@ def test_topics_that_changed_without_a_p_mrr_are_named():
     ]
 
 
-def test_a_document_without_a_line_is_not_taken_for_dropped():
+def test_a_document_without_a_line_does_not_count_as_dropped():
     # b is disputed: it has no line after the change.
-    facts, _warnings = measured(
+    facts, _warnings = measure_qrels(
         original={"q": {"a": 1, "b": 1, "c": 0}}, changed={"q": {"a": 0, "c": 1}}
     )
 
@@ -113,7 +113,7 @@ def test_a_document_without_a_line_is_not_taken_for_dropped():
 
 
 def test_reversed_narratives_are_measured_by_wise_and_sicr():
-    facts, warnings = measured(
+    facts, warnings = measure_qrels(
         original={"q": {"a": 1, "b": 1, "c": 0}},
         changed={"q": {"a": 0, "b": 1, "c": 0}},
         reversed={"q": {"a": 1, "b": 0, "c": 0}},
@@ -126,13 +126,13 @@ def test_reversed_narratives_are_measured_by_wise_and_sicr():
 
 
 def test_claimed_labels_are_measured_by_irs_and_nfr():
-    facts, warnings = measured(
+    facts, warnings = measure_qrels(
         claims=True,
         original={"q": {"a": 1, "b": 1, "c": 0}, "r": {"a": 1, "c": 0}},
         changed={"q": {"a": 0, "b": 1, "c": 0}, "r": {"a": 1, "c": 0}},
     )
 
-    # In r nothing violates: ignoring the instruction is ideal, and IRS is 1 there.
+    # In r nothing violates: ignoring the instruction is ideal, and IRS is 1.
     assert values(facts["IRS"])[:2] == (1.0, 0.5)
     assert facts["IRS"]["ignorant_not_zero"] == ["r"]
     assert values(facts["NFR"])[:2] == (0.0, 0.0)
@@ -165,7 +165,7 @@ def test_the_manifest_warns_of_queries_that_measure_nothing(tides, write):
     project = tides.project
     query = factories.query(project, "305", "weirs")
     only = factories.candidate(query, "W")
-    tides.say(factories.altered(factories.pair(query)), only, tides.ada, 0)
+    tides.judge(factories.altered(factories.pair(query)), only, tides.ada, 0)
 
     warnings = write(project).manifest["warnings"]
 
@@ -175,8 +175,8 @@ def test_the_manifest_warns_of_queries_that_measure_nothing(tides, write):
     )
 
 
-def test_a_release_says_it_as_well(tides):
-    held = released(tides, "v1").manifest
+def test_a_release_has_the_oracle_values_too(tides):
+    held = make_release(tides, "v1").manifest
 
     assert held is not None
     assert held["oracles"]["measures"][0]["measure"] == "p-MRR"
@@ -191,7 +191,7 @@ def test_claims_of_machines_are_measured_by_the_file_that_has_them(db, write):
     assert {"p-MRR", "IRS", "NFR"} <= {one["measure"] for one in facts}
 
 
-def test_an_export_without_changes_says_nothing_of_it(db, write):
+def test_an_export_without_changes_has_no_oracle_values(db, write):
     project = factories.project("plain")
     factories.candidate(factories.query(project), "A")
 

@@ -1,4 +1,4 @@
-"""The pages of exports: asking, watching, the manifest, the files, and who may not."""
+"""The pages of exports: request, progress, manifest, files, and access."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture(autouse=True)
 def published(monkeypatch):
-    """What was handed to the workers."""
+    """Collect the jobs that are sent to workers."""
     sent = []
     monkeypatch.setattr("jobs.queue.publish", lambda model, pk: sent.append(pk))
     return sent
@@ -52,7 +52,7 @@ def body(response) -> bytes:
 
 
 @pytest.mark.parametrize("page", ["exports", "export", "file", "archive", "cancellation"])
-def test_only_leads_of_the_project_get_in(built, client, page):
+def test_only_leads_of_the_project_have_access(built, client, page):
     url = pages(built)[page]
     ask = client.post if page == "cancellation" else client.get
 
@@ -87,7 +87,7 @@ def test_a_stranger_and_an_annotator_ask_for_nothing(built, client, published):
     assert published == []
 
 
-def test_asking_makes_an_export_and_goes_to_its_page(
+def test_requesting_an_export_redirects_to_its_page(
     tides, client, published, django_capture_on_commit_callbacks
 ):
     client.force_login(tides.carla.user)
@@ -105,7 +105,7 @@ def pages_of(tides):
     return reverse("exporters:exports", args=[tides.project.slug])
 
 
-def test_an_unknown_format_is_said_beside_the_field(tides, client):
+def test_an_unknown_format_gives_an_error_at_the_field(tides, client):
     client.force_login(tides.carla.user)
 
     response = client.post(pages_of(tides), {"format": "xml"})
@@ -115,7 +115,7 @@ def test_an_unknown_format_is_said_beside_the_field(tides, client):
     assert not Export.objects.exists()
 
 
-def test_the_manifest_stands_before_the_links(built, client):
+def test_the_manifest_comes_before_the_links(built, client):
     client.force_login(built.by.user)
 
     page = client.get(pages(built)["export"]).content.decode()
@@ -138,7 +138,7 @@ def test_a_file_is_downloaded_and_never_shown(built, client):
     assert response["Content-Type"] == "application/octet-stream"
 
 
-def test_everything_comes_in_one_archive(built, client):
+def test_all_files_are_in_one_archive(built, client):
     client.force_login(built.by.user)
 
     response = client.get(pages(built)["archive"])
@@ -150,7 +150,7 @@ def test_everything_comes_in_one_archive(built, client):
 
 
 @pytest.mark.parametrize("name", ["nothing.txt", "../../rejudge.sqlite3", "runs/../export.zip"])
-def test_only_files_that_the_manifest_names_are_handed_out(built, client, name):
+def test_only_files_that_the_manifest_names_are_sent(built, client, name):
     client.force_login(built.by.user)
 
     response = client.get(pages(built)["export"] + "files/" + name)
@@ -184,7 +184,7 @@ def test_a_running_export_shows_how_far_it_is_and_asks_again(built, client):
     assert f'hx-get="{pages(built)["export"]}"' in part
 
 
-def test_the_poll_of_a_finished_export_fetches_the_page_anew(built, client):
+def test_the_poll_of_a_finished_export_reloads_the_page(built, client):
     client.force_login(built.by.user)
 
     response = client.get(pages(built)["export"], headers=HTMX)
@@ -211,7 +211,7 @@ def test_a_failed_export_says_why_and_can_be_tried_again(tides, client):
     assert Export.objects.filter(state="queued").count() == 1
 
 
-def test_a_waiting_export_can_be_called_off(tides, client):
+def test_a_queued_export_can_be_cancelled(tides, client):
     export = Export.objects.create(project=tides.project, by=tides.carla, format="trec")
     client.force_login(tides.carla.user)
 
@@ -229,14 +229,14 @@ def test_a_lead_who_has_yet_to_judge_sees_neither_counts_nor_files(built, client
     page = client.get(pages(built)["export"]).content.decode()
     asked = client.post(pages_of(tides), {"format": "trec"})
 
-    assert "would show you what others said" in page
+    assert "would show you what others answered" in page
     assert "disputed" not in page
     assert client.get(pages(built)["file"]).status_code == 403
     assert client.get(pages(built)["archive"]).status_code == 403
     assert asked.status_code == 422
 
 
-def test_what_people_wrote_stays_text(tides, client):
+def test_user_text_is_escaped(tides, client):
     tides.carla.name = "<b>carla</b>"
     tides.carla.save()
     Export.objects.create(project=tides.project, by=tides.carla, format="trec")

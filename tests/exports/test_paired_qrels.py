@@ -1,4 +1,4 @@
-"""qrels.original.txt and qrels.changed.txt are of the same topics as soon as one has changed."""
+"""qrels.original.txt and qrels.changed.txt have the same topics once one has changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from exporters.releases import changes, comparison, contents
 from formats.source import open_source
 from formats.trec_topics import read_topics
 from tests import factories
-from tests.exports.conftest import LATER, released
+from tests.exports.conftest import LATER, make_release
 
 WHOLE = (
     "1000 0 X -1\n"
@@ -84,7 +84,7 @@ def test_several_pairs_of_a_query_are_topics_of_their_own_on_both_sides(tides, w
     other = factories.pair(
         tides.pair.query, pair_id="301_2", original="Any mill.", altered="Only tide mills."
     )
-    tides.say(factories.altered(other), tides.pool["B"], tides.ada, 0)
+    tides.judge(factories.altered(other), tides.pool["B"], tides.ada, 0)
 
     files = write(tides.project)
 
@@ -102,8 +102,8 @@ def test_several_pairs_of_a_query_are_topics_of_their_own_on_both_sides(tides, w
     assert files["qrels.original.all.txt"] == WHOLE
 
 
-def test_a_pair_whose_documents_are_all_disputed_is_on_neither_side(tides, write):
-    # C of 302 was settled, D is unjudged: without the decision nothing of 302 is agreed.
+def test_a_pair_with_only_disputed_documents_is_in_neither_qrels(tides, write):
+    # C of 302 was settled, D is unjudged: without the decision 302 has no agreed grade.
     Adjudication.objects.all().update(withdrawn_at=LATER, withdrawn_by=tides.carla)
 
     files = write(tides.project)
@@ -118,7 +118,7 @@ def test_a_pair_whose_documents_are_all_disputed_is_on_neither_side(tides, write
     } in files.manifest["left_out"]
 
 
-def test_a_changed_topic_without_any_earlier_relevance_is_warned_of(tides, write):
+def test_a_changed_topic_without_earlier_relevance_gives_a_warning(tides, write):
     Candidate.objects.filter(query__query_id="302").update(
         prior_relevance=None, origin=Candidate.Origin.RUN
     )
@@ -131,12 +131,12 @@ def test_a_changed_topic_without_any_earlier_relevance_is_warned_of(tides, write
 
 
 def test_releases_are_compared_by_the_whole_original(tides):
-    first = released(tides, "v1.0")
+    first = make_release(tides, "v1.0")
     Judgment.objects.filter(narrative__pair__pair_id="302").update(superseded_at=LATER)
     Adjudication.objects.all().update(withdrawn_at=LATER, withdrawn_by=tides.carla)
-    second = released(tides, "v1.1")
+    second = make_release(tides, "v1.1")
 
-    # 302 went out of qrels.original.txt, and what its documents came with did not change.
+    # 302 is no longer in qrels.original.txt, but its earlier relevance did not change.
     assert not [
         change
         for change in comparison.Comparison(first, second).grades()
@@ -146,7 +146,7 @@ def test_releases_are_compared_by_the_whole_original(tides):
 
 @pytest.fixture
 def earlier_names(monkeypatch):
-    """Releases whose names begin with "old" have the files of an earlier Rejudge."""
+    """Give releases whose names begin with "old" the file names of an earlier version."""
     files = contents.files
 
     def as_it_was(release):
@@ -159,10 +159,10 @@ def earlier_names(monkeypatch):
     monkeypatch.setattr(contents, "files", as_it_was)
 
 
-def test_a_release_made_before_is_compared_with_one_made_now(tides, earlier_names):
-    old = released(tides, "old")
+def test_a_release_of_an_earlier_version_is_compared_with_a_new_one(tides, earlier_names):
+    old = make_release(tides, "old")
     Candidate.objects.filter(document__doc_id="X").update(prior_relevance=1)
-    new = released(tides, "new-1")
+    new = make_release(tides, "new-1")
 
     compared = comparison.Comparison(old, new)
 

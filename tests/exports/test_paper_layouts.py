@@ -1,4 +1,4 @@
-"""The papers' own records are written from a project, and load into the same rows again."""
+"""The papers' layouts are written from a project, and load into the same rows again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-# The file or folder that each format reads in the folder of its layout.
+# The file that each format reads in the folder of its layout; "" for the folder.
 READ = {
     "followtable": "",
     "infosearch": "",
@@ -38,7 +38,7 @@ def load(layout, path, slug):
     """Load a file or folder into a new project whose texts may be published."""
     project = factories.project(slug, grades=tuple(range(11)))
     Publication.objects.create(project=project, texts=True, licence="CC-BY-4.0")
-    report = intake.load(project=project, kind=lookup(layout), arrived=intake.on_disk(str(path)))
+    report = intake.load(project=project, kind=lookup(layout), file=intake.file_on_disk(str(path)))
     assert report.refused == 0, report.problems
     return project
 
@@ -57,7 +57,7 @@ def without_manifest(written):
 
 
 @pytest.mark.parametrize(("layout", "sample"), SAMPLES, ids=[sample for _, sample in SAMPLES])
-def test_a_sample_comes_back_with_the_same_counts_and_bytes(layout, sample, write, shared_data):
+def test_a_sample_round_trips_with_the_same_counts_and_bytes(layout, sample, write, shared_data):
     project = load(layout, shared_data / sample, "first")
     first = write(project, layout)
 
@@ -153,7 +153,7 @@ def test_multi_infosearch_records_are_those_of_the_sample(write, shared_data):
     assert documents == {one["query_id"]: one for one in sample}
 
 
-def test_both_files_of_multi_infosearch_come_in_and_out_as_one_set_of_documents(write, shared_data):
+def test_both_files_of_multi_infosearch_round_trip_as_one_set_of_documents(write, shared_data):
     sample = shared_data / "multi_infosearch"
     alone = load("multi-infosearch", sample / "final_sorted.jsonl", "alone")
     both = load("multi-infosearch-folder", sample, "both")
@@ -205,7 +205,7 @@ def test_the_reasons_why_tables_violate_come_back(write, tmp_path):
 # --- from a project that people judged ------------------------------------------------------------
 
 
-def test_followtable_takes_what_people_judged_and_the_type_of_the_category(tides, write):
+def test_followtable_uses_peoples_judgments_and_the_type_of_the_category(tides, write):
     InstructionPair.objects.filter(category="").update(category="C2")
 
     folder = write(tides.project, "followtable")
@@ -227,9 +227,9 @@ def test_followtable_takes_what_people_judged_and_the_type_of_the_category(tides
 
 
 @pytest.mark.parametrize("layout", ["followtable", "infosearch"])
-def test_what_people_judged_comes_back_and_is_written_with_the_same_bytes(layout, tides, write):
+def test_peoples_judgments_round_trip_with_the_same_bytes(layout, tides, write):
     reverse = factories.narrative(tides.pair, side="reversed", text=" Plants on land. ")
-    tides.say(reverse, tides.pool["B"], tides.ada, 2)
+    tides.judge(reverse, tides.pool["B"], tides.ada, 2)
     Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
     first = write(tides.project, layout)
 
@@ -238,19 +238,19 @@ def test_what_people_judged_comes_back_and_is_written_with_the_same_bytes(layout
     again = write(other, layout)
     assert set(again.bytes()) == set(first.bytes())
     for name, content in first.bytes().items():
-        # These name what the layout has no place for, or count what people said.
+        # These name what the layout cannot hold, or count people's judgments.
         if name not in {"about.json", "ids.tsv", "manifest.json", "pairs.jsonl"}:
             assert again.bytes()[name] == content, name
 
 
-def test_attributes_that_people_judged_make_a_record_that_comes_back(tides, write):
+def test_attributes_that_people_judged_make_a_record_that_loads_again(tides, write):
     Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
     tides.narrative.conditions.filter(name="").update(name="place")
     a, b = (tides.narrative.conditions.get(number=n) for n in (1, 2))
     for doc_id, grade, answers in (("Z", 2, ("met", "met")), ("a", 0, ("not_met", "met"))):
         for member in (tides.ada, tides.ben):
-            said = tides.say(tides.narrative, tides.pool[doc_id], member, grade)
-            tides.answer(said, [a, b], *answers)
+            said = tides.judge(tides.narrative, tides.pool[doc_id], member, grade)
+            tides.give_verdicts(said, [a, b], *answers)
 
     first = write(tides.project, "multi-infosearch")
 
@@ -266,7 +266,7 @@ def test_attributes_that_people_judged_make_a_record_that_comes_back(tides, writ
         assert again[name] == first[name]
 
 
-def test_a_claim_that_people_corrected_is_written_as_they_judged_it(write, shared_data):
+def test_a_claim_that_people_corrected_is_written_with_their_grade(write, shared_data):
     project = load("infosearch", shared_data / "infosearch", "first")
     claim = Judgment.objects.get(
         narrative__pair__pair_id="0",
@@ -304,8 +304,8 @@ def test_a_removed_instruction_ends_the_row_of_growing_conditions(write, shared_
 
 
 @pytest.mark.parametrize("layout", ["multiconir", "multi-infosearch"])
-def test_records_of_texts_are_refused_while_texts_may_not_leave(layout, tides, write):
-    with pytest.raises(ValueError, match="this layout holds the texts of documents"):
+def test_layouts_of_texts_are_refused_if_texts_are_not_published(layout, tides, write):
+    with pytest.raises(ValueError, match="this layout consists of texts of documents"):
         write(tides.project, layout)
 
 
@@ -313,7 +313,7 @@ def test_records_of_texts_are_refused_while_texts_may_not_leave(layout, tides, w
     ("layout", "sentence"),
     [
         ("multiconir", "no query has pairs with one, two and more conditions"),
-        ("multi-infosearch", "no pair has conditions with names"),
+        ("multi-infosearch", "no pair has named conditions"),
     ],
 )
 def test_a_project_without_such_records_is_refused_with_what_they_need(
@@ -344,14 +344,14 @@ def test_a_pair_without_a_category_of_followtable_is_left_out(tides, write):
 
 def test_labels_of_several_machines_are_refused(tides, write):
     other = factories.machine(tides.project, "other")
-    tides.say(tides.narrative, tides.pool["B"], tides.model, 1)
-    tides.say(tides.narrative, tides.pool["B"], other, 0)
+    tides.judge(tides.narrative, tides.pool["B"], tides.model, 1)
+    tides.judge(tides.narrative, tides.pool["B"], other, 0)
 
     with pytest.raises(ValueError, match="2 machines claim labels"):
         write(tides.project, "infosearch")
 
 
-# --- what systems are measured on -----------------------------------------------------------------
+# --- the collection that systems are measured on --------------------------------------------------
 
 
 def read_for_measuring(project, folder):

@@ -1,4 +1,4 @@
-"""A layout holds passages where the lead chose so: of whole documents, or around evidence alone."""
+"""A layout holds passages if the lead chose so: all of them, or only those around evidence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def change(tides, **changes):
     return set_passage_rule(project=tides.project, changes=changes, by=tides.carla)
 
 
-def test_a_corpus_of_passages_leads_back_to_documents(published, write):
+def test_passage_ids_of_a_corpus_contain_the_document_ids(published, write):
     change(published, published="passages", words=4, overlap=2)
 
     folder = write(published.project, "beir")
@@ -53,7 +53,7 @@ def test_a_corpus_of_passages_leads_back_to_documents(published, write):
         "a",
         "é",
     }
-    # Judgments stay with documents.
+    # Qrels still name documents.
     assert "301-og\tB\t1\n" in folder["qrels/original.tsv"]
     assert any("passages of 4 words with an overlap of 2" in n for n in folder.manifest["notes"])
 
@@ -68,7 +68,7 @@ def test_mteb_holds_whole_documents_and_says_where_passages_are(published, write
 
 
 @pytest.mark.parametrize("layout", ["mteb", "beir"])
-def test_around_evidence_no_more_than_the_share_of_a_document_leaves(published, write, layout):
+def test_passages_around_evidence_do_not_exceed_the_share_of_a_document(published, write, layout):
     candidate = published.pool["B"]
     narrative = factories.altered(candidate.query.pairs.get())
     start = WORDS.index("w5")
@@ -82,13 +82,13 @@ def test_around_evidence_no_more_than_the_share_of_a_document_leaves(published, 
     # 30 characters, of which 40% are 12.
     texts = {row["_id"]: row["text"] for row in folder.records("corpus.jsonl")}
     assert texts["B"] == "w3 w4 w5 w6"
-    # Of "Text of é." the first word was marked; nobody marked anything in the others.
+    # In "Text of é." the first word was marked; nobody marked anything in the others.
     assert texts.pop("é") == "Text"
     assert {text for doc_id, text in texts.items() if doc_id != "B"} == {""}
     assert any("at most 40% of its characters" in note for note in folder.manifest["notes"])
 
 
-def test_around_evidence_the_trec_files_hold_no_more_text_either(published, write):
+def test_trec_files_hold_no_text_beyond_the_evidence(published, write):
     change(published, published="evidence", share=40)
 
     folder = write(published.project, "trec")
@@ -108,17 +108,17 @@ def test_whole_documents_are_published_unless_a_lead_chose_otherwise(published, 
         ({"words": 0}, "at least one word"),
         ({"words": 200, "overlap": 200}, "cannot overlap"),
         ({"share": 0}, "a percentage"),
-        ({"published": "half"}, "is no way to publish"),
+        ({"published": "half"}, "is not a way to publish"),
     ],
 )
-def test_a_rule_that_cannot_be_is_refused_and_changes_nothing(published, changes, sentence):
+def test_an_invalid_rule_is_refused_and_changes_nothing(published, changes, sentence):
     with pytest.raises(Refused, match=sentence):
         change(published, **changes)
 
     assert passage_rule_of(published.project).pk is None
 
 
-def test_a_change_stands_in_the_audit_log_once(published):
+def test_a_change_is_recorded_in_the_audit_log_once(published):
     change(published, words=100, overlap=50)
     change(published, words=100, overlap=50)
 

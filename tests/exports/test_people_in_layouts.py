@@ -1,4 +1,4 @@
-"""A layout shows people by numbers, and by name only those who agreed to it."""
+"""A layout shows people as numbers, and by name only those who agreed to be named."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAYOUTS = ("mteb", "hf", "beir", "ir-datasets", "infosearch", "citation")
 
 @pytest.fixture
 def published(tides):
-    """The project of tides, in which every member's name can be told from any other word."""
+    """The project of tides, in which no member's name can be mistaken for another word."""
     Publication.objects.create(
         project=tides.project,
         texts=True,
@@ -35,17 +35,17 @@ def published(tides):
 
 
 def contents(write, project, layout):
-    """Return every byte of a layout."""
+    """Return all bytes of a layout."""
     return b"\0".join(write(project, layout).bytes().values())
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_nobody_is_named_who_did_not_agree(layout, published, write):
+def test_people_who_did_not_agree_are_not_named(layout, published, write):
     assert b"person-" not in contents(write, published.project, layout)
 
 
 @pytest.mark.parametrize("layout", ["hf", "beir"])
-def test_who_agreed_is_named_and_nobody_else(layout, published, write):
+def test_only_people_who_agreed_are_named(layout, published, write):
     set_named(named=True, by=published.ada)
 
     written = contents(write, published.project, layout)
@@ -54,7 +54,7 @@ def test_who_agreed_is_named_and_nobody_else(layout, published, write):
     assert b"person-ben" not in written
 
 
-def test_taking_it_back_takes_the_name_out(published, write):
+def test_withdrawing_consent_removes_the_name(published, write):
     before = contents(write, published.project, "hf")
     set_named(named=True, by=published.ada)
 
@@ -72,7 +72,7 @@ def test_about_counts_the_judgments_of_each_person_by_a_number(published):
     ]
 
 
-def test_no_number_is_the_name_of_somebody_who_is_named(published):
+def test_a_number_that_is_a_published_name_is_skipped(published):
     published.ada.name = "annotator 3"
     published.ada.save()
     set_named(named=True, by=published.ada)
@@ -105,7 +105,7 @@ def test_about_has_guidelines_agreement_and_what_checks_found(published, write):
     assert (found["checks"], [one["value"] for one in found["grades"]]) == ([], [0, 1, 2])
 
 
-def test_agreeing_is_kept_with_its_moment_and_in_the_audit_log():
+def test_consent_to_be_named_is_stored_with_its_time_and_in_the_audit_log():
     project = factories.project()
     ada = factories.member(project, "ada")
 

@@ -1,4 +1,4 @@
-"""What comes out says which runs brought a document, what was taken out, and hard negatives."""
+"""Exports list the runs that contributed a document, candidates taken out, and hard negatives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def take_out(tides, doc_id, query_id="301"):
     )
 
 
-def test_what_was_taken_out_is_in_no_qrels_and_in_the_manifest_with_its_reason(tides, write):
+def test_a_removed_candidate_is_in_no_qrels_but_in_the_manifest_with_its_reason(tides, write):
     take_out(tides, "FT-10")
 
     folder = write(tides.project, "trec")
@@ -40,7 +40,7 @@ def test_without_pools_a_manifest_says_nothing_of_them(tides, write):
     assert {"pools", "removed_candidates", "hard_negatives"}.isdisjoint(manifest)
 
 
-def test_the_record_has_the_rank_at_which_each_run_brought_a_document(tides, write):
+def test_the_record_has_the_rank_of_a_document_in_each_run(tides, write):
     runs = [
         add_run(tides.project, "ance.run", {"301": ["N1", "B"]}).name,
         add_run(tides.project, "bm25.run", {"301": ["B", "N2", "N1"]}).name,
@@ -67,7 +67,7 @@ def test_hard_negatives_are_the_judged_non_relevant_documents_at_the_top(tides, 
 
     folder = write(tides.project, "trec")
 
-    # FT-10 is relevant, N1 has no label, and FT-9 lies below the depth.
+    # FT-10 is relevant, N1 has no label, and FT-9 is below the depth.
     assert folder["hard_negatives.tsv"] == (
         "side\ttopic\tdoc_id\trelevance\trun\trank\noriginal\t301\ta\t0\tance.run\t2\n"
     )
@@ -101,12 +101,12 @@ def test_without_chosen_systems_there_is_no_file_of_hard_negatives(tides, write)
 
 
 @pytest.mark.parametrize(("runs", "depth"), [(["none.run"], 3), ([], 0)])
-def test_an_unknown_system_or_a_depth_that_cannot_be_is_refused(tides, runs, depth):
+def test_an_unknown_system_or_an_invalid_depth_is_refused(tides, runs, depth):
     with pytest.raises(Refused):
         choose_hard_negatives(project=tides.project, runs=runs, depth=depth, by=tides.carla)
 
 
-def test_a_judgment_of_what_was_taken_out_is_counted_as_left_out(tides, write):
+def test_judgments_of_removed_candidates_count_as_left_out(tides, write):
     before = write(tides.project, "trec").manifest["counts"]
     said = tides.project.queries.get(query_id="301").candidates.get(document__doc_id="B")
     given = said.judgments.current().of_people().count()

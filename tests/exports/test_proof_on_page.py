@@ -1,4 +1,4 @@
-"""A lead has a layout read with the field's tools once it is written, and sees what each read."""
+"""A lead can request a proof of a layout by the field's tools, and see its results."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def asked(tides, client, finish_jobs):
-    """Ask on the Publish page for a layout with a proof, and return the address of the export."""
+def request_proof(tides, client, finish_jobs):
+    """Request a layout with a proof on the Publish page, and return the export's URL."""
 
-    def asked(layout):
+    def request_proof(layout):
         Publication.objects.get_or_create(project=tides.project, texts=True, licence="CC-BY-4.0")
         client.force_login(tides.carla.user)
         url = client.post("/projects/tides/exports/", {"format": layout, "prove": "on"}).url
         finish_jobs()
         return url
 
-    return asked
+    return request_proof
 
 
-def test_the_export_shows_tool_version_and_result(asked, client):
-    page = client.get(asked("ir-datasets")).content.decode()
+def test_the_export_shows_tool_version_and_result(request_proof, client):
+    page = client.get(request_proof("ir-datasets")).content.decode()
 
     assert '<th scope="row">ir_datasets</th>' in page
     assert "nDCG@10 changed 1.0000" in page
@@ -41,26 +41,26 @@ def test_the_export_shows_tool_version_and_result(asked, client):
     assert [one["result"] for one in proof["results"]] == ["same"]
 
 
-def test_a_tool_that_is_not_installed_is_named_with_its_command(asked, client, monkeypatch):
+def test_a_tool_that_is_not_installed_is_named_with_its_command(request_proof, client, monkeypatch):
     missing = readers.Reader("no-such-tool", ("beir",), lambda _: Content())
     monkeypatch.setattr("exporters.exports.proof.proving.READERS", [missing])
 
-    page = client.get(asked("beir")).content.decode()
+    page = client.get(request_proof("beir")).content.decode()
 
     assert "<code>pip install no-such-tool</code>" in page
 
 
-def test_the_publish_page_has_the_newest_proof_of_each_layout(asked, client):
-    asked("beir")
-    asked("infosearch")
+def test_the_publish_page_has_the_newest_proof_of_each_layout(request_proof, client):
+    request_proof("beir")
+    request_proof("infosearch")
 
     page = client.get("/projects/tides/publication/").content.decode()
 
     assert page.index("BEIR: corpus, queries") < page.index('<th scope="row">rejudge</th>')
 
 
-def test_the_proof_is_a_file_of_the_export_and_by_program(asked, client):
-    url = asked("infosearch")
+def test_the_proof_is_a_file_of_the_export_and_by_program(request_proof, client):
+    url = request_proof("infosearch")
     export = Export.objects.get()
 
     stored = b"".join(client.get(f"{url}files/proof.json").streaming_content)
@@ -86,7 +86,7 @@ def test_a_layout_that_no_tool_reads_is_refused(tides):
         )
 
 
-def test_a_program_asks_for_a_proof(tides, client):
+def test_a_program_requests_a_proof(tides, client):
     client.force_login(tides.carla.user)
 
     client.post(
@@ -98,8 +98,8 @@ def test_a_program_asks_for_a_proof(tides, client):
     assert Export.objects.get().prove is True
 
 
-def test_a_lead_with_documents_left_to_judge_is_shown_no_proof(asked, tides, client):
-    url = asked("infosearch")
+def test_a_lead_with_documents_left_to_judge_is_shown_no_proof(request_proof, tides, client):
+    url = request_proof("infosearch")
     factories.assignment(tides.pair, tides.carla)
 
     for address in (url, "/projects/tides/publication/"):

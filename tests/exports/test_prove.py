@@ -1,4 +1,4 @@
-"""A written layout is read by the tools that are installed, and what they read is compared."""
+"""A written layout is read by the installed tools, and the results are compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def folder(tides, write):
-    """Write a layout of the project of tides with texts."""
+    """Return a function that writes a layout of the project of tides with texts."""
     Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
     return lambda layout: write(tides.project, layout).folder
 
@@ -63,7 +63,7 @@ def test_a_tool_that_reads_another_grade_differs(folder, monkeypatch):
         found = readers.PLAIN["beir"](path)
         found.parts.pop("qrels changed")
         found.qrels.pop("changed")
-        found.grade("changed", "301", "B", 2)
+        found.add_grade("changed", "301", "B", 2)
         return found
 
     reader = readers.Reader("Django", ("beir",), wrong)
@@ -75,7 +75,7 @@ def test_a_tool_that_reads_another_grade_differs(folder, monkeypatch):
     assert result["says"][0] == "qrels changed: 1 read, 5 expected."
 
 
-def test_what_a_tool_raises_is_its_result(folder, monkeypatch):
+def test_an_exception_of_a_tool_is_its_result(folder, monkeypatch):
     def raises(path):
         raise KeyError("qid")
 
@@ -95,7 +95,7 @@ def test_the_proof_is_written_beside_the_files_and_a_new_export_replaces_it(fold
     assert not (path / "proof.json").exists()
 
 
-def test_a_file_that_is_not_what_was_written_is_refused(folder):
+def test_a_changed_file_is_refused(folder):
     path = folder("beir")
     (path / "queries.jsonl").write_text("{}\n")
 

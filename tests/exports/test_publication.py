@@ -1,4 +1,4 @@
-"""How a project is published is set by its leads, and stands in the audit log."""
+"""Leads change the publication settings of a project, and the audit log records it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from exporters.exports.models import Export, Publication
 from exporters.exports.publishing import publication_of, set_publication
 from jobs.runner import JobError
 from tests import factories
-from tests.exports.conftest import released
+from tests.exports.conftest import make_release
 
 pytestmark = pytest.mark.django_db
 
 
-def test_texts_stay_back_in_a_new_project():
+def test_texts_are_not_published_in_a_new_project():
     assert publication_of(factories.project()).texts is False
 
 
-def test_a_lead_sets_it_and_the_audit_log_says_what_changed():
+def test_a_lead_changes_settings_and_the_audit_log_records_the_change():
     project = factories.project()
 
     made = set_publication(
@@ -52,9 +52,9 @@ def test_setting_the_same_again_changes_nothing():
     ("changes", "sentence"),
     [
         ({"texts": True}, "Texts are published under a licence."),
-        ({"languages": "English"}, "“English” is no language."),
-        ({"year": 26}, "A year lies between 1900 and 2200."),
-        ({"layouts": ["zip"]}, "“zip” is no layout."),
+        ({"languages": "English"}, "“English” is not a language."),
+        ({"year": 26}, "The year must be between 1900 and 2200."),
+        ({"layouts": ["zip"]}, "“zip” is not a layout."),
     ],
 )
 def test_a_wrong_setting_is_refused_and_nothing_is_saved(changes, sentence):
@@ -97,7 +97,7 @@ def test_the_command_sets_and_prints_the_settings():
 
 def test_a_release_holds_the_layouts_that_were_chosen(tides, tmp_path):
     set_publication(project=tides.project, changes={"layouts": ["beir"]}, by=tides.carla)
-    release = released(tides, "v1")
+    release = make_release(tides, "v1")
 
     call_command(
         *("export", "tides", "beir", "--release", "v1", "--output", str(tmp_path / "beir")),
@@ -120,7 +120,7 @@ def test_the_page_says_what_is_published_and_changes_the_settings(tides, client)
 
     page = client.get(url).content.decode()
 
-    assert "Titles and texts of documents stay here" in page
+    assert "Titles and texts of documents are not published" in page
     assert "What would be published now" in page
     sent = {"texts": "on", "licence": "CC-BY-4.0", "layouts": ["mteb"]}
     assert client.post(url, sent).status_code == 302
@@ -175,7 +175,7 @@ def test_the_button_of_a_layout_writes_it_as_a_job(tides, client, finish_jobs):
     assert "documents have a relevance before the change and none after it" in shown
 
 
-def test_a_layout_that_cannot_be_written_fails_with_its_sentence_and_offers_nothing(
+def test_a_layout_that_cannot_be_written_fails_with_an_error_and_offers_no_files(
     tides, client, finish_jobs
 ):
     client.force_login(tides.carla.user)
@@ -202,7 +202,7 @@ def test_only_a_lead_reads_the_settings_on_the_page_and_by_program(tides, client
         assert client.get(url).status_code == status
 
 
-def test_a_lead_with_documents_left_to_judge_is_told_no_counts(tides, client):
+def test_a_lead_with_documents_left_to_judge_sees_no_counts(tides, client):
     factories.assignment(tides.pair, tides.carla)
     client.force_login(tides.carla.user)
 

@@ -1,4 +1,4 @@
-"""The trec export has what rerankers take: candidates as a run, and topics for Pyserini."""
+"""The TREC export has the input of rerankers: candidates as a run, and topics for Pyserini."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def test_pyserini_topics_are_a_line_each_in_a_table_and_an_object_of_fields(tide
     assert list(json.loads(folder["pyserini/topics.original.json"])) == ["301", "302"]
 
 
-def test_a_narrative_of_several_lines_stands_on_one_in_the_table(tides, write):
+def test_a_narrative_of_several_lines_is_one_line_in_the_table(tides, write):
     reverse = factories.narrative(tides.pair, side="reversed", text="Plants\n\ton land.")
-    tides.say(reverse, tides.pool["B"], tides.ada, 2)
+    tides.judge(reverse, tides.pool["B"], tides.ada, 2)
 
     folder = write(tides.project)
 

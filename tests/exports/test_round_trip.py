@@ -1,4 +1,4 @@
-"""What Rejudge writes, Rejudge reads back to the same rows."""
+"""Rejudge loads its own exports into the same rows."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from audit.reviews.project_rubric import choose_rubric, save_rubric
 
 pytestmark = pytest.mark.both_databases
 
-SAID = ("judgments", "flags", "adjudications", "reviews", "decisions")
+RECORD_FILES = ("judgments", "flags", "adjudications", "reviews", "decisions")
 
 
 @pytest.fixture
 def elsewhere(tides, write):
-    """The JSON lines of the hand-made project, and a database that knows nothing of it."""
+    """Export the hand-made project as JSON lines, then delete it from the database."""
     files = write(tides.project, "jsonl")
     Judgment.objects.update(replaces=None)
     for model in (
@@ -56,33 +56,33 @@ def load(format_name: str, *paths) -> dict[str, int]:
     return counts
 
 
-def test_everything_said_comes_back(elsewhere, write):
+def test_all_records_load_again(elsewhere, write):
     folder = elsewhere.folder
 
     load("pairs-jsonl", folder / "pairs.jsonl")
-    for name in SAID:
+    for name in RECORD_FILES:
         load("judgments-jsonl", folder / f"{name}.jsonl")
 
     again = write(Project.objects.get(slug="tides"), "jsonl")
-    for name in ("pairs", "verdicts", *SAID):
+    for name in ("pairs", "verdicts", *RECORD_FILES):
         assert again[f"{name}.jsonl"] == elsewhere[f"{name}.jsonl"]
     assert again["judgments.csv"] == elsewhere["judgments.csv"]
 
 
 def test_loading_it_a_second_time_changes_nothing(elsewhere):
     folder = elsewhere.folder
-    said = [folder / f"{name}.jsonl" for name in SAID]
+    record_files = [folder / f"{name}.jsonl" for name in RECORD_FILES]
     load("pairs-jsonl", folder / "pairs.jsonl")
-    load("judgments-jsonl", *said)
+    load("judgments-jsonl", *record_files)
 
     pairs = load("pairs-jsonl", folder / "pairs.jsonl")
-    judgments = load("judgments-jsonl", *said)
+    judgments = load("judgments-jsonl", *record_files)
 
     assert (pairs["new"], pairs["changed"], pairs["refused"]) == (0, 0, 0)
     assert (judgments["new"], judgments["changed"], judgments["refused"]) == (0, 0, 0)
 
 
-def test_both_exports_carry_a_project_elsewhere_in_the_order_of_the_docs(
+def test_loading_both_exports_in_the_documented_order_moves_a_project(
     tides, write, request, capsys
 ):
     trec = write(tides.project)
@@ -93,12 +93,12 @@ def test_both_exports_carry_a_project_elsewhere_in_the_order_of_the_docs(
     load("trec-qrels", trec.folder / "qrels.original.all.txt")
     Path(folder / "decisions.jsonl").write_bytes(b"")
     with pytest.raises(SystemExit):
-        load("judgments-jsonl", *(folder / f"{name}.jsonl" for name in SAID))
+        load("judgments-jsonl", *(folder / f"{name}.jsonl" for name in RECORD_FILES))
 
     assert "decisions.jsonl: the file is empty" in capsys.readouterr().err
     project = Project.objects.get(slug="tides")
     again = write(project, "jsonl")
-    for name in ("pairs", "verdicts", *SAID[:-1]):
+    for name in ("pairs", "verdicts", *RECORD_FILES[:-1]):
         assert again[f"{name}.jsonl"] == elsewhere[f"{name}.jsonl"]
     name = "qrels.original.all.txt"
     assert write(project)[name] == trec[name]
@@ -127,7 +127,7 @@ def test_rubrics_come_back_with_the_reviews_that_were_made_under_them(tides, wri
 
     assert counts["new"] == 2
     project = Project.objects.get(slug="tides")
-    assert rubrics.in_force(project.pk).name == "nine-1"
+    assert rubrics.current_rubric(project.pk).name == "nine-1"
     again = write(project, "jsonl")
     for name in ("rubrics.jsonl", "reviews.jsonl"):
         assert again[name] == (folder / name).read_text("utf-8")

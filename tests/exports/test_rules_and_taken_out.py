@@ -1,4 +1,4 @@
-"""A manifest and a release say how the rules stand, and what was taken out and why."""
+"""Manifests and releases have the state of the rules, and what was taken out and why."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from annotate.models import Query
 from annotate.topics.removal import remove_pairs, remove_queries
 from exporters.releases.preview import preview
-from tests.exports.conftest import released
+from tests.exports.conftest import make_release
 
 pytestmark = pytest.mark.both_databases
 
@@ -54,10 +54,10 @@ def test_an_instruction_that_is_taken_out_is_named_with_its_query(tides, write):
     assert "302 " not in files["qrels.changed.txt"]
 
 
-def test_a_release_says_the_same(tides):
+def test_a_release_has_the_rules_and_removals_too(tides):
     take_out(tides, "301")
 
-    held = released(tides, "v1").manifest
+    held = make_release(tides, "v1").manifest
     assert held is not None
 
     assert [rule["rule"] for rule in held["must_hold"]] == ["shrinking", "change", "balance"]

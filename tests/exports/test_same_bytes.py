@@ -1,4 +1,4 @@
-"""Same rows, same bytes: twice, in another order of writing, and on either database."""
+"""The same rows make the same bytes: twice, in another order of creation, on either database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.exports.conftest import Tides
 
 pytestmark = pytest.mark.both_databases
 
-# Of all data files of the hand-made project. Both databases are held to the same.
+# Digests of all data files of the hand-made project, the same on both databases.
 GOLDEN = {
     "trec": "9ce5ad8706daae09e2a4a9d8999c5ef4fad7ab99c5e440e0b9167913de377d6a",
     "jsonl": "77299b6686c71188ac409fdffad253eadec7174ddedcbcadf2a6bdd849dbb419",
@@ -24,7 +24,7 @@ GOLDEN = {
 
 
 def digest(files) -> str:
-    """One sum over the names and contents of everything but the manifest (it has the version)."""
+    """Return a digest of all names and contents, except the manifest, which has the version."""
     whole = hashlib.sha256()
     for name, content in sorted(files.bytes().items()):
         if name != "manifest.json":
@@ -45,7 +45,7 @@ def test_both_databases_make_the_same_bytes(tides, write, format_name):
 
 
 class Backwards(Tides):
-    """The same project, its queries made in the other order: every key is another."""
+    """The same project with its queries created in reverse order, so that all keys differ."""
 
     def _query_1000(self) -> None:
         super()._query_304()
@@ -67,7 +67,7 @@ def test_the_order_in_which_rows_were_made_does_not_matter(db, write):
 
 
 @pytest.mark.parametrize("format_name", ["trec", "jsonl"])
-def test_no_text_is_sorted_by_the_language_of_the_database(tides, write, format_name):
+def test_texts_are_not_sorted_by_the_collation_of_the_database(tides, write, format_name):
     with CaptureQueriesContext(connection) as queries:
         write(tides.project, format_name)
 
@@ -82,12 +82,12 @@ def test_no_text_is_sorted_by_the_language_of_the_database(tides, write, format_
     assert [term for term in texts if " COLLATE " not in term] == []
 
 
-# Columns that hold the key of a row, by which nothing is sorted as a text.
+# Columns that hold the key of a row, which is not sorted as text.
 KEYS = r'"id"|"candidate_id"|"narrative_id"|"annotate_narrative"\."pair_id"|"pool_id"'
 
 
 def order_terms(sql: str) -> list[str]:
-    """What a statement sorts by; a number stands for the column in that place."""
+    """Return the terms of ORDER BY, with the number of a column replaced by the column."""
     if " ORDER BY " not in sql:
         return []
     columns = sql[: sql.index(" FROM ")].split(", ")
@@ -107,7 +107,7 @@ def test_an_archive_of_the_same_files_is_the_same_archive(tides, write):
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize("format_name", ["trec", "jsonl"])
-def test_what_a_load_has_not_shown_yet_is_in_no_file(tides, write, format_name):
+def test_rows_of_an_unfinished_load_are_in_no_file(tides, write, format_name):
     before = write(tides.project, format_name)
 
     factories.unseen_rows(tides.project)

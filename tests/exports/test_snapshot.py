@@ -1,4 +1,4 @@
-"""An export is of one moment, and keeps nobody waiting."""
+"""An export reads one snapshot, and does not block other connections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_database
 
 
 def elsewhere(work) -> None:
-    """Do something over another connection, and see it through."""
+    """Do some work over another connection, and wait until it is done."""
 
     def and_close():
         try:
@@ -29,12 +29,12 @@ def elsewhere(work) -> None:
         thread.submit(and_close).result(timeout=10)
 
 
-def test_what_is_judged_meanwhile_is_neither_seen_nor_kept_waiting():
+def test_judging_during_a_snapshot_is_not_seen_and_not_blocked():
     scene = Tides()
 
     with snapshot():
         before = tally(scene.project, selection.pairs(scene.project))
-        elsewhere(lambda: scene.say(scene.narrative, scene.pool["Z"], scene.ben, 1))
+        elsewhere(lambda: scene.judge(scene.narrative, scene.pool["Z"], scene.ben, 1))
         during = tally(scene.project, selection.pairs(scene.project))
     after = tally(scene.project, selection.pairs(scene.project))
 
@@ -42,7 +42,7 @@ def test_what_is_judged_meanwhile_is_neither_seen_nor_kept_waiting():
     assert after.people["altered"] == 10
 
 
-def test_writing_goes_on_as_before_afterwards():
+def test_writing_is_possible_after_a_snapshot():
     scene = Tides()
 
     with snapshot():
@@ -53,11 +53,11 @@ def test_writing_goes_on_as_before_afterwards():
     assert Judgment.objects.filter(note="Seen.").count() == 5
 
 
-def test_an_open_transaction_is_used_as_it_is():
+def test_a_snapshot_uses_an_open_transaction():
     scene = Tides()
 
     with transaction.atomic():
-        scene.say(scene.narrative, scene.pool["Z"], scene.ben, 1)
+        scene.judge(scene.narrative, scene.pool["Z"], scene.ben, 1)
         with snapshot():
             counted = tally(scene.project, selection.pairs(scene.project))
 

@@ -1,4 +1,4 @@
-"""Whoever takes files away is in the audit log, whichever door they took them by."""
+"""Downloads are recorded in the audit log, from pages and over the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from exporters.exports import actions
 from exporters.models import Export
 from jobs.runner import Progress
 from tests import factories
-from tests.exports.conftest import AT, LATER, released
+from tests.exports.conftest import AT, LATER, make_release
 
 
 @pytest.fixture
@@ -22,48 +22,48 @@ def built(tides) -> Export:
     return export
 
 
-def take(client, address: str) -> int:
+def download(client, address: str) -> int:
     answer = client.get(address)
     if answer.streaming:
         b"".join(answer.streaming_content)
     return int(answer.status_code)
 
 
-def taken() -> list[tuple[str, str, str, str]]:
+def recorded_downloads() -> list[tuple[str, str, str, str]]:
     rows = AuditEvent.objects.filter(what__endswith=".taken").order_by("pk")
     return list(rows.values_list("what", "name", "about", "words"))
 
 
 @pytest.mark.parametrize("door", ["exporters:", "exporters:api_"])
-def test_a_file_and_an_archive_of_an_export(built, client, door):
+def test_downloads_of_a_file_and_an_archive_of_an_export_are_recorded(built, client, door):
     client.force_login(factories.user("carla"))
     names = {"exporters:": ("file", "archive"), "exporters:api_": ("export_file", "export_archive")}
     file, archive = (door + name for name in names[door])
 
-    assert take(client, reverse(file, args=["tides", built.pk, "qrels.changed.txt"])) == 200
-    assert take(client, reverse(archive, args=["tides", built.pk])) == 200
-    assert take(client, reverse(file, args=["tides", built.pk, "none.txt"])) == 404
+    assert download(client, reverse(file, args=["tides", built.pk, "qrels.changed.txt"])) == 200
+    assert download(client, reverse(archive, args=["tides", built.pk])) == 200
+    assert download(client, reverse(file, args=["tides", built.pk, "none.txt"])) == 404
 
     about = f"trec export {built.pk}"
-    assert taken() == [
+    assert recorded_downloads() == [
         ("export.taken", "carla", about, "qrels.changed.txt"),
         ("export.taken", "carla", about, "export.zip"),
     ]
 
 
 @pytest.mark.parametrize("name", ["exporters:release_file", "exporters:api_release_file"])
-def test_a_file_of_a_release(tides, client, name):
-    released(tides, "v1")
+def test_the_download_of_a_file_of_a_release_is_recorded(tides, client, name):
+    make_release(tides, "v1")
     client.force_login(factories.user("carla"))
 
-    assert take(client, reverse(name, args=["tides", "v1", "trec/qrels.changed.txt"])) == 200
+    assert download(client, reverse(name, args=["tides", "v1", "trec/qrels.changed.txt"])) == 200
 
-    assert taken() == [("release.taken", "carla", "v1", "trec/qrels.changed.txt")]
+    assert recorded_downloads() == [("release.taken", "carla", "v1", "trec/qrels.changed.txt")]
 
 
-def test_who_may_not_have_it_took_nothing(built, client):
+def test_a_refused_download_is_not_recorded(built, client):
     client.force_login(factories.user("ada"))
 
-    assert take(client, reverse("exporters:archive", args=["tides", built.pk])) == 403
+    assert download(client, reverse("exporters:archive", args=["tides", built.pk])) == 403
 
-    assert taken() == []
+    assert recorded_downloads() == []

@@ -1,4 +1,4 @@
-"""Exports name the text that was read, and evidence reads back to the words that were marked."""
+"""Exports name the text version that was read, so that evidence matches the marked words."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hypothesis.extra.django import TestCase
 
 from annotate.collection.spans import Span
 from annotate.judging import actions as judging
-from annotate.judging.statement import On
+from annotate.judging.statement import Target
 from annotate.judging.withdrawal import withdraw
 from annotate.judgments import assignments
 from annotate.models import Assignment, Document, Judgment, Project
 from keeping.verify import verify
 from tests import factories
 from tests.collection.arriving import jsonl, load
-from tests.exports.conftest import Written
+from tests.exports.conftest import WrittenExport
 
 pytestmark = pytest.mark.both_databases
 
@@ -29,7 +29,7 @@ TEXTS = ["Turbines in the Severn.", "Rain.", "Fog at sea \U0001f30a tonight.", "
 
 
 class Scene:
-    """ada judges documents A and B, whose first text is TEXTS[0]; a note has the words marked."""
+    """ada judges documents A and B, whose first text is TEXTS[0]; notes hold the marked words."""
 
     def __init__(self, slug: str = "tides") -> None:
         self.project = factories.project(slug)
@@ -54,16 +54,16 @@ class Scene:
         return found.texts.get(version=version).text
 
     def judge(self, doc_id: str, start: int = 0, end: int = 4, back: int = 0, grade: int = 1):
-        """ada marks characters of the newest text, or of one `back` versions before it."""
+        """Let ada mark characters of the newest text, or of the one `back` versions before it."""
         found = Document.objects.get(project=self.project, doc_id=doc_id)
         version = max(1, (found.text_version or 0) - back)
         text = self.text(doc_id, version)
         end = min(end, len(text))
         start = min(start, end - 1)
         candidate = found.candidates.get()
-        on = On(self.pair, self.narrative.pk, candidate.pk, text=version)
-        return judging.say_grade(
-            on=on,
+        target = Target(self.pair, self.narrative.pk, candidate.pk, text=version)
+        return judging.record_grade(
+            target=target,
             relevance=grade,
             note=text[start:end],
             evidence=[Span(start, end)],
@@ -72,7 +72,7 @@ class Scene:
         ).row
 
     def load_judgment(self, doc_id: str, end: int = 4, back: int = 0) -> None:
-        """ben's judgment of a text comes from a file."""
+        """Load a judgment of ben from a file."""
         found = Document.objects.get(project=self.project, doc_id=doc_id)
         version = max(1, (found.text_version or 0) - back)
         text = self.text(doc_id, version)
@@ -85,12 +85,12 @@ class Scene:
         )
 
 
-def exported(project: Project, folder: Path) -> Written:
-    return Written(project, "jsonl", folder)
+def write_export(project: Project, folder: Path) -> WrittenExport:
+    return WrittenExport(project, "jsonl", folder)
 
 
-def texts_of(files: Written) -> dict[tuple[str, int | None], str]:
-    """Every exported text by document and version."""
+def texts_of(files: WrittenExport) -> dict[tuple[str, int | None], str]:
+    """Return every exported text by document and version."""
     if not (files.folder / "documents.jsonl").exists():
         return {}
     return {
@@ -99,8 +99,8 @@ def texts_of(files: Written) -> dict[tuple[str, int | None], str]:
     }
 
 
-def judgments_in(files: Written) -> list[dict[str, Any]]:
-    """What was said, without the names that only one installation may have."""
+def judgments_in(files: WrittenExport) -> list[dict[str, Any]]:
+    """Return the exported judgments, without UUIDs, which must be unique in an installation."""
     found = files.records("judgments.jsonl")
     for one in found:
         del one["uuid"]
@@ -108,8 +108,8 @@ def judgments_in(files: Written) -> list[dict[str, Any]]:
 
 
 def check(scene: Scene, folder: Path) -> None:
-    """Every exported span reads back, here and in a project that knows nothing but the export."""
-    files = exported(scene.project, folder / "one")
+    """Check that exported spans match the marked words, here and in a project loaded from it."""
+    files = write_export(scene.project, folder / "one")
     texts = texts_of(files)
     for one in files.records("judgments.jsonl"):
         text = texts.get((one["doc_id"], one.get("text_version")), TEXTS[0])
@@ -126,14 +126,14 @@ def check(scene: Scene, folder: Path) -> None:
     if judgments_in(files):
         report = load(other, "judgments-jsonl", jsonl(*judgments_in(files)))
         assert report.problems == []
-    again = exported(other, folder / "two")
+    again = write_export(other, folder / "two")
     assert judgments_in(again) == judgments_in(files)
     assert texts_of(again) == texts
-    assert stands(other) == stands(scene.project)
+    assert current_judgments(other) == current_judgments(scene.project)
 
 
-def stands(project: Project) -> list[tuple[Any, ...]]:
-    """What counts now: (document, annotator, relevance, text version)."""
+def current_judgments(project: Project) -> list[tuple[Any, ...]]:
+    """Return the current judgments: (document, annotator, relevance, text version)."""
     found = Judgment.objects.current().filter(annotator__project=project)
     return sorted(
         found.values_list(
@@ -218,7 +218,7 @@ def test_an_export_names_the_text_of_each_judgment_and_the_newest_of_each_docume
     assert (counts["judgments_stale"], counts["documents_with_newer_texts"]) == (1, 1)
 
 
-def test_the_qrels_count_nothing_that_was_said_of_an_older_text(scene, write):
+def test_the_qrels_ignore_judgments_of_an_older_text(scene, write):
     scene.judge("A", grade=2)
     scene.judge("B", grade=0)
     scene.change("A", 1)

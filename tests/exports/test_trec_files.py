@@ -1,4 +1,4 @@
-"""The TREC files of the hand-made project, literally."""
+"""The TREC files of the hand-made project, byte for byte."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from annotate.models import Adjudication, Candidate, InstructionPair, Judgment, Run
-from annotate.pairs.pool import pool
+from annotate.pairs.pool import candidates_to_judge
 from exporters.exports import selection
 from tests import factories
 from tests.exports.conftest import AT, LATER
@@ -30,14 +30,14 @@ def test_the_whole_original_holds_every_prior_relevance_in_byte_order(tides, wri
     )
 
 
-def test_changed_qrels_hold_what_people_came_to_and_explicit_zeros(tides, write):
+def test_changed_qrels_hold_consensus_grades_and_explicit_zeros(tides, write):
     files = write(tides.project)
 
     assert files["qrels.changed.txt"] == (
-        "301 0 B 0\n"  # both said 0
-        "301 0 FT-10 2\n"  # both said 2, one after second thoughts
-        "301 0 a 0\n"  # was not relevant before, so nobody was asked
-        "301 0 é 0\n"  # one of the two asked has judged
+        "301 0 B 0\n"  # both judged 0
+        "301 0 FT-10 2\n"  # both judged 2, one of them after changing the grade
+        "301 0 a 0\n"  # was not relevant before, so nobody judges it
+        "301 0 é 0\n"  # one of two annotators has judged it
         "302 0 C 1\n"  # settled
     )
 
@@ -79,7 +79,7 @@ def test_original_topics_are_the_queries_and_changed_ones_the_pairs(tides, write
     )
 
 
-def test_pairs_are_listed_with_why_they_are_left_out(tides, write):
+def test_pairs_are_listed_with_the_reason_why_they_are_left_out(tides, write):
     files = write(tides.project)
 
     assert files["pairs.tsv"] == (
@@ -101,14 +101,14 @@ def test_a_pair_sent_back_waits_for_its_next_narrative(tides, write):
     newest = factories.narrative(tides.pair, text="Only plants in use.", version=3)
     assert write(tides.project)["qrels.changed.txt"] == "302 0 C 1\n"
 
-    tides.say(newest, tides.pool["FT-9"], tides.ada, 1)
+    tides.judge(newest, tides.pool["FT-9"], tides.ada, 1)
     judged = write(tides.project)
     assert judged["qrels.changed.txt"] == "301 0 FT-9 1\n301 0 a 0\n302 0 C 1\n"
     assert judged["unjudged.tsv"].count("\n301\t") == 3
 
 
 def test_a_majority_decides_where_the_project_says_so(tides, write):
-    tides.say(tides.narrative, tides.pool["FT-9"], tides.dan, 0)
+    tides.judge(tides.narrative, tides.pool["FT-9"], tides.dan, 0)
     tides.project.consensus = "majority"
     tides.project.save()
 
@@ -119,7 +119,7 @@ def test_a_majority_decides_where_the_project_says_so(tides, write):
 
 
 def test_machines_are_never_counted_among_people(tides, write):
-    tides.say(tides.narrative, tides.pool["B"], tides.model, 2)
+    tides.judge(tides.narrative, tides.pool["B"], tides.model, 2)
 
     files = write(tides.project)
 
@@ -134,7 +134,7 @@ def test_a_withdrawn_decision_leaves_the_document_disputed(tides, write):
     assert "302\t302\taltered\tC\t0,1\n" in files["disputed.tsv"]
 
 
-def test_the_whole_pool_is_asked_for_where_the_project_says_so(tides, write):
+def test_the_whole_pool_is_to_be_judged_if_the_project_says_so(tides, write):
     tides.project.judge_scope = "pool"
     tides.project.save()
 
@@ -148,8 +148,8 @@ def test_the_whole_pool_is_asked_for_where_the_project_says_so(tides, write):
     ]
 
 
-def test_a_document_outside_the_scope_keeps_what_people_said_of_it(tides, write):
-    tides.say(tides.narrative, tides.pool["a"], tides.ada, 1)
+def test_a_judged_document_outside_the_scope_keeps_its_judgments(tides, write):
+    tides.judge(tides.narrative, tides.pool["a"], tides.ada, 1)
 
     files = write(tides.project)
 
@@ -160,7 +160,7 @@ def test_a_document_outside_the_scope_keeps_what_people_said_of_it(tides, write)
 def test_several_pairs_of_a_query_each_have_the_pool_under_their_own_id(tides, write):
     query = tides.pair.query
     other = factories.pair(query, pair_id="301_2", altered="Only barrages.")
-    tides.say(factories.altered(other), tides.pool["B"], tides.ada, 1)
+    tides.judge(factories.altered(other), tides.pool["B"], tides.ada, 1)
 
     files = write(tides.project)
 
@@ -191,7 +191,7 @@ def test_judgments_under_the_original_narrative_have_qrels_of_their_own(db, writ
 
 def test_reversed_narratives_have_qrels_and_topics_of_their_own(tides, write):
     reverse = factories.narrative(tides.pair, "reversed", "No plant at sea counts.")
-    tides.say(reverse, tides.pool["a"], tides.ada, 1)
+    tides.judge(reverse, tides.pool["a"], tides.ada, 1)
 
     files = write(tides.project)
 
@@ -199,7 +199,7 @@ def test_reversed_narratives_have_qrels_and_topics_of_their_own(tides, write):
     assert "No plant at sea counts." in files["topics.reversed.txt"]
 
 
-def test_runs_come_out_as_they_went_in(tides, write):
+def test_runs_are_exported_byte_for_byte(tides, write):
     handed_in = b"301\tQ0 FT-9  2 1.50 tag junk\r\n301 Q0 B 1 1.5 tag"
     for name in ("bm25.txt", "../bm25.txt"):
         Run.objects.create(
@@ -227,7 +227,7 @@ def test_a_project_without_altered_narratives_has_empty_changed_files_and_says_s
     assert unwritten.manifest["notes"] == [f"No altered narrative has been written, {empty}"]
 
 
-def test_another_project_has_no_part_in_it(tides, write):
+def test_an_export_does_not_depend_on_other_projects(tides, write):
     elsewhere = factories.project("elsewhere")
     query = factories.query(elsewhere)
     candidate = factories.candidate(query, "B")
@@ -242,7 +242,7 @@ def test_another_project_has_no_part_in_it(tides, write):
     assert write(elsewhere)["qrels.original.txt"] == "301 0 B 1\n"
 
 
-def test_more_pairs_than_one_cursor_walks_keep_their_order(db, write, monkeypatch):
+def test_pairs_of_several_cursors_keep_their_order(db, write, monkeypatch):
     monkeypatch.setattr("exporters.exports.ordered_rows.BATCH", 2)
     project = factories.project(overlap_judge=1)
     ada = factories.member(project, "ada")
@@ -263,7 +263,7 @@ def test_more_pairs_than_one_cursor_walks_keep_their_order(db, write, monkeypatc
 
 def test_a_topic_that_the_format_cannot_hold_is_refused_with_its_id(tides, write):
     newest = factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
-    tides.say(newest, tides.pool["FT-9"], tides.ada, 1)
+    tides.judge(newest, tides.pool["FT-9"], tides.ada, 1)
 
     with pytest.raises(ValueError, match="the narrative of topic 301 holds <num>"):
         write(tides.project)
@@ -271,20 +271,20 @@ def test_a_topic_that_the_format_cannot_hold_is_refused_with_its_id(tides, write
 
 def test_a_judgment_of_another_querys_document_is_not_counted(tides, write):
     stray = Candidate.objects.get(document__doc_id="C")
-    tides.say(tides.narrative, stray, tides.dan, 2, at=AT)
+    tides.judge(tides.narrative, stray, tides.dan, 2, at=AT)
 
     assert write(tides.project)["qrels.changed.txt"].count("\n") == 5
 
 
 @pytest.mark.parametrize(("scope", "asked_for"), [("relevant", 6), ("pool", 8)])
-def test_who_is_asked_is_what_the_judges_page_puts_before_them(tides, scope, asked_for):
+def test_the_scope_of_exports_equals_the_pool_of_the_judging_page(tides, scope, asked_for):
     tides.project.judge_scope = scope
     tides.project.save()
-    pairs = selection.written(selection.pairs(tides.project), "altered")
+    pairs = selection.written_pairs(selection.pairs(tides.project), "altered")
 
     exported = {
         (pair.pair_id, standing.doc_id)
-        for pair, standings in selection.standings(tides.project, pairs, "altered")
+        for pair, standings in selection.pooled_documents(tides.project, pairs, "altered")
         for standing in standings
         if standing.in_scope
     }
@@ -292,7 +292,7 @@ def test_who_is_asked_is_what_the_judges_page_puts_before_them(tides, scope, ask
     judged = {
         (pair.pair_id, candidate.document.doc_id)
         for pair in InstructionPair.objects.filter(pair_id__in=["301", "302"])
-        for candidate in pool(pair).select_related("document")
+        for candidate in candidates_to_judge(pair).select_related("document")
     }
     assert exported == judged
     assert len(exported) == asked_for

@@ -63,7 +63,7 @@ def scene(db) -> Scene:
     return Scene()
 
 
-def test_what_was_settled_because_of_a_gap_waits_until_a_version_answers_it(scene):
+def test_a_case_settled_because_of_a_gap_waits_until_a_version_answers_it(scene):
     assert list(cases_waiting(scene.project)) == [scene.settled]
 
     scene.write(scene.first)
@@ -71,14 +71,14 @@ def test_what_was_settled_because_of_a_gap_waits_until_a_version_answers_it(scen
     assert not cases_waiting(scene.project).exists()
 
 
-def test_a_decision_taken_back_or_with_another_cause_does_not_wait(scene):
+def test_a_withdrawn_decision_or_one_with_another_cause_does_not_wait(scene):
     scene.settle(scene.second, Adjudication.Cause.EDGE)
     adjudication.withdraw_adjudication(adjudication=scene.settled, by=scene.carla)
 
     assert not cases_waiting(scene.project).exists()
 
 
-def test_the_editor_has_the_case_of_the_address_ticked_beside_it(scene, client):
+def test_the_editor_ticks_the_case_named_in_the_url(scene, client):
     client.force_login(scene.carla.user)
 
     page = client.get(f"{scene.url()}?edit=1&case={scene.key(scene.second)}").content.decode()
@@ -91,7 +91,7 @@ def test_the_editor_has_the_case_of_the_address_ticked_beside_it(scene, client):
     assert "Title of B" in page
 
 
-def test_the_answers_stand_there_without_names(scene, client):
+def test_the_answers_are_shown_without_names(scene, client):
     client.force_login(scene.carla.user)
 
     page = client.get(f"{scene.url()}?edit=1").content.decode()
@@ -100,7 +100,7 @@ def test_the_answers_stand_there_without_names(scene, client):
     assert not re.search(r"\b(ada|ben)\b", page)
 
 
-def test_a_lead_who_judges_here_answers_first(scene, client):
+def test_a_lead_who_judges_the_pair_must_answer_first(scene, client):
     factories.assignment(scene.pair, scene.carla)
     client.force_login(scene.carla.user)
 
@@ -165,7 +165,7 @@ def test_a_case_of_another_project_is_refused_and_nothing_saved(scene):
     assert not GuidelineCase.objects.exists()
 
 
-def test_what_changed_is_marked_against_the_version_before(scene, client):
+def test_changes_since_the_previous_version_are_marked(scene, client):
     scene.write()
     client.force_login(scene.ada.user)
 
@@ -185,7 +185,7 @@ def test_the_first_version_has_nothing_to_be_compared_with(scene, client):
     assert "Read it all." in page
 
 
-def test_thirty_cases_stand_beside_the_editor_and_the_rest_is_counted(
+def test_thirty_cases_are_shown_beside_the_editor_and_the_rest_is_counted(
     scene, client, django_assert_num_queries
 ):
     client.force_login(scene.carla.user)

@@ -30,21 +30,21 @@ def test_each_change_inserts_a_version(carla):
     ]
 
 
-def test_a_version_written_meanwhile_is_not_passed_over(carla):
+def test_a_version_based_on_an_outdated_one_is_refused(carla):
     write_guideline(text="Read it all.", by=carla, based_on=0)
 
     with pytest.raises(Stale, match="Version 1 was saved"):
         write_guideline(text="Skim it.", by=carla, based_on=0)
 
 
-def test_an_annotator_does_not_write_them(carla):
+def test_an_annotator_cannot_write_guidelines(carla):
     ada = factories.member(carla.project, "ada")
 
     with pytest.raises(Refused, match="Only leads"):
         write_guideline(text="Skim it.", by=ada, based_on=0)
 
 
-def test_an_annotator_reads_them(carla, client):
+def test_an_annotator_reads_guidelines(carla, client):
     write_guideline(text="Read it all.", by=carla, based_on=0)
     client.force_login(factories.member(carla.project, "ada").user)
 
@@ -65,7 +65,7 @@ def test_an_older_version_stays_readable(carla, client):
     assert "There is a newer one." in page
 
 
-def test_what_was_typed_is_still_there_when_someone_was_faster(carla, client):
+def test_a_stale_form_keeps_the_typed_text(carla, client):
     write_guideline(text="Read it all.", by=carla, based_on=0)
     client.force_login(carla.user)
 

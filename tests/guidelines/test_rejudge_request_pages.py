@@ -55,7 +55,7 @@ def page(client, url):
     return client.get(url, follow=True).content.decode()
 
 
-def test_home_says_how_many_documents_come_again(scene, client):
+def test_home_says_how_many_documents_to_judge_again(scene, client):
     client.force_login(scene.ada.user)
 
     home = page(client, reverse("annotate:home"))
@@ -64,13 +64,13 @@ def test_home_says_how_many_documents_come_again(scene, client):
     assert scene.url("judging") in home
 
 
-def test_the_project_page_says_so_too(scene, client):
+def test_the_project_page_says_how_many_documents_to_judge_again(scene, client):
     client.force_login(scene.ada.user)
 
     assert "Look again: 1 document" in page(client, scene.project.get_absolute_url())
 
 
-def test_nobody_else_is_told(scene, client):
+def test_nobody_else_sees_the_request(scene, client):
     client.force_login(scene.ben.user)
 
     for url in (
@@ -97,7 +97,7 @@ def test_judging_goes_to_the_document_with_the_words_above_it(scene, client):
     assert f'data-candidate="{scene.first.pk}"' in shown
 
 
-def test_it_says_nothing_of_what_others_answered(scene, client):
+def test_the_page_reveals_no_answers_of_others(scene, client):
     client.force_login(scene.ada.user)
 
     shown = page(client, scene.url("judge", scene.first.pk))
@@ -128,7 +128,7 @@ def test_without_script_the_same_grade_answers_and_all_is_done(scene, client):
     assert "Look again" not in page(client, reverse("annotate:home"))
 
 
-def test_without_script_undo_brings_the_words_back(scene, client):
+def test_without_script_undo_shows_the_request_again(scene, client):
     client.force_login(scene.ada.user)
     said = {"narrative": scene.narrative.pk, "relevance": 2, "uuid": str(uuid4())}
     client.post(scene.url("judgment", scene.first.pk), said)
@@ -165,7 +165,7 @@ def test_a_journal_confirms_the_grade(scene, client):
     assert scene.ada.assignments.get().done_at is not None
 
 
-def test_the_list_shows_the_words_below_the_row_and_keeps_them_by_a_filter(scene, client):
+def test_the_list_shows_the_words_and_has_a_filter_for_requests(scene, client):
     client.force_login(scene.ada.user)
 
     whole = page(client, scene.url("listing"))
@@ -175,13 +175,13 @@ def test_the_list_shows_the_words_below_the_row_and_keeps_them_by_a_filter(scene
     assert [f'id="row-{one.pk}"' in again for one in (scene.first, scene.second)] == [True, False]
 
 
-def test_the_list_has_no_such_filter_where_nothing_is_asked(scene, client):
+def test_the_list_has_no_such_filter_without_requests(scene, client):
     client.force_login(scene.ben.user)
 
     assert "show=again" not in page(client, scene.url("listing"))
 
 
-def test_words_of_a_lead_are_text(scene, client):
+def test_words_of_a_lead_are_escaped(scene, client):
     RejudgeRequest.objects.update(words="<script>alert(1)</script>\nSecond line.")
     client.force_login(scene.ada.user)
 
@@ -191,7 +191,7 @@ def test_words_of_a_lead_are_text(scene, client):
     assert "<script>alert" not in shown
 
 
-def test_a_rejudge_request_taken_back_is_nowhere(scene, client):
+def test_a_withdrawn_rejudge_request_is_not_shown(scene, client):
     rejudge_requests.withdraw(rejudge_request=scene.rejudge_request, by=scene.carla)
     client.force_login(scene.ada.user)
 

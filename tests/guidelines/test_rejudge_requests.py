@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
-from annotate.judging.statement import on_number
+from annotate.judging.statement import target_by_number
 from annotate.judging.withdrawal import undo
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, RejudgeRequest
@@ -65,7 +65,7 @@ def scene(db) -> Scene:
     return Scene()
 
 
-def test_the_document_comes_again_and_the_judgment_stays_as_it_is(scene):
+def test_the_document_is_shown_again_and_the_judgment_is_unchanged(scene):
     assert scene.done()
 
     scene.ask()
@@ -77,7 +77,7 @@ def test_the_document_comes_again_and_the_judgment_stays_as_it_is(scene):
     assert not scene.done()
 
 
-def test_what_is_asked_for_again_comes_before_what_is_fresh(scene):
+def test_a_rejudge_request_comes_before_new_documents(scene):
     third = factories.candidate(scene.query, "C")
     assert scene.judging_session().next() == third.pk
 
@@ -87,7 +87,7 @@ def test_what_is_asked_for_again_comes_before_what_is_fresh(scene):
 
 
 @pytest.mark.parametrize("relevance", [1, 2])
-def test_any_grade_answers_also_the_same_one(scene, relevance):
+def test_any_grade_answers_a_request(scene, relevance):
     scene.ask()
 
     answer = scene.judge(relevance)
@@ -99,7 +99,7 @@ def test_any_grade_answers_also_the_same_one(scene, relevance):
     assert scene.done()
 
 
-def test_undoing_the_answer_brings_judgment_and_rejudge_request_back(scene):
+def test_undoing_the_answer_restores_judgment_and_rejudge_request(scene):
     scene.ask()
     scene.judge(2)
 
@@ -112,7 +112,7 @@ def test_undoing_the_answer_brings_judgment_and_rejudge_request_back(scene):
     assert not scene.done()
 
 
-def test_a_document_that_is_put_off_keeps_the_words_and_comes_last(scene):
+def test_a_document_flagged_later_keeps_its_request_and_comes_last(scene):
     third = factories.candidate(scene.query, "C")
     scene.ask()
 
@@ -122,7 +122,7 @@ def test_a_document_that_is_put_off_keeps_the_words_and_comes_last(scene):
 
     judging_session = scene.judging_session()
     assert judging_session.next() == third.pk
-    assert judging_session.asked == [scene.said.uuid, later.uuid]
+    assert judging_session.rejudge_uuids == [scene.said.uuid, later.uuid]
     scene.judge(0, third)
     assert scene.judging_session().next() == scene.first.pk
     assert not scene.done()
@@ -138,7 +138,7 @@ def test_a_rejudge_request_leaves_work_in_the_assignment_while_others_are_judged
     assert not scene.done()
 
 
-def test_the_lead_takes_it_back_and_the_assignment_is_done_again(scene):
+def test_withdrawing_a_request_ends_the_assignment_again(scene):
     rejudge_request = scene.ask()
 
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=scene.carla, now=NOON)
@@ -150,7 +150,7 @@ def test_the_lead_takes_it_back_and_the_assignment_is_done_again(scene):
     assert scene.done()
 
 
-def test_taking_it_back_leaves_the_assignment_open_where_something_else_is_left(scene):
+def test_withdrawing_a_request_keeps_an_assignment_with_work_left_open(scene):
     factories.candidate(scene.query, "C")
     rejudge_request = scene.ask()
 
@@ -159,7 +159,7 @@ def test_taking_it_back_leaves_the_assignment_open_where_something_else_is_left(
     assert not scene.done()
 
 
-def test_an_answered_rejudge_request_is_not_taken_back(scene):
+def test_an_answered_rejudge_request_cannot_be_withdrawn(scene):
     rejudge_request = scene.ask()
     scene.judge(1)
 
@@ -181,21 +181,21 @@ def test_a_second_rejudge_request_with_other_words_is_refused(scene):
     assert RejudgeRequest.objects.get().words == "Look at the second table."
 
 
-def test_the_database_has_the_last_word_on_two_rejudge_requests(scene):
+def test_the_database_refuses_two_rejudge_requests_for_one_judgment(scene):
     scene.ask()
 
     with pytest.raises(IntegrityError):
         RejudgeRequest.objects.create(judgment=scene.said, words="Again.", by=scene.carla)
 
 
-def test_words_are_wanted(scene):
+def test_a_request_needs_words(scene):
     with pytest.raises(Refused, match="what to look at"):
         scene.ask(words=" \n ")
 
     assert not RejudgeRequest.objects.exists()
 
 
-def test_an_answer_that_was_changed_meanwhile_is_not_asked_for(scene):
+def test_a_superseded_judgment_cannot_be_asked_for(scene):
     scene.judge(2)
 
     with pytest.raises(Stale, match="changed in the meantime"):
@@ -232,7 +232,7 @@ def test_a_machine_is_not_asked(scene):
         scene.ask(judged)
 
 
-def test_who_judged_in_a_file_is_given_an_assignment(scene):
+def test_an_author_of_a_loaded_judgment_is_given_an_assignment(scene):
     ben = factories.member(scene.project, "ben")
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
 
@@ -246,7 +246,7 @@ def test_who_judged_in_a_file_is_given_an_assignment(scene):
     )
 
 
-def test_who_finds_every_assignment_taken_is_not_asked(scene):
+def test_a_request_is_refused_if_no_assignment_is_free(scene):
     assignments.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, "dan"))
     ben = factories.member(scene.project, "ben")
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
@@ -257,7 +257,7 @@ def test_who_finds_every_assignment_taken_is_not_asked(scene):
     assert not RejudgeRequest.objects.exists()
 
 
-def test_where_documents_come_again_the_assignment_is_done_once_all_that_is_left_is_said(db):
+def test_with_repeats_the_assignment_is_done_once_all_repeats_are_answered(db):
     project = factories.project(repeat_percent=50)
     query = factories.query(project)
     pool_of = [factories.candidate(query, doc_id) for doc_id in "ABCDEF"]
@@ -277,8 +277,8 @@ def test_where_documents_come_again_the_assignment_is_done_once_all_that_is_left
     while (
         number := judging_session.read_judging_session(narrative=narrative, by=ada).next()
     ) is not None:
-        on = on_number(pair, narrative.pk, number, ada)
-        judging.say_grade(on=on, relevance=1, by=ada)
+        target = target_by_number(pair, narrative.pk, number, ada)
+        judging.record_grade(target=target, relevance=1, by=ada)
     assert ada.assignments.get().done_at is not None
     rejudge_request = rejudge_requests.ask(judgment=said, words="Look at the table.", by=carla)
     assert ada.assignments.get().done_at is None
@@ -286,7 +286,7 @@ def test_where_documents_come_again_the_assignment_is_done_once_all_that_is_left
     assert ada.assignments.get().done_at is not None
 
 
-def test_an_assignment_that_was_taken_and_left_untouched_stays_theirs_from_the_rejudge_request_on(
+def test_a_request_marks_an_untouched_assignment_as_begun(
     scene,
 ):
     ben = factories.member(scene.project, "ben")

@@ -10,7 +10,7 @@ from django.core.files.base import ContentFile
 from annotate.models import Load
 from exporters.models import Release
 from jobs.models import Job
-from jobs.queue import NotAgain, retry
+from jobs.queue import CannotRetry, retry
 from jobs.runner import run
 from tests import factories
 from tests.errands.models import Errand
@@ -26,7 +26,7 @@ def failed(**fields):
     return Errand.objects.create(**ended | {"attempts": 3, "published_at": NOW} | fields)
 
 
-def test_what_failed_waits_again_as_if_for_the_first_time(published):
+def test_a_retried_job_waits_as_if_it_were_new(published):
     errand = failed(step="Walking", done=2, total=3)
 
     assert retry(errand, by="olga")
@@ -38,7 +38,7 @@ def test_what_failed_waits_again_as_if_for_the_first_time(published):
     assert published == [("errands.go", errand.pk)]
 
 
-def test_and_is_done(published):
+def test_a_retried_job_is_done(published):
     errand = failed()
     retry(errand, by="olga")
 
@@ -48,7 +48,7 @@ def test_and_is_done(published):
     assert (errand.state, errand.attempts, errand.done) == ("done", 1, 3)
 
 
-def test_asking_twice_is_asking_once(published):
+def test_retrying_twice_publishes_once(published):
     errand = failed()
 
     did_it = [retry(errand, by="olga"), retry(errand, by="olga")]
@@ -59,10 +59,10 @@ def test_asking_twice_is_asking_once(published):
 
 
 @pytest.mark.parametrize("state", ["done", "cancelled"])
-def test_only_what_failed_is_done_again(published, state):
+def test_only_failed_jobs_can_be_retried(published, state):
     errand = failed(state=state, error="", cancel_requested_at=NOW)
 
-    with pytest.raises(NotAgain, match="Only failed jobs"):
+    with pytest.raises(CannotRetry, match="Only failed jobs"):
         retry(errand, by="olga")
 
     assert Errand.objects.get().state == state
@@ -83,14 +83,14 @@ def load(**fields):
     )
 
 
-def test_a_load_whose_file_was_put_away_is_not_done_again(published):
-    with pytest.raises(NotAgain, match=r"Its file was discarded\. Upload it again\."):
+def test_a_load_whose_file_is_gone_cannot_be_retried(published):
+    with pytest.raises(CannotRetry, match=r"Its file was discarded\. Upload it again\."):
         retry(load(), by="olga")
 
     assert published == []
 
 
-def test_a_load_that_failed_of_something_else_than_its_file_is_done_again(
+def test_a_load_that_failed_for_another_reason_than_its_file_can_be_retried(
     published, finish_jobs, settings, tmp_path, monkeypatch
 ):
     settings.MEDIA_ROOT = tmp_path
@@ -115,14 +115,14 @@ def test_a_load_that_failed_of_something_else_than_its_file_is_done_again(
     assert (row.state, row.report["new"]) == ("done", 1)
 
 
-def test_a_release_whose_name_was_taken_since_is_not_done_again(published):
+def test_a_release_whose_name_was_taken_since_cannot_be_retried(published):
     carla = factories.lead(factories.project("tides"), "carla")
     old = Release.objects.create(
         project=carla.project, by=carla, name="v1", state="failed", error="No.", finished_at=NOW
     )
     Release.objects.create(project=carla.project, by=carla, name="v1")
 
-    with pytest.raises(NotAgain, match="Another job of this kind is running or has this name"):
+    with pytest.raises(CannotRetry, match="Another job of this kind is running or has this name"):
         retry(old, by="olga")
 
     old.refresh_from_db()

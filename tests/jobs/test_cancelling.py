@@ -16,7 +16,7 @@ LATER = datetime(2026, 3, 2, 9, 31, tzinfo=UTC)
 
 
 @pytest.mark.django_db
-def test_a_waiting_job_is_called_off_at_once():
+def test_a_waiting_job_is_cancelled_at_once():
     errand = Errand.objects.create()
 
     cancel(errand, now=NOW)
@@ -39,7 +39,7 @@ def test_a_running_job_is_asked_to_stop():
 
 
 @pytest.mark.django_db
-def test_calling_off_twice_keeps_the_first_moment():
+def test_cancelling_twice_keeps_the_first_time():
     errand = Errand.objects.create()
     claim_row(Errand, errand.pk)
     cancel(errand, now=NOW)
@@ -61,7 +61,7 @@ def test_a_job_that_is_over_stays_as_it_is():
 
 
 @pytest.mark.django_db
-def test_work_that_gives_up_by_itself_is_cancelled():
+def test_work_that_raises_cancelled_is_cancelled():
     errand = Errand.objects.create()
 
     def give_up(errand, progress):
@@ -76,7 +76,7 @@ def test_work_that_gives_up_by_itself_is_cancelled():
 
 
 @pytest.mark.django_db
-def test_a_job_called_off_when_its_worker_had_died_is_not_begun_again():
+def test_a_job_cancelled_after_its_worker_died_is_not_started_again():
     errand = Errand.objects.create()
     claim_row(Errand, errand.pk, now=NOW)
     cancel(errand)

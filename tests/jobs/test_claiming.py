@@ -77,7 +77,7 @@ def test_a_running_job_is_taken_over_when(later, attempts_before, is_taken):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_workers_at_once_one_gets_it():
+def test_only_one_of_many_workers_gets_a_job():
     errand = Errand.objects.create()
     together = threading.Barrier(12)
     claims = []

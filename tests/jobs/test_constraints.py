@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
         ({"state": "cancelled", "finished_at": AT}, "cancelled_when_asked"),
     ],
 )
-def test_the_database_refuses_a_state_that_does_not_fit(fields, constraint):
+def test_the_database_refuses_inconsistent_fields(fields, constraint):
     with pytest.raises(IntegrityError, match=f"errands_errand_{constraint}"), transaction.atomic():
         Errand.objects.create(**fields)
 
@@ -43,5 +43,5 @@ def test_the_database_refuses_a_state_that_does_not_fit(fields, constraint):
         {"state": "cancelled", "cancel_requested_at": AT, "finished_at": AT},
     ],
 )
-def test_the_database_takes_a_state_that_fits(fields):
+def test_the_database_accepts_consistent_fields(fields):
     assert Errand.objects.create(**fields).pk

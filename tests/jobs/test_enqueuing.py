@@ -36,7 +36,7 @@ def test_a_job_that_was_never_committed_is_not_published(published):
     assert not Errand.objects.exists()
 
 
-def test_a_broker_that_is_away_is_logged_and_leaves_the_job_waiting(monkeypatch, caplog):
+def test_an_unreachable_broker_is_logged_and_the_job_waits(monkeypatch, caplog):
     def be_away(task, pk):
         raise ConnectionError("nobody listens")
 

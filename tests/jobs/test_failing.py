@@ -17,7 +17,7 @@ def refuse(errand, progress):
     raise JobError("Line 5 has three columns; a qrels line has four.")
 
 
-def stumble(errand, progress):
+def raise_unexpected_error(errand, progress):
     raise KeyError("a secret of the code")
 
 
@@ -28,7 +28,7 @@ def break_the_transaction(errand, progress):
 
 
 @pytest.mark.django_db
-def test_a_refusal_is_shown_as_it_stands():
+def test_the_message_of_a_job_error_is_shown_unchanged():
     errand = Errand.objects.create()
 
     with pytest.raises(JobError, match="Line 5"):
@@ -43,18 +43,18 @@ def test_a_refusal_is_shown_as_it_stands():
 
 
 @pytest.mark.django_db
-def test_what_was_not_foreseen_is_raised_and_shown_without_its_details():
+def test_an_unexpected_error_is_raised_and_shown_without_details():
     errand = Errand.objects.create()
 
     with pytest.raises(KeyError, match="a secret of the code"):
-        run(Errand, errand.pk, stumble)
+        run(Errand, errand.pk, raise_unexpected_error)
 
     errand.refresh_from_db()
     assert errand.state == "failed"
     assert errand.error == ("An unexpected error occurred (KeyError). The worker's log says more.")
 
 
-def find_the_disk_full(errand, progress):
+def fail_on_a_full_disk(errand, progress):
     try:
         raise OSError(errno.ENOSPC, "No space left on device")
     except OSError as error:
@@ -62,27 +62,27 @@ def find_the_disk_full(errand, progress):
 
 
 @pytest.mark.django_db
-def test_a_full_disk_is_called_by_its_name():
+def test_a_full_disk_is_reported_as_such():
     errand = Errand.objects.create()
 
     with pytest.raises(ValueError, match="archive"):
-        run(Errand, errand.pk, find_the_disk_full)
+        run(Errand, errand.pk, fail_on_a_full_disk)
 
     errand.refresh_from_db()
     assert errand.state == "failed"
     assert errand.error == ("The disk was full. Nothing was saved; try again later.")
 
 
-def find_no_database(errand, progress):
+def fail_without_database(errand, progress):
     raise OperationalError("server closed the connection unexpectedly")
 
 
 @pytest.mark.django_db
-def test_a_job_whose_database_did_not_answer_waits_to_be_done_again():
+def test_a_job_waits_again_if_the_database_did_not_answer():
     errand = Errand.objects.create()
 
     with pytest.raises(OperationalError):
-        run(Errand, errand.pk, find_no_database)
+        run(Errand, errand.pk, fail_without_database)
 
     errand.refresh_from_db()
     assert (errand.state, errand.attempts, errand.error) == ("queued", 1, "")
@@ -91,12 +91,12 @@ def test_a_job_whose_database_did_not_answer_waits_to_be_done_again():
 
 
 @pytest.mark.django_db
-def test_a_job_whose_database_did_not_answer_three_times_fails_and_says_so():
+def test_a_job_fails_if_the_database_did_not_answer_three_times():
     errand = Errand.objects.create()
 
     for _ in range(3):
         with pytest.raises(OperationalError):
-            run(Errand, errand.pk, find_no_database)
+            run(Errand, errand.pk, fail_without_database)
 
     errand.refresh_from_db()
     assert (errand.state, errand.attempts) == ("failed", 3)

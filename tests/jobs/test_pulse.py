@@ -38,7 +38,7 @@ def test_progress_is_seen_while_the_work_goes_on():
     assert Errand.objects.get().done == 200
 
 
-def test_how_long_it_will_still_take_is_told_of_the_step_under_way():
+def test_the_remaining_time_is_estimated_for_the_current_step():
     errand = Errand.objects.create()
     guesses = []
 
@@ -74,7 +74,7 @@ def test_the_lease_is_renewed_while_the_work_goes_on():
     assert Errand.objects.get().state == "done"
 
 
-def test_work_that_is_called_off_stops_at_its_next_step():
+def test_cancelled_work_stops_at_its_next_step():
     errand = Errand.objects.create()
     steps = []
 

@@ -39,7 +39,7 @@ def is_alive(process):
 
 
 @pytest.mark.parametrize("beside_the_web", [False, True])
-def test_a_worker_does_what_is_asked_for_and_shows_up(broker_url, beside_the_web):
+def test_a_worker_does_the_job_and_is_alive(broker_url, beside_the_web):
     with worker(broker_url, "one@test", beside_the_web=beside_the_web):
         errand = Errand.objects.create()
         enqueue(errand)
@@ -53,7 +53,7 @@ def test_a_worker_does_what_is_asked_for_and_shows_up(broker_url, beside_the_web
 
 
 @pytest.mark.parametrize("beside_the_web", [False, True])
-def test_a_worker_told_to_stop_ends_by_itself(broker_url, beside_the_web):
+def test_a_worker_stops_on_sigterm(broker_url, beside_the_web):
     with worker(broker_url, "one@test", beside_the_web=beside_the_web) as one:
         one.process.send_signal(signal.SIGTERM)
 
@@ -84,7 +84,7 @@ def test_a_killed_workers_job_is_finished_by_the_next(broker_url, beside_the_web
     assert errand.process != at_it
 
 
-def test_a_worker_stopped_in_the_middle_hands_its_job_back(broker_url):
+def test_a_worker_stopped_during_a_job_queues_it_again(broker_url):
     errand = Errand.objects.create(kind=Errand.Kind.LONG_AT_FIRST)
     with worker(broker_url, "first@test") as first:
         enqueue(errand)

@@ -94,7 +94,7 @@ def test_a_job_that_kills_its_workers_is_given_up(published):
 
 
 @pytest.mark.django_db
-def test_a_job_called_off_after_its_worker_died_ends(published):
+def test_a_job_cancelled_after_its_worker_died_ends(published):
     Errand.objects.create(**running(lease_until=ago(1), cancel_requested_at=ago(20)))
 
     reconcile(now=NOW)
@@ -105,7 +105,7 @@ def test_a_job_called_off_after_its_worker_died_ends(published):
 
 
 @pytest.mark.django_db
-def test_every_kind_of_job_is_looked_after():
+def test_every_kind_of_job_is_reconciled():
     from jobs.status import job_models
 
     assert {model._meta.label for model in job_models()} == {

@@ -9,9 +9,9 @@ import pytest
 from django.urls import reverse
 from django_guid.context import guid
 
-from config.logs import AboutJob
+from config.logs import JobFilter
 from exporters.models import Export
-from jobs.about import current_job, current_request, forget
+from jobs.about import clear_context, current_job, current_request
 from jobs.runner import run
 from tests import factories
 from tests.errands.models import Errand
@@ -23,14 +23,14 @@ ASKED = UUID("7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d")
 
 
 @pytest.fixture(autouse=True)
-def nothing_in_particular():
-    forget()
+def cleared_context():
+    clear_context()
     yield
-    forget()
+    clear_context()
 
 
 @pytest.mark.django_db
-def test_a_job_keeps_the_id_of_the_request_that_asked_for_it(client, published):
+def test_a_job_stores_the_id_of_its_request(client, published):
     carla = factories.lead(factories.project("tides"), "carla")
     client.force_login(carla.user)
 
@@ -46,7 +46,7 @@ def test_a_job_keeps_the_id_of_the_request_that_asked_for_it(client, published):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("sent", ["", "no-uuid", "7d1f<script>", "1" * 200])
-def test_a_request_without_an_id_of_its_own_gets_one(client, sent):
+def test_a_request_without_a_valid_id_gets_one(client, sent):
     response = client.get("/healthz", headers={"X-Request-ID": sent})
 
     given = response["X-Request-ID"]
@@ -54,7 +54,7 @@ def test_a_request_without_an_id_of_its_own_gets_one(client, sent):
     assert UUID(given).version == 4
 
 
-def test_however_a_request_writes_its_id_one_form_is_kept():
+def test_the_id_of_a_request_is_normalized():
     token = guid.set("{" + "-" * 300 + str(ASKED).upper() + "}")
 
     assert current_request() == ASKED
@@ -63,29 +63,29 @@ def test_however_a_request_writes_its_id_one_form_is_kept():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_work_of_a_job_is_about_its_request_and_says_which_job_it_is():
+def test_the_log_context_of_a_job_has_its_request_and_its_name():
     errand = Errand.objects.create(request=ASKED)
-    said = []
+    seen = []
 
-    run(Errand, errand.pk, lambda *_: said.append((current_request(), current_job())))
+    run(Errand, errand.pk, lambda *_: seen.append((current_request(), current_job())))
 
-    assert said == [(ASKED, f"errands.errand {errand.pk}")]
+    assert seen == [(ASKED, f"errands.errand {errand.pk}")]
     assert (current_request(), current_job()) == (None, None)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_work_that_nobodys_request_asked_for_has_an_id_of_its_own():
+def test_a_job_without_a_request_gets_a_new_id():
     errand = Errand.objects.create()
-    said = []
+    seen = []
 
-    run(Errand, errand.pk, lambda *_: said.append(current_request()))
+    run(Errand, errand.pk, lambda *_: seen.append(current_request()))
 
     assert errand.request is None
-    assert isinstance(said[0], UUID)
+    assert isinstance(seen[0], UUID)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_line_that_says_why_a_job_failed_is_about_that_job():
+def test_the_log_line_of_a_failure_names_the_job():
     errand = Errand.objects.create(request=ASKED)
 
     def fail(*_):
@@ -95,20 +95,20 @@ def test_the_line_that_says_why_a_job_failed_is_about_that_job():
         run(Errand, errand.pk, fail)
 
     record = logging.makeLogRecord({"msg": "raised"})
-    AboutJob().filter(record)
+    JobFilter().filter(record)
     assert vars(record)["job"] == f"errands.errand {errand.pk}"
     assert current_request() == ASKED
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_thread_beside_the_work_is_about_the_same_job(monkeypatch):
+def test_the_pulse_thread_has_the_same_log_context(monkeypatch):
     monkeypatch.setattr("jobs.runner.PULSE", 0.01)
     errand = Errand.objects.create(request=ASKED)
-    said = []
+    seen = []
     monkeypatch.setattr(
-        "jobs.runner._Pulse._beat", lambda self: said.append((current_request(), current_job()))
+        "jobs.runner._Pulse._beat", lambda self: seen.append((current_request(), current_job()))
     )
 
-    run(Errand, errand.pk, lambda *_: wait_until(lambda: said, "a beat"))
+    run(Errand, errand.pk, lambda *_: wait_until(lambda: seen, "a beat"))
 
-    assert said[0] == (ASKED, f"errands.errand {errand.pk}")
+    assert seen[0] == (ASKED, f"errands.errand {errand.pk}")

@@ -72,7 +72,7 @@ def test_a_whole_pair_is_judged_from_assignment_to_end(scene):
     assert none_left.json() == {"assignment": None}
 
 
-def test_what_others_said_is_told_nowhere(scene):
+def test_others_answers_are_not_revealed(scene):
     scene.assignment()
     factories.judgment(scene.narrative, scene.documents[0], scene.ben, 2, note="a telling note")
     Flag.objects.create(
@@ -110,7 +110,7 @@ def test_undo_goes_back_one_at_a_time(scene):
     assert not Judgment.objects.current().exists()
 
 
-def test_a_flag_is_put_and_taken_back(scene):
+def test_a_flag_is_put_and_withdrawn(scene):
     scene.assignment()
     number = scene.documents[0].pk
     one = str(uuid4())
@@ -129,7 +129,7 @@ def test_a_flag_is_put_and_taken_back(scene):
     assert not Flag.objects.current().exists()
 
 
-def test_without_an_assignment_nothing_comes_and_nothing_is_taken(scene):
+def test_without_an_assignment_reading_and_judging_are_refused(scene):
     for path in ("judging-session/", f"document-views/?candidates={scene.documents[0].pk}"):
         assert scene.program.get(scene.at(path)).status_code == 422
     assert scene.judge(scene.documents[0].pk, 1).status_code == 422
@@ -154,7 +154,7 @@ def test_an_assignment_with_work_in_it_stays(scene):
     assert (back.status_code, Assignment.objects.count()) == (422, 1)
 
 
-def test_what_a_lead_wants_looked_at_again_comes_first_with_the_words(scene):
+def test_a_document_with_a_rejudge_request_comes_first_with_its_words(scene):
     scene.assignment()
     carla = factories.lead(scene.project)
     for candidate in scene.documents[:2]:
@@ -171,7 +171,7 @@ def test_what_a_lead_wants_looked_at_again_comes_first_with_the_words(scene):
     assert document_view["again"] == [{"words": "Read the second line.", "open": True}]
 
 
-def test_a_repeat_is_known_by_a_number_like_any_other(db):
+def test_a_repeat_has_a_number_like_any_other_document(db):
     scene = Scene(repeat_percent=50)
     for number in range(7):
         factories.candidate(scene.query, f"D{number}")
@@ -198,9 +198,7 @@ def test_too_many_documents_are_not_sent_at_once(scene):
     assert scene.program.get(scene.at("document-views/")).status_code == 400
 
 
-def test_however_many_judgments_are_listed_the_queries_stay_the_same(
-    scene, django_assert_num_queries
-):
+def test_listing_judgments_takes_a_constant_number_of_queries(scene, django_assert_num_queries):
     scene.assignment()
     program = scene.program
     for candidate in scene.documents:

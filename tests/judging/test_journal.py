@@ -96,7 +96,7 @@ def scene(db, client) -> Scene:
     return Scene(client)
 
 
-def nothing() -> bool:
+def nothing_saved() -> bool:
     return not Judgment.objects.exists() and not Flag.objects.exists()
 
 
@@ -153,13 +153,13 @@ def test_entries_are_saved_in_their_order(scene):
     )
 
     assert states == [("saved", "")] * 4
-    standing = Judgment.objects.current().order_by("candidate")
-    assert [judgment.relevance for judgment in standing] == [2, 0]
+    current = Judgment.objects.current().order_by("candidate")
+    assert [judgment.relevance for judgment in current] == [2, 0]
     assert not Flag.objects.current().exists()
     assert scene.ada.assignments.get().done_at is not None
 
 
-def test_sent_again_everything_is_saved_and_nothing_is_said_twice(scene):
+def test_entries_sent_again_are_saved_only_once(scene):
     entries = [
         scene.entry(1, evidence=[{"start": 3, "end": 5}, {"start": 0, "end": 4}]),
         scene.flag(2, candidate=scene.second.pk, flag="problem", words=" Cut off. "),
@@ -205,7 +205,7 @@ def test_a_uuid_used_by_someone_else_is_refused(scene):
     assert "ben" not in sentence
 
 
-def test_one_bad_entry_never_spoils_the_others(scene):
+def test_a_bad_entry_does_not_affect_the_others(scene):
     states = scene.state(
         scene.entry(1, relevance=7),
         "nothing",
@@ -217,14 +217,14 @@ def test_one_bad_entry_never_spoils_the_others(scene):
     assert Judgment.objects.get().uuid == UUID(uuid(3))
 
 
-def test_another_persons_entry_waits_for_them(scene):
+def test_another_persons_entry_is_not_saved(scene):
     factories.member(scene.project, "ben")
 
     assert scene.state(scene.entry(user=factories.user("ben").pk)) == [("foreign", "")]
-    assert nothing()
+    assert nothing_saved()
 
 
-def test_under_an_older_narrative_it_is_kept_under_the_version_that_was_read(scene):
+def test_a_judgment_of_an_older_narrative_is_saved_under_the_version_that_was_read(scene):
     factories.narrative(scene.pair, text="Only plants in estuaries count.", version=2)
 
     ((state, sentence),) = scene.state(scene.entry(1))
@@ -235,7 +235,7 @@ def test_under_an_older_narrative_it_is_kept_under_the_version_that_was_read(sce
     assert scene.state(scene.entry(1)) == [(state, sentence)]
 
 
-def test_what_is_kept_under_an_older_version_does_not_end_the_work(scene):
+def test_judgments_of_an_older_version_do_not_end_the_assignment(scene):
     factories.narrative(scene.pair, text="Only plants in estuaries count.", version=2)
 
     scene.send(scene.entry(1), scene.entry(2, candidate=scene.second.pk))
@@ -243,7 +243,7 @@ def test_what_is_kept_under_an_older_version_does_not_end_the_work(scene):
     assert scene.ada.assignments.get().done_at is None
 
 
-def test_where_two_tabs_disagree_both_are_kept_the_newest_counts_and_the_person_is_told(scene):
+def test_if_two_tabs_disagree_both_answers_are_kept_and_the_person_is_warned(scene):
     scene.send(scene.entry(1, relevance=0))
 
     ((state, sentence),) = scene.state(scene.entry(2, relevance=2))
@@ -255,13 +255,13 @@ def test_where_two_tabs_disagree_both_are_kept_the_newest_counts_and_the_person_
     assert scene.state(scene.entry(2, relevance=2)) == [(state, sentence)]
 
 
-def test_where_two_tabs_agree_nobody_need_be_told(scene):
+def test_if_two_tabs_agree_there_is_no_warning(scene):
     states = scene.state(scene.entry(1, relevance=2), scene.entry(2, relevance=2))
 
     assert states == [("saved", ""), ("saved", "")]
 
 
-def test_judging_again_what_one_saw_is_no_disagreement(scene):
+def test_replacing_an_answer_that_was_seen_gives_no_warning(scene):
     states = scene.state(
         scene.entry(1), scene.flag(2, instead_of=uuid(1)), scene.entry(3, instead_of=uuid(2))
     )
@@ -269,25 +269,25 @@ def test_judging_again_what_one_saw_is_no_disagreement(scene):
     assert states == [("saved", "")] * 3
 
 
-def test_an_assignment_given_back_meanwhile_is_taken_again(scene):
+def test_an_assignment_given_back_in_the_meantime_is_taken_again(scene):
     assignments.give_back(assignment=scene.ada.assignments.get(), by=scene.ada)
 
     assert scene.state(scene.entry()) == [("saved", "")]
     assert scene.ada.assignments.get().touched_at is not None
 
 
-def test_where_every_assignment_is_taken_meanwhile_it_is_refused_with_a_sentence(scene):
+def test_an_entry_is_refused_if_every_assignment_was_taken_in_the_meantime(scene):
     assignments.give_back(assignment=scene.ada.assignments.get(), by=scene.ada)
     for name in ("ben", "dan"):
         assignments.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, name))
 
     ((state, sentence),) = scene.state(scene.entry())
 
-    assert (state, nothing()) == ("refused", True)
+    assert (state, nothing_saved()) == ("refused", True)
     assert "Every task on this one is taken" in sentence
 
 
-def test_the_pair_of_a_stranger_is_as_if_it_were_not_there(scene):
+def test_a_stranger_gets_the_same_answer_as_for_a_missing_pair(scene):
     factories.member(factories.project("other"), "eve")
     eve = factories.user("eve")
     scene.client.force_login(eve)
@@ -296,35 +296,35 @@ def test_the_pair_of_a_stranger_is_as_if_it_were_not_there(scene):
     none = scene.state(scene.entry(user=eve.pk, pair=999_999))
 
     assert theirs == none == [("refused", "There is no such pair in your projects.")]
-    assert nothing()
+    assert nothing_saved()
 
 
-def test_who_has_left_the_project_is_refused(scene):
+def test_a_member_who_has_left_is_refused(scene):
     scene.ada.left_at = datetime.now(UTC)
     scene.ada.save()
 
     assert scene.state(scene.entry())[0][0] == "refused"
-    assert nothing()
+    assert nothing_saved()
 
 
-def test_who_is_not_signed_in_is_told_so_in_json_and_sent_nowhere(scene):
+def test_without_a_session_the_answer_is_json_and_not_a_redirect(scene):
     scene.client.logout()
 
     response = scene.post({"entries": [scene.entry()]})
 
     assert response.status_code in {401, 403}
     assert response.json()["detail"]
-    assert nothing()
+    assert nothing_saved()
 
 
-def test_without_the_token_nothing_is_taken(scene):
+def test_without_the_token_nothing_is_saved(scene):
     client = Client(enforce_csrf_checks=True)
     client.force_login(scene.person)
 
     response = client.post(URL, {"entries": [scene.entry()]}, content_type="application/json")
 
     assert response.status_code == 403
-    assert nothing()
+    assert nothing_saved()
 
 
 MISSING = object()
@@ -390,7 +390,7 @@ MISSING = object()
         ({"kind": "undo", "undoes": uuid(9)}, "it was not saved"),
     ],
 )
-def test_what_is_wrong_is_said_and_changes_nothing(scene, wrong, sentence):
+def test_an_invalid_entry_is_refused_with_a_sentence_and_changes_nothing(scene, wrong, sentence):
     entry = {**scene.entry(), **wrong}
     sent = {name: value for name, value in entry.items() if value is not MISSING}
 
@@ -398,13 +398,13 @@ def test_what_is_wrong_is_said_and_changes_nothing(scene, wrong, sentence):
 
     assert state == "refused"
     assert sentence in said
-    assert nothing()
+    assert nothing_saved()
 
 
 def test_a_document_that_was_not_relevant_is_not_judged_again(scene):
     ((state, sentence),) = scene.state(scene.entry(candidate=scene.never.pk))
 
-    assert (state, nothing()) == ("refused", True)
+    assert (state, nothing_saved()) == ("refused", True)
     assert "not among those to be judged" in sentence
 
 
@@ -418,7 +418,7 @@ def test_a_passage_of_a_document_without_text_is_refused(scene):
     assert "The text of this document is not available" in sentence
 
 
-def test_evidence_that_the_project_wants_is_asked_for(scene):
+def test_missing_evidence_is_refused(scene):
     scene.project.evidence_rule = Project.EvidenceRule.DOCUMENT
     scene.project.save()
 
@@ -443,10 +443,10 @@ class TestConditions:
         made = [scene.narrative.conditions.create(number=n, text="So.") for n in (1, 2)]
         return [str(condition.pk) for condition in made]
 
-    def test_every_condition_is_answered(self, scene, keys):
+    def test_every_condition_must_be_answered(self, scene, keys):
         ((state, sentence),) = scene.state(scene.entry(verdicts={keys[0]: "met"}))
 
-        assert (state, nothing()) == ("refused", True)
+        assert (state, nothing_saved()) == ("refused", True)
         assert "Answer all conditions" in sentence
 
     def test_relevance_follows_from_the_answers(self, scene, keys):
@@ -461,7 +461,7 @@ class TestConditions:
         assert "By its conditions this document is a 0" in states[0][1]
         assert states[1] == ("saved", "")
 
-    def test_a_word_overrules_it(self, scene, keys):
+    def test_a_note_overrides_the_conditions(self, scene, keys):
         verdicts = {keys[0]: "met", keys[1]: "not_met"}
 
         states = scene.state(scene.entry(verdicts=verdicts, relevance=2, note="Near enough."))
@@ -469,12 +469,12 @@ class TestConditions:
         assert states == [("saved", "")]
         assert Verdict.objects.count() == 2
 
-    def test_what_one_cannot_tell_leaves_it_open(self, scene, keys):
+    def test_the_answer_cant_tell_leaves_the_grade_open(self, scene, keys):
         verdicts = {keys[0]: "met", keys[1]: "cant_tell"}
 
         assert scene.state(scene.entry(verdicts=verdicts, relevance=1)) == [("saved", "")]
 
-    def test_verdicts_are_part_of_what_was_said(self, scene, keys):
+    def test_verdicts_are_part_of_the_content(self, scene, keys):
         both = dict.fromkeys(keys, "met")
         scene.send(scene.entry(verdicts=both, relevance=2))
 
@@ -503,14 +503,14 @@ class TestConditions:
         (" " * 2_621_441, 413),
     ],
 )
-def test_what_are_no_entries_is_refused_whole(scene, body, status):
+def test_a_body_that_is_not_a_list_of_entries_is_refused(scene, body, status):
     response = scene.post(body)
 
     assert response.status_code == status
     assert response.json()["detail"]
 
 
-def test_no_entries_are_fine(scene):
+def test_an_empty_list_of_entries_is_accepted(scene):
     assert scene.send() == []
 
 
@@ -518,7 +518,7 @@ def test_a_busy_database_asks_to_send_it_again(scene, monkeypatch):
     def busy(**_: object) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("annotate.judging.api.journal.say_grade", busy)
+    monkeypatch.setattr("annotate.judging.api.journal.record_grade", busy)
 
     response = scene.post({"entries": [scene.entry()]})
 
@@ -526,13 +526,13 @@ def test_a_busy_database_asks_to_send_it_again(scene, monkeypatch):
     assert "Nothing is lost" in response.json()["detail"]
 
 
-def test_a_full_disk_is_told_from_a_busy_database(scene, monkeypatch):
+def test_a_full_disk_is_distinguished_from_a_busy_database(scene, monkeypatch):
     def full(**_: object) -> None:
         error = sqlite3.OperationalError("database or disk is full")
         error.sqlite_errorcode = sqlite3.SQLITE_FULL
         raise OperationalError(str(error)) from error
 
-    monkeypatch.setattr("annotate.judging.api.journal.say_grade", full)
+    monkeypatch.setattr("annotate.judging.api.journal.record_grade", full)
 
     response = scene.post({"entries": [scene.entry()]})
 
@@ -549,7 +549,7 @@ def statements(queries) -> list[str]:
     return [sql for sql in asked if "SAVEPOINT" not in sql]
 
 
-def listed(scene) -> None:
+def record_session(scene) -> None:
     """Record the test's session as signing in does, so that it is read with its account."""
     UserSession.objects.create(
         user=scene.person,
@@ -563,7 +563,7 @@ def test_a_judgment_takes_at_most_six_statements(scene, django_assert_max_num_qu
     """Session with account, pair with member, lookup, judgment, link; on PostgreSQL also the lock
     on the assignment.
     """
-    listed(scene)
+    record_session(scene)
     # Beginning or ending an assignment takes one more statement.
     Assignment.objects.update(touched_at=timezone.now())
 
@@ -573,8 +573,8 @@ def test_a_judgment_takes_at_most_six_statements(scene, django_assert_max_num_qu
     assert len(statements(queries)) <= (5 if connection.vendor == "sqlite" else 6)
 
 
-def test_a_judgment_over_another_takes_one_statement_more(scene, django_assert_max_num_queries):
-    listed(scene)
+def test_replacing_a_judgment_takes_one_more_statement(scene, django_assert_max_num_queries):
+    record_session(scene)
     scene.send(scene.entry(1))
 
     with django_assert_max_num_queries(9) as queries:
@@ -586,7 +586,7 @@ def test_a_judgment_over_another_takes_one_statement_more(scene, django_assert_m
 def test_the_last_judgment_over_a_flag_takes_at_most_eight_statements(
     scene, django_assert_max_num_queries
 ):
-    listed(scene)
+    record_session(scene)
     scene.send(scene.entry(1), scene.flag(2, candidate=scene.second.pk))
     over = scene.entry(3, candidate=scene.second.pk, instead_of=uuid(2))
 
@@ -598,7 +598,7 @@ def test_the_last_judgment_over_a_flag_takes_at_most_eight_statements(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_tabs_at_once_leave_exactly_one_judgment_standing(client):
+def test_two_tabs_at_once_leave_exactly_one_current_judgment(client):
     scene = Scene(client)
     tabs = 8
     start = threading.Barrier(tabs)
@@ -708,14 +708,14 @@ class AnyJson(TestCase):
         if response.status_code == 200:
             states = [answer["state"] for answer in response.json()["answers"]]
             assert set(states) <= {"saved", "refused", "foreign"}
-            assert nothing() == ("saved" not in states)
+            assert nothing_saved() == ("saved" not in states)
             refused = [one for one in response.json()["answers"] if one["state"] == "refused"]
             assert all(one["sentence"] for one in refused)
         else:
-            assert nothing()
+            assert nothing_saved()
 
 
-def test_a_judgment_through_the_page_and_through_the_journal_are_one_action(scene):
+def test_the_page_and_the_journal_share_one_action(scene):
     scene.send(scene.entry(1, relevance=2))
 
     judging.judge(narrative=scene.narrative, candidate=scene.first, relevance=0, by=scene.ada)

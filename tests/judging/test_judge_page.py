@@ -101,7 +101,7 @@ def test_a_grade_is_saved_and_the_next_document_comes(scene):
     assert Judgment.objects.current().get().relevance == 2
 
 
-def sums(page: str) -> dict[str, int]:
+def end_counts(page: str) -> dict[str, int]:
     """Return the counts on the end page by their names on screen, without hidden rows."""
     (block,) = re.findall(r'<ul class="finished__sums">(.*?)</ul>', page, re.DOTALL)
     rows = re.findall(r"<li>(.*?)</li>", block, re.DOTALL)
@@ -132,7 +132,12 @@ def test_from_a_finished_pool_one_key_goes_on_to_the_next(scene, client):
 
     page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
 
-    assert sums(page) == {"Not relevant": 0, "Relevant": 1, "Highly relevant": 0, "Cannot judge": 1}
+    assert end_counts(page) == {
+        "Not relevant": 0,
+        "Relevant": 1,
+        "Highly relevant": 0,
+        "Cannot judge": 1,
+    }
     assert "Judge the next query" in page
 
 
@@ -143,7 +148,7 @@ def test_at_the_end_each_flag_is_counted_by_its_own_name(scene, client):
 
     page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
 
-    assert sums(page) == {
+    assert end_counts(page) == {
         "Not relevant": 0,
         "Relevant": 0,
         "Highly relevant": 0,
@@ -154,14 +159,14 @@ def test_at_the_end_each_flag_is_counted_by_its_own_name(scene, client):
         assert f'<a href="{scene.url(number)}">{place}</a>' in page
 
 
-def test_at_the_end_the_notes_are_counted_and_the_time_is_told(scene, client):
+def test_at_the_end_the_notes_are_counted_and_the_time_is_shown(scene, client):
     first, second = scene.order()
     scene.post("judgment", first, relevance=1, note="Only in the table.", active_ms=61_000)
     scene.post("judgment", second, relevance=2, active_ms=4_000)
 
     page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
 
-    assert sums(page)["With a note"] == 1
+    assert end_counts(page)["With a note"] == 1
     assert f'<a href="{scene.url(first)}">1</a>' in page
     assert "1 min" in page
 
@@ -175,7 +180,7 @@ def test_after_the_last_query_one_key_leads_to_the_next_task(scene, client):
     assert re.search(r'href="/" data-key="Enter"', page)
 
 
-def test_undo_brings_the_document_back(scene, client):
+def test_undo_shows_the_document_again(scene, client):
     first, _ = scene.order()
     scene.post("judgment", first, relevance=2)
 
@@ -243,7 +248,7 @@ def test_earlier_relevance_is_hidden_unless_the_lead_shows_it(scene, client):
     assert "came with" in shown
 
 
-def test_what_others_said_is_nowhere_on_the_page(scene, client):
+def test_others_answers_are_not_on_the_page(scene, client):
     ben = factories.member(scene.project, "ben")
     factories.judgment(scene.narrative, scene.candidates[0], ben, 2, note="ben's secret note")
 
@@ -302,7 +307,7 @@ def test_a_grade_takes_few_queries_up_to_its_redirect(scene, django_assert_max_n
         {"narrative": "x"},
     ],
 )
-def test_what_cannot_be_kept_is_refused_with_a_sentence(scene, wrong):
+def test_invalid_input_is_refused_with_a_sentence(scene, wrong):
     response = scene.post("judgment", scene.candidates[0], **{"relevance": 1, **wrong})
 
     assert response.status_code == 422
@@ -311,14 +316,14 @@ def test_what_cannot_be_kept_is_refused_with_a_sentence(scene, wrong):
 
 
 @pytest.mark.parametrize("narrative", ["0", str(10**30), "-3"])
-def test_a_narrative_that_is_none_of_the_pairs_is_not_found(scene, narrative):
+def test_a_narrative_of_another_pair_is_not_found(scene, narrative):
     response = scene.post("judgment", scene.candidates[0], relevance=1, narrative=narrative)
 
     assert response.status_code == 404
     assert not Judgment.objects.exists()
 
 
-def test_marked_passages_and_verdicts_come_with_a_form(scene):
+def test_marked_passages_and_verdicts_are_saved_from_a_form(scene):
     condition = scene.narrative.conditions.create(number=1, text="At sea.")
     fields = {"evidence": ["0-8", "5-12"], "clauses": ["0-3"], f"verdict-{condition.pk}": "met"}
 
@@ -331,7 +336,7 @@ def test_marked_passages_and_verdicts_come_with_a_form(scene):
     assert [verdict.answer for verdict in judgment.verdicts.all()] == ["met"]
 
 
-def test_the_page_tells_its_script_where_the_judge_stands(scene):
+def test_the_page_gives_its_script_the_judging_session(scene):
     first, second = scene.order()
     scene.post("judgment", first, relevance=2)
     scene.post("flag", second, kind="later")
@@ -349,7 +354,7 @@ def test_the_page_tells_its_script_where_the_judge_stands(scene):
     assert found["urls"]["candidate"] == f"/pairs/{scene.pair.pk}/candidates/0/"
 
 
-def test_documents_are_drawn_to_be_kept_ready_in_the_order_asked_for(scene):
+def test_documents_are_rendered_in_the_requested_order(scene):
     first, second = scene.order()
     scene.post("judgment", first, relevance=2, note="see “line 3”")
 
@@ -423,7 +428,7 @@ def test_ranks_are_hidden_unless_the_lead_shows_them(scene):
     assert "bm25.run" in shown
 
 
-def test_what_was_said_on_another_day_says_which_day(scene, client):
+def test_an_answer_from_another_day_shows_its_date(scene, client):
     said = factories.judgment(scene.narrative, scene.candidates[0], scene.ada, 1)
     Judgment.objects.filter(pk=said.pk).update(
         at=datetime.datetime(2025, 9, 17, 8, 31, 15, tzinfo=datetime.UTC)

@@ -14,7 +14,7 @@ from annotate.judging.withdrawal import undo
 from annotate.judgments import assignments
 from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Unseen
 from annotate.rewriting import actions as rewriting
-from base.errors import NotHere, Refused, Stale
+from base.errors import ObjectNotFound, Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -109,7 +109,7 @@ def test_a_judgment_under_an_old_narrative_version_is_refused(scene):
     assert not Judgment.objects.exists()
 
 
-def test_without_an_assignment_there_is_no_judging(scene):
+def test_judging_without_an_assignment_is_refused(scene):
     ben = factories.member(scene.project, "ben")
 
     with pytest.raises(Refused, match="not your task"):
@@ -130,25 +130,25 @@ def test_a_document_of_another_query_is_refused(scene):
         scene.judge(1, of=stranger)
 
 
-def unshown(scene):
+def invisible_candidate(scene):
     """Return a document that a load has written into the pool but not made visible yet."""
     factories.unseen_rows(scene.project)
     return Candidate._base_manager.filter(query=scene.query).latest("pk")
 
 
 @pytest.mark.sqlite
-def test_a_document_of_a_load_that_is_not_done_is_not_in_the_pool(scene):
-    candidate = unshown(scene)
+def test_a_document_of_an_unfinished_load_is_not_in_the_pool(scene):
+    candidate = invisible_candidate(scene)
 
-    with pytest.raises(NotHere):
+    with pytest.raises(ObjectNotFound):
         scene.judge(1, of=candidate)
     Unseen.objects.all().delete()
     scene.judge(1, of=candidate)
 
 
 @pytest.mark.sqlite
-def test_the_assignment_waits_for_no_document_of_a_load_that_is_not_done(scene):
-    unshown(scene)
+def test_documents_of_an_unfinished_load_do_not_keep_the_assignment_open(scene):
+    invisible_candidate(scene)
     scene.judge(1)
     scene.judge(0, of=scene.second)
 
@@ -171,7 +171,7 @@ def test_the_assignment_is_done_when_every_document_is_judged(scene):
     assert scene.ada.assignments.get().done_at
 
 
-def test_undo_takes_the_last_judgment_back(scene):
+def test_undo_withdraws_the_last_judgment(scene):
     scene.judge(1)
     scene.judge(0, of=scene.second)
 
@@ -183,7 +183,7 @@ def test_undo_takes_the_last_judgment_back(scene):
     assert Judgment.objects.count() == 2
 
 
-def test_undo_brings_back_what_was_replaced(scene):
+def test_undo_restores_the_replaced_judgment(scene):
     scene.judge(1)
     scene.judge(2)
 
@@ -192,7 +192,7 @@ def test_undo_brings_back_what_was_replaced(scene):
     assert scene.current() == [("A", 1)]
 
 
-def test_what_came_back_can_be_replaced_again(scene):
+def test_a_restored_judgment_can_be_replaced_again(scene):
     first = scene.judge(1)
     scene.judge(2)
     undo(narrative=scene.narrative, by=scene.ada)
@@ -203,7 +203,7 @@ def test_what_came_back_can_be_replaced_again(scene):
     assert scene.current() == [("A", 0)]
 
 
-def test_undo_goes_back_as_far_as_there_is_anything(scene):
+def test_undo_can_be_repeated_until_nothing_is_left(scene):
     scene.judge(1)
     scene.judge(2)
     scene.judge(0, of=scene.second)
@@ -238,7 +238,7 @@ def test_a_flag_is_not_a_grade(scene):
     assert Flag.objects.get().words == "The text is cut off."
 
 
-def test_cannot_judge_asks_for_words(scene):
+def test_cannot_judge_needs_words(scene):
     with pytest.raises(Refused, match="Say in a few words why"):
         judging.flag(
             narrative=scene.narrative, candidate=scene.first, kind="cannot_judge", by=scene.ada
@@ -275,7 +275,7 @@ def test_judging_clears_a_flag(scene):
     assert Flag.objects.count() == 1
 
 
-def test_undoing_a_flag_brings_back_the_judgment_it_replaced(scene):
+def test_undoing_a_flag_restores_the_judgment_it_replaced(scene):
     scene.judge(1, now=NOON)
     judging.flag(
         narrative=scene.narrative,
@@ -291,7 +291,7 @@ def test_undoing_a_flag_brings_back_the_judgment_it_replaced(scene):
     assert scene.current() == [("A", 1)]
 
 
-def test_each_person_has_an_order_of_their_own_that_never_changes(db):
+def test_each_person_has_their_own_fixed_order(db):
     project = factories.project(judge_scope=Project.Scope.POOL)
     query = factories.query(project)
     for _ in range(20):
@@ -308,7 +308,7 @@ def test_each_person_has_an_order_of_their_own_that_never_changes(db):
     )
 
 
-def test_a_new_version_gives_the_judges_work_again(scene):
+def test_a_new_narrative_version_reopens_the_assignment(scene):
     scene.judge(1)
     scene.judge(1, of=scene.second)
     carla = factories.lead(scene.project)
@@ -325,7 +325,7 @@ def test_a_new_version_gives_the_judges_work_again(scene):
     assert (fresh.settled, fresh.total) == (0, 2)
 
 
-def test_an_archived_project_takes_no_judgment(scene):
+def test_an_archived_project_refuses_judgments(scene):
     scene.project.archived_at, scene.project.archived_by = NOON, factories.user("carla")
     scene.project.save()
     scene.ada.refresh_from_db()

@@ -51,7 +51,7 @@ def test_a_judgment_is_saved_and_listed(scene, client):
     assert Judgment.objects.get().uuid == UUID(ONE)
 
 
-def test_sent_twice_it_counts_once(scene):
+def test_a_judgment_sent_twice_counts_once(scene):
     first, second = scene.post(), scene.post()
 
     assert first.json() == second.json()
@@ -71,7 +71,7 @@ def test_sent_twice_it_counts_once(scene):
         ({"made_at": "1066-10-14T09:00:00Z"}, 400, "before 1970 or in the future"),
     ],
 )
-def test_what_is_wrong_is_said_and_changes_nothing(scene, wrong, status, sentence):
+def test_invalid_input_is_refused_and_changes_nothing(scene, wrong, status, sentence):
     response = scene.post(**wrong)
 
     assert response.status_code == status
@@ -89,7 +89,7 @@ def test_an_old_narrative_is_a_conflict(scene):
     assert not Judgment.objects.exists()
 
 
-def test_what_others_said_is_not_listed(scene, client):
+def test_others_judgments_are_not_listed(scene, client):
     ben = factories.member(scene.project, "ben")
     factories.judgment(scene.narrative, scene.candidate, ben, 1)
 

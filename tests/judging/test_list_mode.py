@@ -65,11 +65,11 @@ def row(page: str, candidate: int) -> str:
     return found[0]
 
 
-def test_all_documents_stand_there_in_the_order_in_which_i_judge_them(scene):
+def test_the_list_has_all_documents_in_the_judging_order(scene):
     assert scene.shown() == scene.order()
 
 
-def test_a_row_says_what_the_document_is_and_holds_no_word_of_its_text(scene, client):
+def test_a_row_has_the_title_but_not_the_text(scene, client):
     factories.candidate(scene.query, "F", text="An unmistakable sentence.", title="Severn barrage")
 
     page = client.get(scene.url).content.decode()
@@ -78,7 +78,7 @@ def test_a_row_says_what_the_document_is_and_holds_no_word_of_its_text(scene, cl
     assert "unmistakable" not in page
 
 
-def test_the_page_asks_for_no_text(scene, client):
+def test_the_page_reads_no_text(scene, client):
     with CaptureQueriesContext(connection) as queries:
         client.get(scene.url)
 
@@ -110,7 +110,7 @@ def test_a_row_shows_my_flag(scene, client):
     ("show", "places"),
     [("", [0, 1, 2, 3, 4]), ("open", [4]), ("later", [2]), ("aside", [3]), ("0", [0]), ("2", [1])],
 )
-def test_a_filter_keeps_the_rows_of_which_i_said_so(scene, show, places):
+def test_a_filter_keeps_the_matching_rows(scene, show, places):
     order = scene.order()
     scene.judge(order[0], 0)
     scene.judge(order[1], 2)
@@ -120,7 +120,7 @@ def test_a_filter_keeps_the_rows_of_which_i_said_so(scene, show, places):
     assert scene.shown(show=show) == [order[place] for place in places]
 
 
-def test_the_counts_are_of_what_i_said_alone(scene):
+def test_the_counts_are_of_my_answers_only(scene):
     ben = factories.member(scene.project, "ben")
     first, second, third, *_ = scene.order()
     scene.judge(first, 2)
@@ -145,7 +145,7 @@ def test_the_counts_are_of_what_i_said_alone(scene):
 
 
 @pytest.mark.parametrize("show", ["nonsense", "-", "9" * 5000, "²"])
-def test_a_filter_that_does_not_exist_keeps_all_or_nothing_and_never_fails(scene, client, show):
+def test_an_unknown_filter_never_fails(scene, client, show):
     response = client.get(scene.url, {"show": show, "after": "x", "at": "9" * 30})
 
     assert response.status_code == 200
@@ -155,43 +155,43 @@ def parts(at, asked="", size=2):
     return window(at, QueryDict(asked), size)
 
 
-def five(**said):
+def session_of_five(**said):
     return judging_session.JudgingSession(
         **{"order": [50, 40, 30, 20, 10], "judged": {}, "flagged": {}, **said}
     )
 
 
-def test_a_part_leads_to_the_ones_before_and_after_it():
-    first = parts(five())
-    second = parts(five(), first.next.removeprefix("?"))
-    third = parts(five(), second.next.removeprefix("?"))
+def test_a_page_links_to_its_neighbours():
+    first = parts(session_of_five())
+    second = parts(session_of_five(), first.next.removeprefix("?"))
+    third = parts(session_of_five(), second.next.removeprefix("?"))
 
-    assert first.places == [(1, 50), (2, 40)]
+    assert first.positions == [(1, 50), (2, 40)]
     assert (first.previous, first.next) == ("", "?after=2")
-    assert second.places == [(3, 30), (4, 20)]
+    assert second.positions == [(3, 30), (4, 20)]
     assert (second.first, second.last, second.of) == (3, 4, 5)
-    assert third.places == [(5, 10)]
+    assert third.positions == [(5, 10)]
     assert third.next == ""
-    assert parts(five(), third.previous.removeprefix("?")).places == second.places
+    assert parts(session_of_five(), third.previous.removeprefix("?")).positions == second.positions
 
 
-def test_judging_on_the_way_makes_the_next_part_skip_nothing():
-    first = parts(five(), "show=open")
+def test_judging_does_not_make_the_next_page_skip_rows():
+    first = parts(session_of_five(), "show=open")
 
-    then = parts(five(judged={50: 1, 40: 0}), first.next.removeprefix("?"))
+    then = parts(session_of_five(judged={50: 1, 40: 0}), first.next.removeprefix("?"))
 
     assert first.next == "?show=open&after=2"
-    assert then.places == [(3, 30), (4, 20)]
+    assert then.positions == [(3, 30), (4, 20)]
 
 
-def test_a_document_is_shown_in_the_part_that_holds_it():
-    assert parts(five(), "at=20").places == [(3, 30), (4, 20)]
+def test_a_document_is_shown_on_the_page_that_holds_it():
+    assert parts(session_of_five(), "at=20").positions == [(3, 30), (4, 20)]
 
 
-def test_a_document_that_the_filter_does_not_keep_is_shown_in_the_whole_list():
-    found = parts(five(judged={20: 1}), "show=open&at=20")
+def test_a_document_that_the_filter_excludes_is_shown_in_the_whole_list():
+    found = parts(session_of_five(judged={20: 1}), "show=open&at=20")
 
-    assert (found.show, found.places) == ("", [(3, 30), (4, 20)])
+    assert (found.show, found.positions) == ("", [(3, 30), (4, 20)])
 
 
 def test_an_empty_pool_says_what_will_be_here(scene, client):
@@ -212,7 +212,7 @@ def test_an_empty_group_says_so(scene, client):
     assert "No document here now" in page
 
 
-def test_who_has_no_assignment_is_sent_to_their_list(scene, client):
+def test_without_an_assignment_the_list_redirects_home(scene, client):
     client.force_login(factories.member(scene.project, "ben").user)
 
     response = client.get(scene.url, follow=True)
@@ -264,7 +264,7 @@ def test_a_row_says_when_its_judgment_holds_more_than_a_grade(scene, client):
     assert "data-more" in row(page, second)
 
 
-def test_without_script_a_grade_comes_back_to_the_list(scene, client):
+def test_without_script_a_grade_returns_to_the_list(scene, client):
     first, *_ = scene.order()
 
     response = client.post(
@@ -276,7 +276,7 @@ def test_without_script_a_grade_comes_back_to_the_list(scene, client):
     assert Judgment.objects.current().get().relevance == 2
 
 
-def test_without_script_undo_comes_back_to_the_row(scene, client):
+def test_without_script_undo_returns_to_the_row(scene, client):
     first, *_ = scene.order()
     scene.judge(first)
 
@@ -286,7 +286,7 @@ def test_without_script_undo_comes_back_to_the_row(scene, client):
     assert not Judgment.objects.current().exists()
 
 
-def test_nothing_but_the_list_can_be_come_back_to(scene, client):
+def test_only_the_list_is_accepted_as_a_place_to_return_to(scene, client):
     response = client.post(
         reverse("annotate:judgment", args=[scene.pair.pk, scene.order()[0]]),
         {"narrative": scene.narrative.pk, "relevance": 2, "back": "//elsewhere.example"},
@@ -304,7 +304,7 @@ def test_documents_are_found_by_words_of_their_title(scene):
     assert scene.shown(find="nothing") == []
 
 
-def test_an_id_that_is_hidden_finds_nothing(scene):
+def test_a_hidden_id_matches_nothing(scene):
     hidden = factories.candidate(scene.query, "9_positive", title="Tides")
     judged = factories.candidate(scene.query, "8_positive", title="Weirs")
     assert scene.shown(find="positive") == []
@@ -326,10 +326,10 @@ def test_a_document_is_found_by_the_neutral_name_that_the_list_shows(scene):
     assert scene.shown(find=neutral_name(titled.document_id, scene.query.project_id)) == []
 
 
-def test_what_was_searched_for_stays_on_the_next_part():
+def test_the_search_is_kept_on_the_next_page():
     at = judging_session.JudgingSession(order=list(range(1, 11)), judged={}, flagged={})
 
     part = window(at, QueryDict("find=weir"), 2, found={1, 3, 5}, find="weir")
 
-    assert [number for _, number in part.places] == [1, 3]
+    assert [number for _, number in part.positions] == [1, 3]
     assert part.next == "?find=weir&after=3"

@@ -49,14 +49,14 @@ def test_a_page_says_that_the_database_does_not_answer(failing):
     assert "shutting down" not in response.content.decode()
 
 
-def test_a_page_says_that_there_is_no_room(failing):
+def test_a_page_says_that_the_disk_is_full(failing):
     response = failing(OSError(errno.ENOSPC, "No space left")).get(reverse("annotate:home"))
 
     assert response.status_code == 503
     assert "There is no room left on the disk" in response.content.decode()
 
 
-def test_a_full_database_is_told_from_one_that_is_away(failing):
+def test_a_full_database_is_distinguished_from_one_that_is_down(failing):
     full = sqlite3.OperationalError("database or disk is full")
     full.sqlite_errorcode = sqlite3.SQLITE_FULL
     error = OperationalError(str(full))
@@ -69,7 +69,7 @@ def test_a_full_database_is_told_from_one_that_is_away(failing):
 
 
 @pytest.fixture
-def no_room():
+def failing_cache():
     """Make every write to the shared cache fail with this error."""
 
     @contextmanager
@@ -85,7 +85,7 @@ def no_room():
     return fail
 
 
-def test_signing_in_says_that_there_is_no_room(client, no_room):
+def test_signing_in_says_that_the_disk_is_full(client, failing_cache):
     factories.user("ada")
     client.raise_request_exception = False
     full = sqlite3.OperationalError("database or disk is full")
@@ -94,7 +94,7 @@ def test_signing_in_says_that_there_is_no_room(client, no_room):
     error.__cause__ = full
     cache.clear()
 
-    with no_room(error):
+    with failing_cache(error):
         response = client.post(
             reverse("login"), {"username": "ada", "password": factories.PASSWORD}
         )
@@ -104,16 +104,16 @@ def test_signing_in_says_that_there_is_no_room(client, no_room):
     assert "Too many attempts" not in response.content.decode()
 
 
-def test_who_keeps_what_another_has_just_kept_is_told_so():
+def test_adding_an_existing_cache_key_returns_false():
     cache.clear()
 
     assert [cache.add("counted", number) for number in (1, 2)] == [True, False]
 
 
-def test_what_is_not_kept_at_the_end_of_its_transaction_is_told(monkeypatch, no_room):
+def test_a_failed_cache_write_raises(monkeypatch, failing_cache):
     monkeypatch.setattr(DatabaseCache, "_base_set", lambda *_: False)
 
-    with no_room(OperationalError("disk full")), pytest.raises(OperationalError):
+    with failing_cache(OperationalError("disk full")), pytest.raises(OperationalError):
         cache.set("counted", 1)
 
 
@@ -127,7 +127,7 @@ def test_a_program_is_told_to_send_it_again(failing):
     assert response.json()["detail"] == "The database is busy. Nothing is lost: send it again."
 
 
-def test_what_nobody_foresaw_is_still_an_error(failing):
+def test_an_unexpected_error_is_still_a_server_error(failing):
     response = failing(ZeroDivisionError("a secret")).get(reverse("annotate:home"))
 
     assert response.status_code == 500

@@ -44,7 +44,7 @@ def test_annotators_get_every_document_once_in_another_order_than_the_files(clie
     assert all(page != sorted(page) for page in listed[:2])
 
 
-def test_annotators_come_back_to_the_page_before(client, pool):
+def test_annotators_page_back_to_the_previous_pages(client, pool):
     first, second, _ = pages(client, pool, "ada")
     address = reverse("annotate:query", args=[pool.project.slug, pool.pk])
 

@@ -15,15 +15,15 @@ from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
-from annotate.judging.statement import Recorded, on_number
+from annotate.judging.statement import Recorded, target_by_number
 from annotate.judging.withdrawal import undo, withdraw
 from annotate.judgments import assignments
-from annotate.judgments.repeats import Spot, unmasked
+from annotate.judgments.repeats import Spot, unmask
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
 from annotate.overview.my_assignments import my_assignments
 from annotate.projects import rules
 from annotate.rewriting import actions as rewriting
-from base.errors import NotHere, Refused
+from base.errors import ObjectNotFound, Refused
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -51,23 +51,23 @@ class Scene:
         return judging_session.read_judging_session(narrative=self.narrative, by=self.ada)
 
     def spots(self) -> list[Spot]:
-        return [unmasked(number, self.ada.pk) for number in self.judging_session().order]
+        return [unmask(number, self.ada.pk) for number in self.judging_session().order]
 
     def again(self) -> list[int]:
         """Return the numbers of the repeats, in order."""
         order = self.judging_session().order
-        return [number for number in order if unmasked(number, self.ada.pk).again]
+        return [number for number in order if unmask(number, self.ada.pk).again]
 
     def first_of(self, number: int) -> int:
-        return judging_session.numbered(Spot(unmasked(number, self.ada.pk).candidate), self.ada)
+        return judging_session.spot_number(Spot(unmask(number, self.ada.pk).candidate), self.ada)
 
     def grade(self, number: int, relevance: int = 1, **more: Any) -> Recorded:
-        on = on_number(self.pair, self.narrative.pk, number, self.ada)
-        return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
+        target = target_by_number(self.pair, self.narrative.pk, number, self.ada)
+        return judging.record_grade(target=target, relevance=relevance, by=self.ada, **more)
 
     def flag(self, number: int, kind: str, words: str = "") -> Recorded:
-        on = on_number(self.pair, self.narrative.pk, number, self.ada)
-        return judging.say_flag(on=on, kind=kind, words=words, by=self.ada)
+        target = target_by_number(self.pair, self.narrative.pk, number, self.ada)
+        return judging.record_flag(target=target, kind=kind, words=words, by=self.ada)
 
     def assignment_is_done(self) -> bool:
         return self.ada.assignments.get().done_at is not None
@@ -86,17 +86,17 @@ def scene(db, client) -> Scene:
     return Scene(client)
 
 
-def test_half_of_the_documents_come_again_later_and_count_in_the_total(scene):
+def test_half_of_the_documents_are_repeated_and_count_in_the_total(scene):
     spots = scene.spots()
 
     assert len(spots) == 9
     assert scene.judging_session().total == 9
     for number in scene.again():
-        spot = unmasked(number, scene.ada.pk)
+        spot = unmask(number, scene.ada.pk)
         assert spots.index(spot) - spots.index(Spot(spot.candidate)) > 3
 
 
-def test_without_the_rule_documents_are_known_by_their_keys_and_come_once(scene):
+def test_without_repeats_documents_have_their_keys_as_numbers(scene):
     scene.project.repeat_percent = 0
     scene.project.save()
     ada = scene.project.memberships.get(name="ada")
@@ -106,7 +106,7 @@ def test_without_the_rule_documents_are_known_by_their_keys_and_come_once(scene)
     assert sorted(at.order) == sorted(scene.query.candidates.values_list("pk", flat=True))
 
 
-def test_what_is_said_of_a_repeat_is_kept_apart_and_changes_no_judgment(scene):
+def test_an_answer_to_a_repeat_changes_no_judgment(scene):
     number = scene.again()[0]
     first = scene.grade(scene.first_of(number), 2).row
 
@@ -119,7 +119,7 @@ def test_what_is_said_of_a_repeat_is_kept_apart_and_changes_no_judgment(scene):
     assert Judgment.objects.get().relevance == 2
 
 
-def test_a_repeat_that_is_reached_before_its_first_time_names_no_judgment(scene):
+def test_a_repeat_answered_before_its_document_names_no_judgment(scene):
     said = scene.grade(scene.again()[0], 1).row
 
     assert isinstance(said, Repeat)
@@ -164,7 +164,7 @@ def test_a_flag_on_a_repeat_flags_nothing_else(scene):
         scene.flag(number, Flag.Kind.PROBLEM)
 
 
-def test_saying_something_else_of_a_repeat_supersedes_and_undo_brings_it_back(scene):
+def test_answering_a_repeat_again_supersedes_and_undo_restores(scene):
     number = scene.again()[0]
     scene.grade(scene.first_of(number), 2)
     scene.grade(number, 1)
@@ -184,7 +184,7 @@ def test_saying_something_else_of_a_repeat_supersedes_and_undo_brings_it_back(sc
         undo(narrative=scene.narrative, by=scene.ada)
 
 
-def test_the_first_time_can_be_taken_back_and_the_repeat_stays(scene):
+def test_withdrawing_the_judgment_keeps_the_repeat(scene):
     number = scene.again()[0]
     first = scene.grade(scene.first_of(number), 2).row
     said = scene.grade(number, 0).row
@@ -195,7 +195,7 @@ def test_the_first_time_can_be_taken_back_and_the_repeat_stays(scene):
     assert Repeat.objects.current().get() == said
 
 
-def test_taking_a_repeat_back_twice_changes_nothing_and_what_is_newer_stands(scene):
+def test_withdrawing_a_repeat_twice_changes_nothing_and_keeps_newer_answers(scene):
     number = scene.again()[0]
     old = scene.grade(number, 1).row
     new = scene.grade(number, 2).row
@@ -209,7 +209,7 @@ def test_taking_a_repeat_back_twice_changes_nothing_and_what_is_newer_stands(sce
     assert not Repeat.objects.current().exists()
 
 
-def test_sent_twice_it_counts_once_and_a_uuid_is_used_for_one_thing(scene):
+def test_a_repeat_sent_twice_counts_once_and_a_uuid_has_one_use(scene):
     number, other, _ = scene.again()
     uuid = UUID(int=1, version=4)
     scene.grade(number, 1, uuid=uuid, note="So.")
@@ -219,15 +219,15 @@ def test_sent_twice_it_counts_once_and_a_uuid_is_used_for_one_thing(scene):
         with pytest.raises(Refused, match="sent with other content"):
             scene.grade(again, relevance, uuid=uuid, note="So.")
     with pytest.raises(Refused, match="sent with other content"):
-        judging.say_flag(
-            on=on_number(scene.pair, scene.narrative.pk, number, scene.ada),
+        judging.record_flag(
+            target=target_by_number(scene.pair, scene.narrative.pk, number, scene.ada),
             kind=Flag.Kind.LATER,
             uuid=uuid,
             by=scene.ada,
         )
 
 
-def test_the_project_asks_the_same_of_a_repeat_as_of_a_first_time(scene):
+def test_a_repeat_must_satisfy_the_same_rules_as_a_judgment(scene):
     condition = scene.narrative.conditions.create(number=1, text="At sea.")
     scene.project.condition_rule = Project.ConditionRule.ALL_MET
     scene.project.save()
@@ -250,16 +250,16 @@ def reread(scene: Scene) -> Scene:
     return scene
 
 
-def test_a_number_of_somebody_else_is_no_document(scene):
+def test_somebody_elses_number_is_not_found(scene):
     ben = factories.member(scene.project, "ben")
-    theirs = judging_session.numbered(Spot(scene.query.candidates.first().pk), ben)
+    theirs = judging_session.spot_number(Spot(scene.query.candidates.first().pk), ben)
 
     assert scene.client.get(scene.url(theirs)).status_code == 404
-    with pytest.raises(NotHere):
+    with pytest.raises(ObjectNotFound):
         scene.grade(theirs)
 
 
-def test_a_new_version_draws_anew_and_leaves_what_was_said_behind(scene):
+def test_a_new_narrative_version_draws_new_repeats(scene):
     number = scene.again()[0]
     scene.grade(number, 1)
 
@@ -274,7 +274,7 @@ def test_a_new_version_draws_anew_and_leaves_what_was_said_behind(scene):
     assert Repeat.objects.current().get().narrative.version == 1
 
 
-def test_the_database_holds_one_answer_and_a_grade_or_a_flag(scene):
+def test_the_database_allows_one_answer_with_either_a_grade_or_a_flag(scene):
     said = scene.grade(scene.again()[0], 1).row
     same = {
         "narrative": said.narrative,
@@ -307,7 +307,7 @@ def plain(page: str, document_view: str) -> str:
     return page.replace(f"Body of {document_view}.", "TEXT").replace(f">{document_view}<", ">ID<")
 
 
-def test_a_repeat_is_drawn_as_a_document_that_comes_for_the_first_time(scene):
+def test_a_repeat_is_rendered_like_a_new_document(scene):
     numbers = scene.judging_session().order
     number = scene.again()[0]
     at = numbers.index(number)
@@ -319,7 +319,7 @@ def test_a_repeat_is_drawn_as_a_document_that_comes_for_the_first_time(scene):
     drawn = {}
     for which in (number, fresh):
         doc_id = scene.query.candidates.get(
-            pk=unmasked(which, scene.ada.pk).candidate
+            pk=unmask(which, scene.ada.pk).candidate
         ).document.doc_id
         page = plain(scene.page(which), doc_id)
         page = re.sub(r'data-position="\d+"', "", page)
@@ -332,7 +332,7 @@ def test_a_repeat_is_drawn_as_a_document_that_comes_for_the_first_time(scene):
     assert drawn[number] == drawn[fresh]
 
 
-def test_the_answer_to_a_repeat_is_there_when_one_comes_back_to_it(scene):
+def test_the_page_of_a_repeat_shows_its_answer(scene):
     number = scene.again()[0]
     scene.grade(scene.first_of(number), 2)
     scene.grade(number, 0, note="Not this time.")
@@ -347,12 +347,12 @@ def test_the_answer_to_a_repeat_is_there_when_one_comes_back_to_it(scene):
     assert "Half of it is missing." in scene.page(flagged)
 
 
-def test_a_key_from_before_leads_to_the_same_document(scene):
+def test_a_url_from_before_the_repeats_redirects_to_the_document(scene):
     candidate = scene.query.candidates.first()
 
     response = scene.client.get(scene.url(candidate.pk))
 
-    assert response.url == scene.url(judging_session.numbered(Spot(candidate.pk), scene.ada))
+    assert response.url == scene.url(judging_session.spot_number(Spot(candidate.pk), scene.ada))
 
 
 def test_without_script_one_judges_through_the_repeats_to_the_end(scene):
@@ -369,7 +369,7 @@ def test_without_script_one_judges_through_the_repeats_to_the_end(scene):
     assert undone.url == scene.url(scene.judging_session().order[-1])
 
 
-def test_the_journal_takes_a_repeat_by_its_number(scene):
+def test_the_journal_saves_a_repeat_by_its_number(scene):
     number = scene.again()[0]
     entry = {
         "uuid": str(UUID(int=5, version=4)),
@@ -408,12 +408,12 @@ def test_a_key_press_takes_as_many_queries_as_without_repeats(scene, django_asse
     assert Repeat.objects.current().count() == 1
 
 
-def test_the_list_has_each_document_once_and_its_rows_judge(scene):
+def test_the_list_has_each_document_once_and_its_rows_can_be_judged(scene):
     page = scene.client.get(reverse("annotate:listing", args=[scene.pair.pk])).content.decode()
     rows = [int(number) for number in re.findall(r'data-row="(\d+)"', page)]
 
     assert len(rows) == 6
-    assert not {unmasked(number, scene.ada.pk).again for number in rows} - {False}
+    assert not {unmask(number, scene.ada.pk).again for number in rows} - {False}
     said = json.loads(SAYS.findall(page)[0])
     assert said["order"] == rows
     back = scene.client.post(
@@ -421,7 +421,7 @@ def test_the_list_has_each_document_once_and_its_rows_judge(scene):
         {"narrative": scene.narrative.pk, "relevance": 2, "back": "list"},
     )
     assert back.url.endswith(f"#row-{rows[0]}")
-    assert Judgment.objects.get().candidate_id == unmasked(rows[0], scene.ada.pk).candidate
+    assert Judgment.objects.get().candidate_id == unmask(rows[0], scene.ada.pk).candidate
 
 
 def test_home_counts_as_the_judge_page_does(scene):
@@ -433,7 +433,7 @@ def test_home_counts_as_the_judge_page_does(scene):
     assert (mine.done, mine.total) == (2, scene.judging_session().total)
 
 
-def test_what_a_lead_wants_looked_at_again_comes_first_and_no_repeat_says_so(scene):
+def test_a_rejudge_request_comes_first_and_is_not_shown_on_the_repeat(scene):
     for number in scene.judging_session().order:
         said = scene.grade(number, 1).row
         if number == scene.first_of(scene.again()[0]):
@@ -448,7 +448,7 @@ def test_what_a_lead_wants_looked_at_again_comes_first_and_no_repeat_says_so(sce
     assert "Read the last page." not in scene.page(scene.again()[0])
 
 
-def test_a_rejudge_request_that_is_withdrawn_ends_no_assignment_in_which_repeats_are_left(scene):
+def test_withdrawing_a_rejudge_request_ends_no_assignment_with_repeats_left(scene):
     carla = factories.lead(scene.project)
     last = scene.again()[-1]
     for number in scene.judging_session().order:
@@ -468,7 +468,7 @@ def test_a_rejudge_request_that_is_withdrawn_ends_no_assignment_in_which_repeats
     assert scene.assignment_is_done()
 
 
-def test_only_a_lead_sets_it_and_to_no_more_than_half(scene):
+def test_only_a_lead_sets_the_percentage_up_to_half(scene):
     grades = [rules.GradeRule(value, f"Grade {value}") for value in (0, 1, 2)]
     carla = factories.lead(scene.project)
 
@@ -481,7 +481,7 @@ def test_only_a_lead_sets_it_and_to_no_more_than_half(scene):
 
 
 @pytest.mark.parametrize("stray", [str(2**39), "9" * 18, "9" * 5000, "٣", "-1", "x"])
-def test_a_number_that_no_page_gave_opens_the_page_all_the_same(scene, stray):
+def test_an_invalid_number_in_the_url_is_ignored(scene, stray):
     url = reverse("annotate:judging", args=[scene.pair.pk])
 
     assert scene.client.get(url, {"after": stray}, follow=True).status_code == 200

@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from annotate.judgments.repeats import Spot, chance, gap, masked, number, planned, unmasked
+from annotate.judgments.repeats import Spot, chance, count_repeats, gap, mask, plan_repeats, unmask
 
 
 def pool(size: int) -> list[tuple[int, str]]:
     return [(10 + at, f"D{at:03}") for at in range(size)]
 
 
-def again(spots: list[Spot]) -> list[int]:
+def repeated_candidates(spots: list[Spot]) -> list[int]:
     return [spot.candidate for spot in spots if spot.again]
 
 
@@ -42,13 +42,13 @@ def test_a_repeat_is_half_a_small_pool_away_and_twenty_documents_in_a_large_one(
         (500, 0, 99, 0),
     ],
 )
-def test_how_many_come_again(size, percent, given, repeats):
-    assert number(size, percent, given) == repeats
+def test_the_number_of_repeats(size, percent, given, repeats):
+    assert count_repeats(size, percent, given) == repeats
 
 
 def test_over_many_small_pools_the_percentage_holds():
     draws = [
-        len(again(planned(pool(5), percent=10, words=f"7:ada:{one}:altered:1")))
+        len(repeated_candidates(plan_repeats(pool(5), percent=10, words=f"7:ada:{one}:altered:1")))
         for one in range(2_000)
     ]
 
@@ -59,13 +59,13 @@ def test_over_many_small_pools_the_percentage_holds():
 
 @pytest.mark.parametrize("size", [3, 4, 5, 8, 39, 40, 41, 500])
 @pytest.mark.parametrize("percent", [1, 10, 50])
-def test_each_comes_once_more_with_enough_others_in_between(size, percent):
+def test_each_repeat_comes_once_with_enough_documents_in_between(size, percent):
     for one in range(20):
-        spots = planned(pool(size), percent=percent, words=f"7:ada:{one}:altered:1")
+        spots = plan_repeats(pool(size), percent=percent, words=f"7:ada:{one}:altered:1")
 
         firsts = [spot.candidate for spot in spots if not spot.again]
         assert firsts == [candidate for candidate, _ in pool(size)]
-        repeats = again(spots)
+        repeats = repeated_candidates(spots)
         assert len(set(repeats)) == len(repeats)
         for candidate in repeats:
             first, second = spots.index(Spot(candidate)), spots.index(Spot(candidate, again=True))
@@ -73,34 +73,38 @@ def test_each_comes_once_more_with_enough_others_in_between(size, percent):
             assert len(between) >= gap(size)
 
 
-def test_the_same_words_draw_the_same_and_others_draw_others():
-    ada = planned(pool(100), percent=20, words="7:ada:301:altered:1")
+def test_the_draw_depends_only_on_the_words():
+    ada = plan_repeats(pool(100), percent=20, words="7:ada:301:altered:1")
 
-    assert planned(pool(100), percent=20, words="7:ada:301:altered:1") == ada
-    assert again(planned(pool(100), percent=20, words="7:ben:301:altered:1")) != again(ada)
-    assert again(planned(pool(100), percent=20, words="7:ada:301:altered:2")) != again(ada)
+    assert plan_repeats(pool(100), percent=20, words="7:ada:301:altered:1") == ada
+    assert repeated_candidates(
+        plan_repeats(pool(100), percent=20, words="7:ben:301:altered:1")
+    ) != repeated_candidates(ada)
+    assert repeated_candidates(
+        plan_repeats(pool(100), percent=20, words="7:ada:301:altered:2")
+    ) != repeated_candidates(ada)
 
 
-def test_what_was_answered_comes_again_whatever_was_loaded_since():
+def test_answered_repeats_stay_whatever_was_loaded_since():
     words = "7:ada:301:altered:1"
-    before = again(planned(pool(40), percent=10, words=words))
+    before = repeated_candidates(plan_repeats(pool(40), percent=10, words=words))
 
-    after = again(planned(pool(60), percent=10, words=words, answered=before))
-    lowered = again(planned(pool(40), percent=1, words=words, answered=before))
+    after = repeated_candidates(plan_repeats(pool(60), percent=10, words=words, answered=before))
+    lowered = repeated_candidates(plan_repeats(pool(40), percent=1, words=words, answered=before))
 
     assert set(before) <= set(after)
-    assert len(after) == number(60, 10, chance(words)) == 6
+    assert len(after) == count_repeats(60, 10, chance(words)) == 6
     assert sorted(lowered) == sorted(before)
 
 
-def test_no_number_says_whether_it_is_a_repeat():
+def test_numbers_do_not_reveal_repeats():
     draw = random.Random(1)
     spots = [Spot(draw.randrange(1, 2**39), bool(draw.randrange(2))) for _ in range(2_000)]
     spots += [Spot(one, again) for one in range(1, 100) for again in (False, True)]
 
-    numbers = {spot: masked(spot, 3) for spot in spots}
+    numbers = {spot: mask(spot, 3) for spot in spots}
 
-    assert all(unmasked(found, 3) == spot for spot, found in numbers.items())
+    assert all(unmask(found, 3) == spot for spot, found in numbers.items())
     assert len(set(numbers.values())) == len(set(spots))
     assert {len(str(found)) for found in numbers.values()} == {13}
     # Neither the last digit nor the size tells the two kinds apart.
@@ -110,12 +114,12 @@ def test_no_number_says_whether_it_is_a_repeat():
         assert 0.4 < sum(found > 3 * 2**39 for found in some) / len(some) < 0.6
 
 
-def test_each_person_knows_a_document_by_a_number_of_their_own():
-    assert masked(Spot(93), 3) != masked(Spot(93), 4)
+def test_each_person_has_their_own_numbers():
+    assert mask(Spot(93), 3) != mask(Spot(93), 4)
 
 
-def test_a_number_that_stands_for_nothing_is_a_key():
-    assert unmasked(93, 3) == Spot(93)
-    assert unmasked(2**41, 3) == Spot(2**41)
+def test_a_number_out_of_range_is_a_candidates_key():
+    assert unmask(93, 3) == Spot(93)
+    assert unmask(2**41, 3) == Spot(2**41)
     with pytest.raises(ValueError, match="no key"):
-        masked(Spot(2**39), 3)
+        mask(Spot(2**39), 3)

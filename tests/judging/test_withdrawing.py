@@ -34,7 +34,7 @@ def scene(db) -> Scene:
     return Scene()
 
 
-def standing(scene: Scene) -> list[tuple[str, Any]]:
+def current_statements(scene: Scene) -> list[tuple[str, Any]]:
     """Return the current statements as (document id, relevance or kind of flag)."""
     flags = Flag.objects.current().values_list("candidate__document__doc_id", "kind")
     return sorted([*scene.current(), *flags], key=str)
@@ -51,17 +51,17 @@ def withdraw(scene: Scene, row: Judgment | Flag, by=None) -> Recorded:
     return withdrawal.withdraw(uuid=row.uuid, pair=scene.pair, by=by or scene.ada)
 
 
-def test_a_judgment_is_taken_back_and_kept(scene):
+def test_a_withdrawn_judgment_is_kept(scene):
     judgment = scene.judge(1)
 
     withdraw(scene, judgment)
 
     judgment.refresh_from_db()
     assert judgment.withdrawn_at == judgment.superseded_at is not None
-    assert standing(scene) == []
+    assert current_statements(scene) == []
 
 
-def test_taking_back_twice_changes_nothing(scene):
+def test_withdrawing_twice_changes_nothing(scene):
     first, second = scene.judge(1), scene.judge(2)
 
     withdraw(scene, second)
@@ -69,10 +69,10 @@ def test_taking_back_twice_changes_nothing(scene):
 
     first.refresh_from_db()
     assert first.superseded_at is None
-    assert standing(scene) == [("A", 1)]
+    assert current_statements(scene) == [("A", 1)]
 
 
-def test_a_flag_is_taken_back_twice(scene):
+def test_withdrawing_a_flag_twice_changes_nothing(scene):
     judgment, put = scene.judge(1), flag(scene)
 
     withdraw(scene, put)
@@ -80,30 +80,30 @@ def test_a_flag_is_taken_back_twice(scene):
 
     judgment.refresh_from_db()
     assert judgment.superseded_at is None
-    assert standing(scene) == [("A", 1)]
+    assert current_statements(scene) == [("A", 1)]
 
 
-def test_a_flag_that_gave_way_to_a_judgment_stands_again(scene):
+def test_withdrawing_a_judgment_restores_the_flag_it_cleared(scene):
     flag(scene)
     judgment = scene.judge(1)
 
     withdraw(scene, judgment)
 
-    assert standing(scene) == [("A", "later")]
+    assert current_statements(scene) == [("A", "later")]
 
 
-def test_what_was_replaced_meanwhile_leaves_the_newer_standing(scene):
+def test_withdrawing_a_superseded_judgment_keeps_the_newer_one(scene):
     first, second, third = scene.judge(0), scene.judge(1), scene.judge(2)
 
     said = withdraw(scene, second)
 
     assert "a newer answer" in said.warning
-    assert standing(scene) == [("A", 2)]
+    assert current_statements(scene) == [("A", 2)]
     third.refresh_from_db()
     assert third.replaces == first
 
 
-def test_after_the_middle_is_gone_the_newest_uncovers_the_oldest(scene):
+def test_withdrawing_the_newest_after_the_middle_restores_the_oldest(scene):
     scene.judge(0)
     second = flag(scene, "problem")
     third = scene.judge(2)
@@ -111,23 +111,23 @@ def test_after_the_middle_is_gone_the_newest_uncovers_the_oldest(scene):
 
     withdraw(scene, third)
 
-    assert standing(scene) == [("A", 0)]
+    assert current_statements(scene) == [("A", 0)]
 
 
 def test_undo_goes_back_through_flags_and_judgments(scene):
     scene.judge(1)
     flag(scene)
     scene.judge(2)
-    seen = [standing(scene)]
+    seen = [current_statements(scene)]
 
     for _ in range(3):
         withdrawal.undo(narrative=scene.narrative, by=scene.ada)
-        seen.append(standing(scene))
+        seen.append(current_statements(scene))
 
     assert seen == [[("A", 2)], [("A", "later")], [("A", 1)], []]
 
 
-def test_the_assignment_is_done_again_when_the_flag_over_its_last_judgment_is_taken_back(scene):
+def test_the_assignment_is_done_again_when_the_flag_over_its_last_judgment_is_withdrawn(scene):
     scene.judge(1)
     scene.judge(1, of=scene.second)
     put = flag(scene)
@@ -138,7 +138,7 @@ def test_the_assignment_is_done_again_when_the_flag_over_its_last_judgment_is_ta
     assert scene.ada.assignments.get().done_at is not None
 
 
-def test_an_assignment_that_was_taken_after_all_was_said_is_done_once_something_is_taken_back(
+def test_an_assignment_taken_after_all_answers_is_done_once_one_is_withdrawn(
     scene,
 ):
     scene.judge(1)
@@ -153,7 +153,7 @@ def test_an_assignment_that_was_taken_after_all_was_said_is_done_once_something_
     assert assignment.touched_at == assignment.done_at
 
 
-def test_taking_back_the_last_judgment_gives_the_assignment_work_again(scene):
+def test_withdrawing_the_last_judgment_reopens_the_assignment(scene):
     scene.judge(1)
     last = scene.judge(1, of=scene.second)
 
@@ -162,7 +162,7 @@ def test_taking_back_the_last_judgment_gives_the_assignment_work_again(scene):
     assert scene.ada.assignments.get().done_at is None
 
 
-def test_what_someone_else_said_is_not_here(scene):
+def test_someone_elses_judgment_cannot_be_withdrawn(scene):
     judgment = scene.judge(1)
     scene.project.overlap_judge = 2
     scene.project.save()
@@ -172,31 +172,31 @@ def test_what_someone_else_said_is_not_here(scene):
     with pytest.raises(Refused, match="it was not saved"):
         withdraw(scene, judgment, by=ben)
 
-    assert standing(scene) == [("A", 1)]
+    assert current_statements(scene) == [("A", 1)]
 
 
-def test_what_was_never_said_is_not_here(scene):
+def test_an_unknown_uuid_cannot_be_withdrawn(scene):
     with pytest.raises(Refused, match="it was not saved"):
         withdrawal.withdraw(uuid=uuid(1), pair=scene.pair, by=scene.ada)
 
 
-def test_what_came_from_a_file_stays(scene):
+def test_a_judgment_from_a_file_cannot_be_withdrawn(scene):
     loaded = factories.judgment(scene.narrative, scene.first, scene.ada, source="file")
 
     with pytest.raises(Refused, match="came from a file"):
         withdraw(scene, loaded)
 
-    assert standing(scene) == [("A", 1)]
+    assert current_statements(scene) == [("A", 1)]
 
 
-def test_in_an_archived_project_nothing_is_taken_back(scene):
+def test_withdrawing_in_an_archived_project_is_refused(scene):
     judgment = scene.judge(1)
     scene.ada.project.archived_at = judgment.at
 
     with pytest.raises(Refused, match="archived"):
         withdraw(scene, judgment)
 
-    assert standing(scene) == [("A", 1)]
+    assert current_statements(scene) == [("A", 1)]
 
 
 class AnyHistory(TestCase):
@@ -224,7 +224,7 @@ class AnyHistory(TestCase):
 
     @settings(max_examples=60)
     @given(st.data())
-    def test_at_most_one_statement_stands_and_none_is_lost(self, data: st.DataObject) -> None:
+    def test_at_most_one_statement_is_current_and_none_is_lost(self, data: st.DataObject) -> None:
         said = st.tuples(st.sampled_from(["judgment", "flag", "undo"]), st.integers(0, 1))
         entries = [
             (kind, number, candidate, data.draw(st.integers(0, number if kind == "undo" else 2)))

@@ -27,7 +27,7 @@ def tides(db):
     return factories.project(overlap_judge=2)
 
 
-def given(task: str, by: Membership, **more) -> Assignment:
+def take_next(task: str, by: Membership, **more) -> Assignment:
     """Take the next assignment for `by`; there must be one."""
     assignment = assignments.take_next(task=task, by=by, **more)
     assert assignment is not None
@@ -47,7 +47,7 @@ def test_the_next_open_assignment_is_given(tides):
     (pair,) = pairs(tides, "301")
     ada = factories.member(tides, "ada")
 
-    assignment = given(JUDGE, ada)
+    assignment = take_next(JUDGE, ada)
 
     assert (assignment.pair, assignment.seat, assignment.member) == (pair, 1, ada)
 
@@ -68,7 +68,7 @@ def test_a_pair_that_others_began_comes_first(tides):
     ada, ben = factories.member(tides, "ada"), factories.member(tides, "ben")
     assignments.take(pair=second, task=JUDGE, by=ada)
 
-    assert given(JUDGE, ben).pair == second
+    assert take_next(JUDGE, ben).pair == second
 
 
 def test_nobody_gets_an_assignment_beyond_the_overlap(tides):
@@ -91,19 +91,19 @@ def test_taking_a_full_pair_is_refused_with_a_sentence(tides):
     assert Assignment.objects.count() == 2
 
 
-def test_an_untouched_assignment_comes_back_after_the_lease(tides):
+def test_an_untouched_assignment_is_given_back_after_the_lease(tides):
     pairs(tides, "301")
     people = [factories.member(tides, name) for name in ("ada", "ben", "dan")]
     assignments.take_next(task=JUDGE, by=people[0], now=NOON)
     assignments.take_next(task=JUDGE, by=people[1], now=NOON)
 
-    later = given(JUDGE, people[2], now=NOON + assignments.LEASE + timedelta(seconds=1))
+    later = take_next(JUDGE, people[2], now=NOON + assignments.LEASE + timedelta(seconds=1))
 
     assert later.seat == 1
     assert list(Assignment.objects.values_list("member__name", flat=True)) == ["dan"]
 
 
-def test_an_assignment_in_which_work_was_done_never_comes_back(tides):
+def test_an_assignment_in_which_work_was_done_is_never_given_back(tides):
     (pair,) = pairs(tides, "301")
     ada, dan = factories.member(tides, "ada"), factories.member(tides, "dan")
     assignments.take_next(task=JUDGE, by=ada, now=NOON)
@@ -122,7 +122,7 @@ def test_an_assignment_in_which_work_was_done_never_comes_back(tides):
 def test_a_begun_assignment_cannot_be_given_back(tides):
     (pair,) = pairs(tides, "301")
     ada = factories.member(tides, "ada")
-    assignment = given(JUDGE, ada)
+    assignment = take_next(JUDGE, ada)
     judging.judge(
         narrative=factories.altered(pair),
         candidate=pair.query.candidates.get(),
@@ -141,7 +141,7 @@ def test_only_its_holder_or_a_lead_gives_an_assignment_back(tides):
         factories.member(tides, "ben"),
         factories.lead(tides),
     )
-    assignment = given(JUDGE, ada)
+    assignment = take_next(JUDGE, ada)
 
     with pytest.raises(Refused, match="holder or a lead"):
         assignments.give_back(assignment=assignment, by=ben)
@@ -183,13 +183,13 @@ def test_a_narrative_sent_back_is_written_again_by_its_author(tides):
     assert assignments.take_next(task=JUDGE, by=ada) is None
 
 
-def test_nobody_reviews_their_own_words(tides):
+def test_nobody_reviews_their_own_narrative(tides):
     (pair,) = pairs(tides, "301", altered=None)
     ada, dan = factories.member(tides, "ada"), factories.member(tides, "dan")
     Narrative.objects.create(pair=pair, side="altered", text="At sea only.", author=ada)
 
     assert assignments.take_next(task=REVIEW, by=ada) is None
-    assert given(REVIEW, dan).pair == pair
+    assert take_next(REVIEW, dan).pair == pair
 
 
 def test_a_removed_pair_is_given_to_nobody(tides):

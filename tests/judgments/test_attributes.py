@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.judgments.attributes import attributes_of, conditions_in_force, set_negated
+from annotate.judgments.attributes import attributes_of, current_conditions, set_negated
 from annotate.models import AuditEvent, Condition, Narrative, Verdict
 from base.errors import Refused
 from tests import factories
@@ -49,15 +49,15 @@ def tides():
     return Scene()
 
 
-def test_a_document_has_what_is_claimed_and_what_people_found(tides):
+def test_a_document_has_claimed_and_verified_attributes(tides):
     positive, negative = attributes_of(
-        tides.project, conditions_in_force(tides.pair), [tides.positive, tides.negative]
+        tides.project, current_conditions(tides.pair), [tides.positive, tides.negative]
     )
 
-    assert positive.named("claimed", "met") == ["length", "source"]
+    assert positive.names_with("claimed", "met") == ["length", "source"]
     assert not positive.is_verified
-    assert negative.named("claimed", "not_met") == ["length"]
-    assert negative.named("verified", "not_met") == ["length", "source"]
+    assert negative.names_with("claimed", "not_met") == ["length"]
+    assert negative.names_with("verified", "not_met") == ["length", "source"]
     assert [one.differs for one in negative.attributes] == [False, True]
 
 
@@ -66,7 +66,7 @@ def test_people_who_differ_verify_nothing(tides):
         answer="met"
     )
 
-    [negative] = attributes_of(tides.project, conditions_in_force(tides.pair), [tides.negative])
+    [negative] = attributes_of(tides.project, current_conditions(tides.pair), [tides.negative])
 
     assert [one.verified for one in negative.attributes] == ["not_met", None]
 
@@ -74,7 +74,7 @@ def test_people_who_differ_verify_nothing(tides):
 def test_a_lead_says_which_attributes_the_reversed_query_negates(tides):
     set_negated(pair=tides.pair, numbers=[1], by=tides.carla)
 
-    assert [one.negated for one in conditions_in_force(tides.pair)] == [True, False]
+    assert [one.negated for one in current_conditions(tides.pair)] == [True, False]
     event = AuditEvent.objects.get(what="attributes.negated")
     assert event.changes == {"negated": [[], [1]]}
 
@@ -86,7 +86,7 @@ def test_a_lead_says_which_attributes_the_reversed_query_negates(tides):
         ([3], "There is no attribute 3."),
     ],
 )
-def test_what_no_reversed_query_can_negate_is_refused(tides, numbers, sentence):
+def test_invalid_numbers_of_negated_attributes_are_refused(tides, numbers, sentence):
     with pytest.raises(Refused, match=sentence):
         set_negated(pair=tides.pair, numbers=numbers, by=tides.carla)
 
@@ -96,7 +96,7 @@ def test_without_a_reversed_query_nothing_is_negated(tides):
         set_negated(pair=tides.other, numbers=[1], by=tides.carla)
 
 
-def test_the_page_shows_both_and_takes_what_is_negated(tides, client):
+def test_the_page_shows_attributes_and_saves_negated_ones(tides, client):
     client.force_login(tides.carla.user)
     url = reverse("annotate:attributes", args=[tides.pair.pk])
 
@@ -108,7 +108,7 @@ def test_the_page_shows_both_and_takes_what_is_negated(tides, client):
     assert [one.negated for one in page.context["conditions"]] == [False, True]
 
 
-def test_a_lead_who_judges_the_instruction_does_not_see_what_is_known(tides, client):
+def test_a_lead_who_judges_the_instruction_does_not_see_its_attributes(tides, client):
     factories.assignment(tides.pair, tides.carla)
     client.force_login(tides.carla.user)
 
@@ -117,7 +117,7 @@ def test_a_lead_who_judges_the_instruction_does_not_see_what_is_known(tides, cli
     assert page.status_code == 403
 
 
-def test_programs_read_both_and_say_what_is_negated(tides):
+def test_programs_read_attributes_and_set_negated_ones(tides):
     program = Program("carla", "read", "lead")
     at = f"pairs/{tides.pair.pk}/attributes/"
 

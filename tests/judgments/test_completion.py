@@ -54,7 +54,7 @@ def tides(db):
     return made
 
 
-def from_file(project: Project, *lines: str) -> None:
+def load_judgments(project: Project, *lines: str) -> None:
     """Load judgments, each line as "query doc annotator relevance"."""
     rows = [line.replace(" ", ",") for line in lines]
     content = "\n".join(["query_id,doc_id,annotator,relevance", *rows]) + "\n"
@@ -62,7 +62,7 @@ def from_file(project: Project, *lines: str) -> None:
     assert not report.refused, report.problems
 
 
-def everything(by: str, query_id: str) -> list[str]:
+def whole_query(by: str, query_id: str) -> list[str]:
     """Return the lines of a file in which one person judges a whole query."""
     return [f"{query_id} {doc_id} {by} 1" for doc_id in DOCUMENTS]
 
@@ -77,7 +77,7 @@ def counted(reader: Membership) -> dict[str, Any]:
     }
 
 
-def counts_for(reader: Membership) -> dict[str, Any]:
+def counts_on_pages(reader: Membership) -> dict[str, Any]:
     """Return what `counted` does, from every page and endpoint that shows progress."""
     client = Client()
     assert reader.user is not None
@@ -126,7 +126,7 @@ def counts_for(reader: Membership) -> dict[str, Any]:
 def test_judgments_from_a_file_fill_assignments(tides):
     """A regression: 20 "open" assignments led to pages that said "229 of 229"."""
     for query_id in ("301", "302"):
-        from_file(tides.project, *everything("ada", query_id), *everything("ben", query_id))
+        load_judgments(tides.project, *whole_query("ada", query_id), *whole_query("ben", query_id))
 
     found = counted(tides.carla)
 
@@ -138,8 +138,8 @@ def test_judgments_from_a_file_fill_assignments(tides):
     assert Assignment.objects.count() == 0
 
 
-def test_who_judged_in_a_file_is_not_offered_the_same_assignment_and_others_are(tides):
-    from_file(tides.project, *everything("ada", "301"))
+def test_an_author_of_loaded_judgments_is_not_offered_the_assignment_but_others_are(tides):
+    load_judgments(tides.project, *whole_query("ada", "301"))
     pair = tides.pairs["301"]
 
     assert [
@@ -151,8 +151,8 @@ def test_who_judged_in_a_file_is_not_offered_the_same_assignment_and_others_are(
 
 
 def test_a_document_that_a_file_left_out_keeps_an_assignment_open(tides):
-    lines = [*everything("ada", "301"), *everything("ben", "301")]
-    from_file(tides.project, *lines[:-1])
+    lines = [*whole_query("ada", "301"), *whole_query("ben", "301")]
+    load_judgments(tides.project, *lines[:-1])
     pair = tides.pairs["301"]
 
     assert [
@@ -171,7 +171,7 @@ def test_judgments_from_a_file_end_an_assignment_that_was_taken_before(tides):
         assignments.take(pair=tides.pairs["301"], task=JUDGE, by=by, become_blind=True)
     assert must_answer_first(tides.carla)
 
-    from_file(tides.project, *everything("ada", "301"), *everything("carla", "301"))
+    load_judgments(tides.project, *whole_query("ada", "301"), *whole_query("carla", "301"))
 
     assert [assignment.done_at for assignment in Assignment.objects.all()] == [None, None]
     assert my_assignments(tides.ada) == my_assignments(tides.carla) == []
@@ -179,8 +179,8 @@ def test_judgments_from_a_file_end_an_assignment_that_was_taken_before(tides):
     assert counted(tides.carla)["assignments"]["judge"] == (2, 4)
 
 
-def test_who_judged_in_a_file_can_still_be_given_an_assignment_to_judge_again(tides):
-    from_file(tides.project, *everything("ada", "301"))
+def test_an_author_of_loaded_judgments_can_still_take_an_assignment(tides):
+    load_judgments(tides.project, *whole_query("ada", "301"))
 
     assignment = assignments.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
 
@@ -204,17 +204,17 @@ def test_a_machine_fills_no_assignment(tides):
 
 
 @pytest.mark.parametrize("complete", [True, False])
-def test_every_address_says_the_same(tides, complete):
-    from_file(
+def test_every_page_and_endpoint_agrees(tides, complete):
+    load_judgments(
         tides.project,
-        *(line for query in ("301", "302") for line in everything("ada", query)),
-        *everything("ben", "301"),
+        *(line for query in ("301", "302") for line in whole_query("ada", query)),
+        *whole_query("ben", "301"),
     )
     assignments.take(pair=tides.pairs["302"], task=JUDGE, by=tides.ben)
     for doc_id in DOCUMENTS if complete else "AB":
         answer(tides, "flag" if doc_id == "A" else "page", "ben", "302", doc_id)
 
-    found = counts_for(tides.carla)
+    found = counts_on_pages(tides.carla)
 
     counts = counted(tides.carla)
     assert counts["answers"] == ((12, 12) if complete else (11, 12))
@@ -254,7 +254,7 @@ def answer(tides: SimpleNamespace, kind: str, name: str, query_id: str, doc_id: 
             factories.judgment(older, candidate, by)
         return False
     if kind == "file":
-        from_file(tides.project, f"{query_id} {doc_id} {name} 1")
+        load_judgments(tides.project, f"{query_id} {doc_id} {name} 1")
         return True
     if not assignments.holds(pair=pair, task=JUDGE, by=by):
         try:
@@ -417,7 +417,7 @@ def test_a_flag_beside_a_judgment_of_the_same_person_is_one_answer(tides):
 
 
 def test_imported_judgments_have_no_date(tides, client):
-    from_file(tides.project, *everything("ada", "301"))
+    load_judgments(tides.project, *whole_query("ada", "301"))
     client.force_login(tides.carla.user)
 
     page = client.get(reverse("annotate:project", args=["tides"]))

@@ -60,7 +60,7 @@ def test_changed_conditions_alone_make_a_new_version(pair, ada):
     assert conditions(pair) == [[(1, "", "in use")], [(1, "", "in use"), (2, "", "since 1990")]]
 
 
-def test_the_same_words_and_conditions_are_no_new_version(pair, ada, client):
+def test_the_same_text_and_conditions_make_no_new_version(pair, ada, client):
     sent = {"text": "At sea.", "conditions": "place: at sea"}
     client.post(url(pair), {**sent, "based_on": 0})
 
@@ -71,7 +71,7 @@ def test_the_same_words_and_conditions_are_no_new_version(pair, ada, client):
     assert len(conditions(pair)) == 1
 
 
-def test_who_does_not_speak_of_conditions_keeps_them(pair, ada):
+def test_rewriting_without_naming_conditions_keeps_them(pair, ada):
     rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0, conditions="in use")
 
     rewriting.rewrite_narrative(pair=pair, text="At sea, too.", by=ada, based_on=1)
@@ -79,7 +79,7 @@ def test_who_does_not_speak_of_conditions_keeps_them(pair, ada):
     assert conditions(pair) == [[(1, "", "in use")]] * 2
 
 
-def test_conditions_can_be_taken_away(pair, ada):
+def test_conditions_can_be_removed(pair, ada):
     rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0, conditions="in use")
 
     rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=1, conditions="")
@@ -91,13 +91,13 @@ def test_conditions_can_be_taken_away(pair, ada):
     ("typed", "sentence"),
     [
         ("at sea\nat sea", "Line 2 says the same as line 1"),
-        ("\n".join(map(str, range(21))), "These are 21 conditions; at most 20 are kept"),
+        ("\n".join(map(str, range(21))), "There are 21 conditions; at most 20 are allowed"),
         ("in use\n" + "x" * 2_001, "The condition on line 2 has 2,001 characters"),
         ("at\x01sea", "control character (U+0001)"),
-        ("x" * 1_000_000, "This has 1000000 characters; at most 40000 are kept"),
+        ("x" * 1_000_000, "This has 1000000 characters; at most 40000 are allowed"),
     ],
 )
-def test_conditions_are_refused_at_their_field(pair, ada, client, typed, sentence):
+def test_invalid_conditions_are_refused_at_their_field(pair, ada, client, typed, sentence):
     response = client.post(
         url(pair), {"text": "At sea only.", "based_on": 0, "conditions": typed, "note": "why"}
     )
@@ -111,7 +111,7 @@ def test_conditions_are_refused_at_their_field(pair, ada, client, typed, sentenc
     assert conditions(pair) == []
 
 
-def test_the_page_shows_them_as_they_were_typed(pair, ada, client):
+def test_the_page_shows_conditions_as_they_were_typed(pair, ada, client):
     client.post(
         url(pair), {"text": "At sea only.", "based_on": 0, "conditions": "place: at sea\nin use"}
     )
@@ -119,7 +119,7 @@ def test_the_page_shows_them_as_they_were_typed(pair, ada, client):
     assert "place: at sea\nin use</textarea>" in client.get(url(pair)).content.decode()
 
 
-def test_a_version_shows_what_became_of_its_conditions(pair, ada, client):
+def test_a_version_shows_the_changes_of_its_conditions(pair, ada, client):
     rewriting.rewrite_narrative(
         pair=pair, text="At sea.", by=ada, based_on=0, conditions="in use\nsince 1990"
     )

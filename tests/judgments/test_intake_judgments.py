@@ -81,7 +81,7 @@ def test_unknown_people_become_raters_without_a_login(project):
     ]
 
 
-def test_what_the_project_does_not_know_is_made_with_an_empty_original_narrative(project):
+def test_a_missing_pair_is_created_with_an_empty_original_narrative(project):
     load(project, "judgments-csv", CSV)
 
     pair = InstructionPair.objects.get()
@@ -90,7 +90,7 @@ def test_what_the_project_does_not_know_is_made_with_an_empty_original_narrative
     assert set(Candidate.objects.values_list("origin", "prior_relevance")) == {("judged", None)}
 
 
-def test_members_are_known_by_their_names(project, pair):
+def test_members_are_recognized_by_name(project, pair):
     ada = factories.member(project, "ada")
 
     load(project, "judgments-csv", f"{HEADER}301,A,ada,1\n")
@@ -115,7 +115,7 @@ def test_the_column_label_is_the_relevance_too(project):
     assert current_judgments() == [("A", "ada", 1)]
 
 
-def test_everything_a_line_says_is_kept(project, pair):
+def test_every_field_of_a_line_is_saved(project, pair):
     load(
         project,
         "judgments-jsonl",
@@ -170,7 +170,7 @@ def test_a_judgment_is_about_the_altered_narrative_where_there_is_one(project, p
     assert Judgment.objects.get().narrative == pair.current("altered")
 
 
-def test_else_it_is_about_the_original(project):
+def test_a_judgment_is_about_the_original_if_there_is_no_altered_narrative(project):
     query = factories.query(project, "301")
     pair = factories.pair(query, altered=None)
 
@@ -179,7 +179,7 @@ def test_else_it_is_about_the_original(project):
     assert Judgment.objects.get().narrative == pair.current("original")
 
 
-def test_it_is_about_the_version_in_force_unless_it_names_one(project, pair):
+def test_a_judgment_is_about_the_current_version_unless_it_names_one(project, pair):
     second = factories.narrative(pair, text="Only plants in rivers count.", version=2)
 
     load(
@@ -205,7 +205,7 @@ def test_it_is_about_the_version_in_force_unless_it_names_one(project, pair):
         ({"pair_id": "302"}, "there is no instruction pair 302 in this project: load it first"),
     ],
 )
-def test_a_narrative_that_is_not_here_is_refused(project, pair, fields, sentence):
+def test_a_missing_narrative_is_refused(project, pair, fields, sentence):
     report = load(project, "judgments-jsonl", jsonl(record(doc_id="B"), record(**fields)))
 
     assert problems(report) == [f"file.txt:2: {sentence}"]
@@ -213,7 +213,7 @@ def test_a_narrative_that_is_not_here_is_refused(project, pair, fields, sentence
     assert project.documents.count() == 1
 
 
-def test_of_several_pairs_a_line_must_name_one(project, pair):
+def test_a_line_must_name_a_pair_if_its_query_has_several(project, pair):
     factories.pair(pair.query, pair_id="301_b")
 
     report = load(project, "judgments-csv", f"{HEADER}301,A,ada,1\n")
@@ -239,7 +239,7 @@ def test_a_pair_of_another_query_is_refused(project, pair):
 # --- grades ---------------------------------------------------------------------------------------
 
 
-def test_a_relevance_that_is_no_grade_of_the_project_is_refused(project):
+def test_a_relevance_that_is_not_a_grade_of_the_project_is_refused(project):
     report = load(project, "judgments-csv", f"{HEADER}301,A,ada,2\n301,B,ada,3\n")
 
     assert counts(report) == (2, 0, 0, 0, 1)
@@ -278,7 +278,7 @@ def test_flags_made_of_no_grade_are_not_made_twice(project):
     assert Flag.objects.count() == 1
 
 
-def test_without_saying_that_it_means_no_grade_it_is_refused_and_the_sentence_says_how(project):
+def test_an_undeclared_value_for_no_grade_is_refused_with_a_hint(project):
     report = load(project, "judgments-csv", f"{HEADER}301,B,ada,-1\n")
 
     assert problems(report) == [
@@ -314,7 +314,7 @@ def test_a_line_that_repeats_another_counts_as_unchanged(project):
     assert current_judgments() == [("A", "ada", 1)]
 
 
-def test_of_two_dated_ones_the_later_stands_and_the_earlier_is_history(project):
+def test_of_two_dated_judgments_the_later_is_current(project):
     report = load_records(
         project,
         JudgmentRecord("301", "A", "ada", 2, at=NOON),
@@ -326,7 +326,7 @@ def test_of_two_dated_ones_the_later_stands_and_the_earlier_is_history(project):
     assert Judgment.objects.get(relevance=1).superseded_at == NOON
 
 
-def test_another_relevance_supersedes_what_was_loaded_before(project):
+def test_another_relevance_supersedes_the_loaded_judgment(project):
     load(project, "judgments-csv", CSV)
     earlier = Judgment.objects.get(annotator__name="ben")
 
@@ -351,7 +351,7 @@ def test_going_back_to_the_first_file_is_a_change_again(project):
     assert Judgment.objects.filter(annotator__name="ben").count() == 3
 
 
-def test_loading_again_leaves_what_a_person_has_changed_on_a_page_since(project, pair):
+def test_loading_again_keeps_later_judgments_from_pages(project, pair):
     ada = factories.member(project, "ada")
     load(project, "judgments-csv", f"{HEADER}301,A,ada,2\n")
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
@@ -368,7 +368,7 @@ def test_loading_again_leaves_what_a_person_has_changed_on_a_page_since(project,
     assert current_judgments() == [("A", "ada", 0)]
 
 
-def test_loading_again_after_a_rewriting_judges_nothing_anew(project, pair):
+def test_loading_again_after_a_rewriting_changes_nothing(project, pair):
     load(project, "judgments-csv", f"{HEADER}301,A,ada,2\n301,B,ada,-1\n", no_grade=-1)
     factories.narrative(pair, text="Only plants in rivers count.", version=2)
 
@@ -378,7 +378,7 @@ def test_loading_again_after_a_rewriting_judges_nothing_anew(project, pair):
     assert current_judgments(narrative__version=2) == []
 
 
-def test_a_dated_judgment_older_than_the_one_that_stands_is_history(project, pair):
+def test_a_dated_judgment_older_than_the_current_one_is_superseded(project, pair):
     ada = factories.member(project, "ada")
     candidate = Candidate.objects.get(document__doc_id="A")
     factories.judgment(pair.current("altered"), candidate, ada, 0, at=EVENING)
@@ -390,7 +390,7 @@ def test_a_dated_judgment_older_than_the_one_that_stands_is_history(project, pai
     assert Judgment.objects.get(relevance=2).superseded_at == EVENING
 
 
-def test_a_uuid_that_is_here_says_nothing_new(project, pair):
+def test_a_known_uuid_changes_nothing(project, pair):
     line = jsonl(record(uuid=KEY, at=MORNING.isoformat()))
     load(project, "judgments-jsonl", line)
 
@@ -399,7 +399,7 @@ def test_a_uuid_that_is_here_says_nothing_new(project, pair):
     assert counts(report) == (1, 0, 0, 1, 0)
 
 
-def test_a_uuid_that_is_here_with_something_else_is_refused(project, pair):
+def test_a_known_uuid_with_other_content_is_refused(project, pair):
     load(project, "judgments-jsonl", jsonl(record(uuid=KEY)))
 
     report = load(project, "judgments-jsonl", jsonl(record(uuid=KEY, relevance=1)))
@@ -415,7 +415,7 @@ def test_a_uuid_twice_in_a_file_for_different_things_is_refused(project, pair):
     assert problems(report) == [f"file.txt:2: the UUID {KEY} is that of another judgment on line 1"]
 
 
-def test_a_uuid_of_another_project_is_refused_with_what_to_do(project, pair):
+def test_a_uuid_of_another_project_is_refused_with_advice(project, pair):
     lines = jsonl(record(uuid=KEY), flag(uuid=OTHER_KEY, doc_id="B"))
     load(factories.project("lakes"), "judgments-jsonl", lines)
 
@@ -435,7 +435,7 @@ def test_a_uuid_of_another_project_is_refused_with_what_to_do(project, pair):
     assert counts(again) == (2, 2, 0, 0, 0)
 
 
-def test_a_judgment_that_the_file_knows_to_be_over_ends_here_too(project, pair):
+def test_a_judgment_that_ended_in_the_file_ends_in_the_project(project, pair):
     load(project, "judgments-jsonl", jsonl(record(uuid=KEY)))
 
     report = load(
@@ -465,15 +465,15 @@ def flag(**fields: object) -> dict[str, Any]:
     }
 
 
-def test_a_flag_takes_the_place_of_a_judgment_and_of_another_flag(project, pair):
+def test_a_flag_supersedes_a_judgment_and_another_flag(project, pair):
     load(project, "judgments-jsonl", jsonl(record(), flag(doc_id="B", kind="later", words="")))
 
     report = load(project, "judgments-jsonl", jsonl(flag(), flag(doc_id="B")))
 
     assert counts(report) == (2, 0, 2, 0, 0)
     assert current_judgments() == []
-    standing = Flag.objects.current()
-    assert sorted(standing.values_list("candidate__document__doc_id", "kind")) == [
+    current = Flag.objects.current()
+    assert sorted(current.values_list("candidate__document__doc_id", "kind")) == [
         ("A", "problem"),
         ("B", "problem"),
     ]
@@ -488,7 +488,7 @@ def test_a_judgment_clears_the_flag(project, pair):
     assert current_judgments() == [("A", "ada", 2)]
 
 
-def test_a_flag_that_someone_has_cleared_since_does_not_come_back(project, pair):
+def test_a_cleared_flag_is_not_restored_by_loading_again(project, pair):
     load(project, "judgments-jsonl", jsonl(flag()))
     Flag.objects.update(cleared_at=NOON)
 
@@ -512,7 +512,7 @@ def test_a_flag_with_a_known_uuid_is_the_same_flag(project, pair):
     assert (kept.uuid, kept.made_at, kept.cleared_at) == (uuid.UUID(KEY), MORNING, NOON)
 
 
-def test_a_flag_from_before_flags_had_uuids_is_known_by_what_it_says(project, pair):
+def test_a_flag_without_a_uuid_is_recognized_by_its_content(project, pair):
     load(project, "judgments-jsonl", jsonl(flag(at=MORNING.isoformat())))
 
     report = load(project, "judgments-jsonl", jsonl(flag(at=MORNING.isoformat(), uuid=KEY)))
@@ -521,7 +521,7 @@ def test_a_flag_from_before_flags_had_uuids_is_known_by_what_it_says(project, pa
     assert Flag.objects.count() == 1
 
 
-def test_a_flags_uuid_that_is_here_with_something_else_is_refused(project, pair):
+def test_a_known_uuid_of_a_flag_with_other_content_is_refused(project, pair):
     load(project, "judgments-jsonl", jsonl(flag(uuid=KEY)))
 
     report = load(project, "judgments-jsonl", jsonl(flag(uuid=KEY, kind="later")))
@@ -550,7 +550,7 @@ def test_a_flags_uuid_that_is_here_with_something_else_is_refused(project, pair)
         ),
         (
             {"evidence": [{"start": n, "end": n + 1} for n in range(0, 102, 2)]},
-            "51 passages are marked; at most 50 are kept. Remove some.",
+            "51 passages are marked; at most 50 are allowed. Remove some.",
         ),
     ],
 )
@@ -576,13 +576,13 @@ def test_spans_are_counted_in_characters_and_not_in_bytes(project, pair):
     assert counts(report) == (1, 1, 0, 0, 0)
 
 
-def test_spans_of_a_text_that_nobody_has_are_kept_as_they_are(project, pair):
+def test_spans_of_an_unknown_text_are_saved_unchanged(project, pair):
     load(project, "judgments-jsonl", jsonl(record(doc_id="new", evidence=[{"start": 7, "end": 9}])))
 
     assert Judgment.objects.get().evidence == [{"start": 7, "end": 9}]
 
 
-def test_spans_come_in_their_order_and_those_that_touch_are_one(project, pair):
+def test_spans_are_sorted_and_merged(project, pair):
     spans = [{"start": 6, "end": 8}, {"start": 2, "end": 4}, {"start": 0, "end": 2}]
 
     load(project, "judgments-jsonl", jsonl(record(evidence=spans)))
@@ -591,7 +591,7 @@ def test_spans_come_in_their_order_and_those_that_touch_are_one(project, pair):
 
 
 @pytest.fixture
-def asked(pair):
+def two_conditions(pair):
     """Two conditions of the altered narrative."""
     narrative = factories.altered(pair)
     for number, text in enumerate(("At sea.", "In use."), 1):
@@ -603,12 +603,12 @@ def verdicts(*answers: str) -> list[dict[str, object]]:
     return [{"condition": number, "answer": answer} for number, answer in enumerate(answers, 1)]
 
 
-def answered() -> list[tuple[str, int, int, str]]:
+def saved_verdicts() -> list[tuple[str, int, int, str]]:
     fields = ("judgment__annotator__name", "judgment__relevance", "condition__number", "answer")
     return sorted(Verdict.objects.values_list(*fields))
 
 
-def test_verdicts_come_with_their_judgment(project, asked):
+def test_verdicts_come_with_their_judgment(project, two_conditions):
     lines = jsonl(
         record(verdicts=verdicts("met", "not_met"), uuid=KEY),
         record(annotator="ben", relevance=1, verdicts=[{"condition": 2, "answer": "cant_tell"}]),
@@ -617,7 +617,7 @@ def test_verdicts_come_with_their_judgment(project, asked):
     report = load(project, "judgments-jsonl", lines)
     again = load(project, "judgments-jsonl", lines)
 
-    assert answered() == [
+    assert saved_verdicts() == [
         ("ada", 2, 1, "met"),
         ("ada", 2, 2, "not_met"),
         ("ben", 1, 2, "cant_tell"),
@@ -626,7 +626,7 @@ def test_verdicts_come_with_their_judgment(project, asked):
     assert counts(again) == (2, 0, 0, 2, 0)
 
 
-def test_a_verdict_on_a_condition_that_is_not_there_is_refused(project, asked):
+def test_a_verdict_on_a_missing_condition_is_refused(project, two_conditions):
     report = load(
         project,
         "judgments-jsonl",
@@ -650,7 +650,7 @@ def test_a_verdict_on_a_condition_that_is_not_there_is_refused(project, asked):
     assert Judgment.objects.count() == 0
 
 
-def test_a_known_uuid_with_other_verdicts_is_refused(project, asked):
+def test_a_known_uuid_with_other_verdicts_is_refused(project, two_conditions):
     load(project, "judgments-jsonl", jsonl(record(uuid=KEY, verdicts=verdicts("met"))))
 
     report = load(project, "judgments-jsonl", jsonl(record(uuid=KEY, verdicts=verdicts("not_met"))))
@@ -662,13 +662,13 @@ def test_a_known_uuid_with_other_verdicts_is_refused(project, asked):
     assert counts(without) == (1, 0, 0, 1, 0)
 
 
-def test_the_same_relevance_with_verdicts_says_more_than_without(project, asked):
+def test_the_same_relevance_with_verdicts_is_a_change(project, two_conditions):
     load(project, "judgments-jsonl", jsonl(record()))
 
     report = load(project, "judgments-jsonl", jsonl(record(verdicts=verdicts("met", "met"))))
 
     assert counts(report) == (1, 0, 1, 0, 0)
-    assert len(answered()) == 2
+    assert len(saved_verdicts()) == 2
     assert Judgment.objects.current().get().verdicts.count() == 2
 
 
@@ -702,7 +702,7 @@ def test_an_adjudication_comes_with_who_and_why(project, pair):
     assert settled.narrative == pair.current("altered")
 
 
-def test_another_adjudication_takes_the_place_of_the_one_that_stands(project, pair):
+def test_a_newer_adjudication_replaces_the_current_one(project, pair):
     load(project, "judgments-jsonl", jsonl(adjudication(at=MORNING.isoformat())))
 
     later = jsonl(adjudication(relevance=0, at=NOON.isoformat()))
@@ -729,7 +729,7 @@ def test_another_adjudication_takes_the_place_of_the_one_that_stands(project, pa
         ({"relevance": 5}, "5 is not a grade of this project; its grades are 0, 1, 2"),
     ],
 )
-def test_an_adjudication_that_cannot_be_kept_is_refused(project, pair, fields, sentence):
+def test_an_invalid_adjudication_is_refused(project, pair, fields, sentence):
     report = load(project, "judgments-jsonl", jsonl(adjudication(**fields)))
 
     assert problems(report) == [f"file.txt:1: {sentence}"]
@@ -765,7 +765,7 @@ def test_claims_are_a_machines_judgments_of_the_narrative_they_came_with(project
     assert Narrative.objects.get(side="original").text == ""
 
 
-def test_a_generator_claims_again_of_the_version_it_wrote_anew(project):
+def test_a_generator_claims_again_for_its_new_version(project):
     def answer(version, text):
         return jsonl(
             {

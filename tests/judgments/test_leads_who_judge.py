@@ -38,7 +38,7 @@ def tides(db):
     )
 
 
-def door(tides: SimpleNamespace, task: str) -> tuple[str, dict[str, Any]]:
+def assignment_form(tides: SimpleNamespace, task: str) -> tuple[str, dict[str, Any]]:
     """Return the URL at which a page asks for an assignment, and the form it sends."""
     return {
         "judge the next": (reverse("annotate:assignment", args=["tides"]), {"task": JUDGE}),
@@ -51,13 +51,13 @@ def door(tides: SimpleNamespace, task: str) -> tuple[str, dict[str, Any]]:
     }[task]
 
 
-DOORS = ["judge the next", "review the next", "judge this pair", "review"]
+FORMS = ["judge the next", "review the next", "judge this pair", "review"]
 
 
-@pytest.mark.parametrize("task", DOORS)
+@pytest.mark.parametrize("task", FORMS)
 def test_a_lead_confirms_an_assignment_that_hides_figures(tides, client, task):
     client.force_login(tides.carla.user)
-    url, form = door(tides, task)
+    url, form = assignment_form(tides, task)
 
     asked = client.post(url, form)
     before = Assignment.objects.count()
@@ -68,10 +68,10 @@ def test_a_lead_confirms_an_assignment_that_hides_figures(tides, client, task):
     assert (before, taken.status_code, Assignment.objects.count()) == (0, 302, 1)
 
 
-@pytest.mark.parametrize("task", DOORS)
+@pytest.mark.parametrize("task", FORMS)
 def test_an_annotator_confirms_nothing(tides, client, task):
     client.force_login(tides.ada.user)
-    url, form = door(tides, task)
+    url, form = assignment_form(tides, task)
 
     assert client.post(url, form).status_code == 302
     assert Assignment.objects.count() == 1

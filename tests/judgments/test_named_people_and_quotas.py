@@ -108,7 +108,7 @@ def test_what_was_judged_offline_before_others_were_named_is_accepted(carla, fir
     assert Judgment.objects.current().get().annotator == ben
 
 
-def test_a_quota_ends_what_is_offered_and_taken(carla, ada):
+def test_a_quota_limits_offers_and_assignments(carla, ada):
     set_quota(member=ada, most_tasks=1, by=carla)
     ada.refresh_from_db()
     held = taken(ada, "301")
@@ -129,7 +129,7 @@ def test_a_task_that_is_held_is_given_again_at_the_quota(carla, ada):
     assert assignments.take_next(task=JUDGE, by=ada) == held
 
 
-def test_a_quota_of_one_does_not_bind_another(carla, ada, ben):
+def test_a_quota_applies_to_one_person_only(carla, ada, ben):
     set_quota(member=ada, most_tasks=0, by=carla)
 
     assert (offered(ada), offered(ben)) == ([], ["301", "302"])
@@ -173,7 +173,7 @@ def test_the_page_of_a_query_names_people(client, carla, first, ada):
     page = reverse("annotate:query_people", args=["tides", first.pk])
 
     shown = client.get(page).content.decode()
-    assert "2 people do this on each instruction" in shown
+    assert "2 people do this for each instruction" in shown
     assert 'name="rewrite"' not in shown
     client.post(page, {"judge": [ada.pk]})
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.actions import write_guideline
-from annotate.guidelines.rejudge_requests import Which
+from annotate.guidelines.rejudge_requests import JudgmentSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, Guideline, Judgment, RejudgeRequest
@@ -60,14 +60,14 @@ class Scene:
             )
 
     def count(self, which=None) -> tuple[int, int]:
-        return rejudge_requests.count_older(self.guideline, which or Which())[:2]
+        return rejudge_requests.count_older(self.guideline, which or JudgmentSelection())[:2]
 
     def ask(self, which=None, **more) -> int:
-        which = which or Which()
+        which = which or JudgmentSelection()
         token = rejudge_requests.count_older(self.guideline, which).token
         return rejudge_requests.ask_older(
             guideline=self.guideline,
-            which=which,
+            selection=which,
             words=WORDS,
             **{"token": token, "by": self.carla, **more},
         )
@@ -97,7 +97,7 @@ def scene(db) -> Scene:
     return Scene()
 
 
-def test_everything_judged_before_comes_again_to_whoever_judged_it(scene):
+def test_all_older_judgments_are_asked_for_again(scene):
     assert scene.count() == (5, 2)
     assert scene.done() == [("ada", "301"), ("ada", "302"), ("ben", "301")]
 
@@ -130,30 +130,30 @@ def test_everything_judged_before_comes_again_to_whoever_judged_it(scene):
         ({"grade": 1, "query": "301"}, [("ada", "B"), ("ben", "B")]),
     ],
 )
-def test_what_is_chosen_is_asked_for_and_nothing_else(scene, which, asked):
+def test_only_the_selected_judgments_are_asked_for(scene, which, asked):
     if "query" in which:
         which["query"] = scene.query(which["query"])
 
-    assert scene.ask(Which(**which)) == len(asked)
+    assert scene.ask(JudgmentSelection(**which)) == len(asked)
 
     assert scene.asked() == asked
 
 
-def test_only_the_assignments_concerned_have_work_again(scene):
-    scene.ask(Which(query=scene.query("302")))
+def test_only_the_assignments_concerned_are_reopened(scene):
+    scene.ask(JudgmentSelection(query=scene.query("302")))
 
     assert scene.done() == [("ada", "301"), ("ben", "301")]
 
 
-def test_what_was_judged_after_the_version_does_not_come_again(scene):
+def test_judgments_after_the_version_are_not_asked_for(scene):
     scene.judge(scene.ada, "302", {"C": 0})
 
     assert scene.ask() == 4
     assert ("ada", "C") not in scene.asked()
 
 
-def test_what_was_asked_for_is_not_asked_for_twice(scene):
-    scene.ask(Which(grade=2))
+def test_a_judgment_is_not_asked_for_twice(scene):
+    scene.ask(JudgmentSelection(grade=2))
 
     assert scene.count() == (4, 2)
     scene.ask()
@@ -162,7 +162,7 @@ def test_what_was_asked_for_is_not_asked_for_twice(scene):
     assert RejudgeRequest.objects.count() == 5
 
 
-def test_machines_and_who_left_or_never_signed_in_are_not_asked(scene):
+def test_machines_and_people_who_cannot_answer_are_not_asked(scene):
     narrative = factories.altered(scene.pairs["301"])
     before = scene.guideline.created_at - timedelta(days=1)
     machine = factories.machine(scene.project)
@@ -172,13 +172,13 @@ def test_machines_and_who_left_or_never_signed_in_are_not_asked(scene):
     scene.ben.left_at = datetime(2126, 1, 1, tzinfo=UTC)
     scene.ben.save()
 
-    found = rejudge_requests.count_older(scene.guideline, Which())
+    found = rejudge_requests.count_older(scene.guideline, JudgmentSelection())
 
     # Two by ben, who left; one by dan, who has no assignment. The machine's is not counted.
     assert (found.judgments, found.people, found.unreachable) == (3, 1, 3)
 
 
-def test_taking_back_leaves_what_was_answered_and_ends_the_work(scene):
+def test_withdrawing_keeps_answered_requests_and_ends_assignments(scene):
     scene.ask()
     scene.judge(scene.ada, "302", {"C": 1})
 
@@ -186,12 +186,12 @@ def test_taking_back_leaves_what_was_answered_and_ends_the_work(scene):
 
     assert scene.asked() == []
     assert scene.done() == [("ada", "301"), ("ada", "302"), ("ben", "301")]
-    assert rejudge_requests.asked_for(scene.guideline) == (0, 1, 4)
+    assert rejudge_requests.count_requests(scene.guideline) == (0, 1, 4)
     assert scene.withdraw() == 0
 
 
-def test_if_someone_judged_meanwhile_the_lead_is_told_and_nothing_is_asked(scene):
-    token = rejudge_requests.count_older(scene.guideline, Which()).token
+def test_if_somebody_judged_in_the_meantime_nothing_is_asked(scene):
+    token = rejudge_requests.count_older(scene.guideline, JudgmentSelection()).token
     scene.judge(scene.ada, "302", {"C": 0})
 
     with pytest.raises(Stale, match="judged in the meantime"):
@@ -209,17 +209,17 @@ def test_under_an_older_version_nothing_is_asked(scene):
     assert not RejudgeRequest.objects.exists()
 
 
-def test_an_annotator_does_not_ask(scene):
+def test_an_annotator_cannot_ask(scene):
     with pytest.raises(Refused, match="Only leads"):
         scene.ask(by=scene.ada)
     with pytest.raises(Refused, match="Only leads"):
         rejudge_requests.withdraw_older(guideline=scene.guideline, by=scene.ada)
 
 
-def test_the_page_counts_asks_and_takes_back(scene, client):
+def test_the_page_counts_asks_and_withdraws(scene, client):
     client.force_login(scene.carla.user)
     page = client.get(scene.url() + "?among=differing").content.decode()
-    token = rejudge_requests.count_older(scene.guideline, Which(differing=True)).token
+    token = rejudge_requests.count_older(scene.guideline, JudgmentSelection(differing=True)).token
 
     answer = client.post(
         scene.url() + "?among=differing", {"words": WORDS, "token": token}, follow=True
@@ -238,7 +238,7 @@ def test_the_page_counts_asks_and_takes_back(scene, client):
 
 def test_the_page_says_so_when_the_count_has_changed_and_counts_again(scene, client):
     client.force_login(scene.carla.user)
-    token = rejudge_requests.count_older(scene.guideline, Which()).token
+    token = rejudge_requests.count_older(scene.guideline, JudgmentSelection()).token
     scene.judge(scene.ada, "302", {"C": 0})
 
     answer = client.post(scene.url(), {"words": WORDS, "token": token})
@@ -251,7 +251,7 @@ def test_the_page_says_so_when_the_count_has_changed_and_counts_again(scene, cli
     assert not RejudgeRequest.objects.exists()
 
 
-def test_the_page_names_a_query_that_is_not_there(scene, client):
+def test_the_page_reports_an_unknown_query(scene, client):
     client.force_login(scene.carla.user)
 
     page = client.get(scene.url() + "?query=999").content.decode()
@@ -267,7 +267,7 @@ def test_an_older_version_says_where_to_ask(scene, client):
     assert "There is a newer version" in client.get(scene.url()).content.decode()
 
 
-def test_a_version_that_is_not_there_is_not_found(scene, client):
+def test_a_missing_version_is_not_found(scene, client):
     client.force_login(scene.carla.user)
 
     for version in (9, 10**30):
@@ -293,6 +293,6 @@ def test_a_new_narrative_ends_the_rejudge_requests_under_the_last_one(scene):
     rewriting.rewrite_narrative(pair=pair, text="Only at sea.", based_on=1, by=scene.carla)
 
     # Requests for judgments under the first narrative of 301 are no longer open.
-    still_open = rejudge_requests.asked_for(scene.guideline)[0]
+    still_open = rejudge_requests.count_requests(scene.guideline)[0]
     assert 0 < still_open < asked
     assert scene.withdraw() == still_open

@@ -17,7 +17,7 @@ from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import withdrawal
 from annotate.judgments import completion, revisions
-from annotate.judgments.tally import promises
+from annotate.judgments.tally import rule_report
 from annotate.models import (
     Adjudication,
     Candidate,
@@ -36,7 +36,7 @@ from annotate.projects.models import Project
 from annotate.topics.removal import remove_queries, restore_queries
 from audit.reports.differences import differences
 from audit.settling import adjudication, queue
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused, Stale
 from tests import factories
 from tests.collection.arriving import jsonl, load
@@ -244,9 +244,9 @@ def figures(scene: Scene) -> dict[str, Any]:
         "queries": [
             (one.answered, one.kept, one.dropped, one.others, one.disputed) for one in by_query
         ],
-        "disagreements": queue.count(carla, Wanted()),
+        "disagreements": queue.count_disagreements(carla, QueueFilter()),
         "differences": differences(carla),
-        "promises": [(one.counts, one.grown) for one in promises(carla).pairs],
+        "promises": [(one.counts, one.grown) for one in rule_report(carla).pairs],
         "paces": [
             (one.answered, one.effort, one.days[-1]) for one in people_pace(carla, Calendar.of(UTC))
         ],
@@ -256,7 +256,7 @@ def figures(scene: Scene) -> dict[str, Any]:
 def disagreements_row_by_row(scene: Scene) -> int:
     """Return the number of disagreements from the uncached queries of the queue."""
     carla = Membership.objects.select_related("project").get(pk=scene.carla.pk)
-    return sum(queue.counts(carla, Wanted()).values())
+    return sum(queue.count_by_kind(carla, QueueFilter()).values())
 
 
 # ada and ben answer, and then everything that can happen to an answer happens.
@@ -287,19 +287,19 @@ STORY = [
 ]
 
 
-def assert_counted_anew(scene: Scene, after: str) -> dict[str, Any]:
-    remembered = figures(scene)
-    revisions.forget()
-    assert remembered == figures(scene), after
-    assert remembered["disagreements"] == disagreements_row_by_row(scene), after
-    return remembered
+def assert_cache_is_valid(scene: Scene, after: str) -> dict[str, Any]:
+    cached = figures(scene)
+    revisions.clear_caches()
+    assert cached == figures(scene), after
+    assert cached["disagreements"] == disagreements_row_by_row(scene), after
+    return cached
 
 
-def test_each_thing_that_changes_a_count_is_seen(scene):
+def test_each_kind_of_change_updates_the_counts(scene):
     before = figures(scene)
     for name, who, where, what in STORY:
         getattr(scene, name)(who, where, what)
-        found = assert_counted_anew(scene, name)
+        found = assert_cache_is_valid(scene, name)
         # Every step changes a figure.
         assert found != before, name
         before = found
@@ -320,7 +320,7 @@ def test_each_thing_that_changes_a_count_is_seen(scene):
         max_size=12,
     )
 )
-def test_what_is_remembered_is_what_the_rows_say_after_any_actions(scene, actions):
+def test_cached_counts_equal_the_rows_after_any_actions(scene, actions):
     with transaction.atomic():
         figures(scene)
         for name, who, where, what in actions:
@@ -329,11 +329,11 @@ def test_what_is_remembered_is_what_the_rows_say_after_any_actions(scene, action
                     getattr(scene, name)(who, where, what)
             except (Refused, Stale):
                 pass
-            assert_counted_anew(scene, name)
+            assert_cache_is_valid(scene, name)
         transaction.set_rollback(True)
 
 
-def test_nothing_is_counted_twice_while_nothing_changes(scene, django_assert_num_queries):
+def test_counts_are_cached_while_nothing_changes(scene, django_assert_num_queries):
     scene.judge(0, 0, 1)
     scene.judge(1, 0, 2)
     scene.carla.refresh_from_db()
@@ -346,7 +346,7 @@ def test_nothing_is_counted_twice_while_nothing_changes(scene, django_assert_num
     assert again.answered == 2
 
 
-def test_what_was_rolled_back_is_not_remembered(scene):
+def test_a_change_that_was_rolled_back_is_not_cached(scene):
     with transaction.atomic():
         scene.judge(0, 0, 1)
         within = completion.judging(scene.project).answered
@@ -355,7 +355,7 @@ def test_what_was_rolled_back_is_not_remembered(scene):
     assert (within, completion.judging(scene.project).answered) == (1, 0)
 
 
-def test_two_annotators_of_one_narrative_change_rows_of_their_own(scene):
+def test_two_annotators_of_one_narrative_change_different_rows(scene):
     """Otherwise one would wait for the other."""
     scene.judge(0, 0, 1)
     scene.judge(1, 0, 1)
@@ -384,6 +384,6 @@ def test_each_kind_of_disagreement_is_counted_once(scene):
     for who, what in enumerate((0, 1)):
         scene.judge(who, 0, what)
 
-    counts = queue.counts(scene.carla, Wanted())
+    counts = queue.count_by_kind(scene.carla, QueueFilter())
     assert (counts[Kind.JUDGMENT], counts[Kind.VERDICT]) == (1, 1)
-    assert queue.count(scene.carla, Wanted()) == 2
+    assert queue.count_disagreements(scene.carla, QueueFilter()) == 2

@@ -1,4 +1,4 @@
-"""An installation with two projects, their files, and something in nearly every table."""
+"""An installation with two projects, their files, and rows in nearly every table."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from annotate.models import (
     Verdict,
 )
 from audit.models import Check, Reveal, Rubric, Sample, SampleItem
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from exporters.exports import actions as exporting
 from exporters.models import Export
 from formats.registry import lookup
 from jobs.runner import run
 from keeping import tables
 from tests import factories
-from tests.exports.conftest import AT, LATER, Tides, released
+from tests.exports.conftest import AT, LATER, Tides, make_release
 from tests.services.copied import Copied
 
 
-class Quiet:
-    """Counts what it is told, and shows nothing."""
+class CountingProgress:
+    """Progress that is counted but not shown."""
 
     def __init__(self) -> None:
         self.done = 0
@@ -50,11 +50,11 @@ class Quiet:
         self.done += n
 
 
-class House:
-    """`tides` as the exports know it, and `other`, where eve is."""
+class FilledInstallation:
+    """An installation with the project `tides` of the export tests, and `other`, led by eve."""
 
     def __init__(self, folder: Path) -> None:
-        # First, so that the keys of what comes next begin nowhere at 1.
+        # First, so that no key of the next project begins at 1.
         self.other = factories.project("other")
         eve = factories.lead(self.other, "eve")
         query = factories.query(self.other, "301")
@@ -62,14 +62,14 @@ class House:
         factories.judgment(factories.altered(factories.pair(query)), candidate, eve, 2)
         self.tides = Tides()
         self.project = self.tides.project
-        self._write()
-        self._audit()
-        self._load(folder)
-        self._export()
+        self._add_work()
+        self._add_audit()
+        self._load_run(folder)
+        self._make_export_and_release()
 
-    def _write(self) -> None:
+    def _add_work(self) -> None:
         tides = self.tides
-        # É, 名 and what a key of JSON may be.
+        # É and 名 as JSON keys and values.
         Preferences.objects.create(
             user=factories.user("ada"), keys={"undo": "u", "é": "名"}, theme="dark"
         )
@@ -107,7 +107,7 @@ class House:
             at=LATER,
         )
 
-    def _audit(self) -> None:
+    def _add_audit(self) -> None:
         tides = self.tides
         Rubric.objects.create(
             project=self.project, name="ours-1", title="Ours", levels=[], criteria=[], created_at=AT
@@ -137,46 +137,48 @@ class House:
         )
         Reveal.objects.create(narrative=tides.narrative, by=tides.carla, at=AT)
 
-    def _load(self, folder: Path) -> None:
+    def _load_run(self, folder: Path) -> None:
         path = folder / "bm25.run"
         path.write_text("301 Q0 B 1 0.1 bm25\n301 Q0 FT-9 2 -2.5e-07 bm25\n")
         report = intake.load(
-            project=self.project, kind=lookup("trec-run"), arrived=intake.on_disk(str(path))
+            project=self.project, kind=lookup("trec-run"), file=intake.file_on_disk(str(path))
         )
         assert report.refused == 0
 
-    def _export(self) -> None:
+    def _make_export_and_release(self) -> None:
         with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
             asked = exporting.request_export(
                 project=self.project, format_name="trec", by=self.tides.carla
             )
             run(Export, asked.pk, exporting.build)
-        self.release = released(self.tides, "v1")
+        self.release = make_release(self.tides, "v1")
 
 
-HOUSE: Copied[House] = Copied()
+INSTALLATION: Copied[FilledInstallation] = Copied()
 
 
 @pytest.fixture
-def house(
+def installation(
     transactional_db: None,
     storage: Any,
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
-) -> House:
-    return HOUSE.copy_or_make(
-        lambda: House(tmp_path), Path(storage.location), lambda: tmp_path_factory.mktemp("house")
+) -> FilledInstallation:
+    return INSTALLATION.copy_or_make(
+        lambda: FilledInstallation(tmp_path),
+        Path(storage.location),
+        lambda: tmp_path_factory.mktemp("installation"),
     )
 
 
 @pytest.fixture
-def quiet() -> Quiet:
-    return Quiet()
+def quiet() -> CountingProgress:
+    return CountingProgress()
 
 
 @pytest.fixture(autouse=True)
 def storage(settings: Any, tmp_path: Path) -> Any:
-    """Every test has files of its own; `move_house` gives it others."""
+    """Give every test its own storage; `start_empty_installation` replaces it."""
     use_storage(settings, tmp_path / "storage")
     return default_storage
 
@@ -192,24 +194,24 @@ def use_storage(settings: Any, folder: Path) -> None:
 
 
 @pytest.fixture
-def move_house(settings: Any, tmp_path: Path) -> Any:
-    """Leave everything behind: no row, no file."""
+def start_empty_installation(settings: Any, tmp_path: Path) -> Any:
+    """Return a function that leaves an empty installation: no rows, no files."""
 
-    def move() -> None:
-        with thawed():
+    def leave() -> None:
+        with deletions_allowed():
             call_command("flush", interactive=False, verbosity=0)
         use_storage(settings, tmp_path / "elsewhere")
 
-    return move
+    return leave
 
 
-# That a backup was taken, or brought back, is kept as well, after the backup was written.
-KEEPING = ("project.backed_up", "project.restored")
+# Events that backup and restore themselves record, after the backup is written.
+KEEPING_EVENTS = ("project.backed_up", "project.restored")
 
 
-def every_row() -> dict[str, list[tuple[Any, ...]]]:
-    """All that a whole backup keeps, table by table; of the audit log all but that it was kept."""
-    audit_events = AuditEvent.objects.filter(what__in=KEEPING)
+def all_rows() -> dict[str, list[tuple[Any, ...]]]:
+    """Return all rows that a whole backup keeps, by table, except the events of KEEPING."""
+    audit_events = AuditEvent.objects.filter(what__in=KEEPING_EVENTS)
     left_out = {
         AuditEvent: audit_events,
         Link: Link.objects.filter(name__in=list(audit_events.values_list("uuid", flat=True))),
@@ -227,20 +229,20 @@ def every_row() -> dict[str, list[tuple[Any, ...]]]:
 
 
 def storage_folder() -> Path:
-    """Where the storage of this test lies."""
+    """Return the folder of this test's storage."""
     storage: Any = default_storage
     return Path(storage.location)
 
 
-def every_file() -> dict[str, bytes]:
-    """All that lies in the storage, by name."""
+def all_files() -> dict[str, bytes]:
+    """Return the content of every file in the storage, by name."""
     root = storage_folder()
     found = (path for path in root.rglob("*") if path.is_file())
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
-def exported(slug: str, folder: Path) -> dict[str, bytes]:
-    """Every file of both exports of a project, by name."""
+def export_files(slug: str, folder: Path) -> dict[str, bytes]:
+    """Return the content of every file of all exports of a project, by name."""
     project = Project.objects.get(slug=slug)
     written: dict[str, bytes] = {}
     for name in exporting.FORMATS:
@@ -255,8 +257,8 @@ def exported(slug: str, folder: Path) -> dict[str, bytes]:
     return written
 
 
-def said(command: str, *args: Any, **options: Any) -> str:
-    """What a command prints."""
+def run_command(command: str, *args: Any, **options: Any) -> str:
+    """Return the output of a command."""
     out = io.StringIO()
     call_command(command, *map(str, args), stdout=out, **options)
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""What another installation does for a test, one step after the other, and what came of it as JSON.
+"""Steps that a test runs in another installation; prints the result of `export` as JSON.
 
 python -m tests.keeping.steps example export backup=FILE
 python -m tests.keeping.steps restore=FILE export
@@ -40,21 +40,21 @@ def example() -> None:
 
 
 def backup(path: str) -> None:
-    """As `manage.py backup` does."""
+    """Write a backup with the command."""
     from django.core.management import call_command
 
     call_command("backup", path, verbosity=0, stdout=sys.stderr)
 
 
 def restore(path: str) -> None:
-    """As `manage.py restore` does."""
+    """Restore a backup with the command."""
     from django.core.management import call_command
 
     call_command("restore", path, stdout=sys.stderr)
 
 
 def export() -> dict[str, Any]:
-    """The sums of both exports, of the release, and of every row that a backup keeps."""
+    """Return digests of all exports, of the release, and of every table that a backup keeps."""
     from django.apps import apps
     from django.db import connection
 
@@ -65,7 +65,7 @@ def export() -> dict[str, Any]:
     from keeping import tables, values
     from keeping.verify import verify
 
-    sums: dict[str, str] = {}
+    digests: dict[str, str] = {}
     project = Project.objects.get(slug="example")
     with TemporaryDirectory() as scratch:
         for name in actions.FORMATS:
@@ -75,24 +75,24 @@ def export() -> dict[str, Any]:
             for path in sorted(folder.rglob("*")):
                 if path.is_file():
                     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-                    sums[path.relative_to(scratch).as_posix()] = digest
+                    digests[path.relative_to(scratch).as_posix()] = digest
     release = Release.objects.get(name="v1")
     rows = {}
-    # That it was brought back is one more audit event, with its link.
+    # Restoring adds one audit event with its link.
     for model in tables.kept_tables(apps):
         if tables.label(model) in {"annotate.auditevent", "annotate.link"}:
             continue
         seen = hashlib.sha256()
         for row in model._base_manager.order_by("pk").values_list():
-            # A database may keep the keys of JSON in an order of its own.
-            seen.update(json.dumps(json.loads(values.written(row)), sort_keys=True).encode())
+            # A database may store the keys of JSON in another order.
+            seen.update(json.dumps(json.loads(values.write_row(row)), sort_keys=True).encode())
         rows[tables.label(model)] = seen.hexdigest()
-    # Numbered by each installation itself.
+    # Each installation numbers these rows itself.
     for table in ("auth.group_permissions", "admin.logentry"):
         rows.pop(table)
     return {
         "engine": connection.vendor,
-        "files": sums,
+        "files": digests,
         "release": [release.sha256, releasing.verify(release).faults],
         "rows": rows,
         "faults": [fault.sentence for fault in verify(project).faults],
@@ -100,18 +100,18 @@ def export() -> dict[str, Any]:
 
 
 def main(steps: list[str]) -> None:
-    """Do them."""
+    """Run the steps."""
     django.setup()
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for step in steps:
         name, _, path = step.partition("=")
         if name == "export":
-            found = export()
+            result = export()
         elif name == "example":
             example()
         else:
             {"backup": backup, "restore": restore}[name](path)
-    print(json.dumps(found))
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""In a project that was put away nothing changes, whoever asks for it and by whatever way."""
+"""Nothing changes in an archived project, whoever asks and by whatever way."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from tests import factories
 
 pytestmark = pytest.mark.both_databases
 
-ROOMS = (
+MODULES = (
     *(taxonomy, drafts, guidelines, invitations, judging, load_jobs, rejudge_requests, members),
     *(rewriting, rules, assignments, adjudication, auditing, settle_many, checking),
     *(withdrawal, batches, samples, decisions, project_rubric),
 )
-# How an action asks; the second is that of the place where somebody judges.
-ASKS = {"refuse_if_archived", "refuse_if_closed"}
-# What writes in a project that is put away, or does not write, and why.
-FREE = {
+# The functions by which an action checks; the second is for judging.
+CHECKS = {"refuse_if_archived", "refuse_if_closed"}
+# Actions that may write in an archived project, or do not write, and why.
+EXEMPT = {
     "rules.archive": "puts it away",
     "rules.unarchive": "brings it back",
-    "drafts.finish": "a part of rewriting, which refuses",
-    "drafts.may_write": "reads",
-    "assignments.hold": "a part of judging, which refuses",
+    "drafts.end_draft": "a part of rewriting, which refuses",
+    "drafts.refuse_unless_writer": "reads",
+    "assignments.lock": "a part of judging, which refuses",
     "assignments.holds": "reads",
-    "assignments.work_in": "a part of judging, which refuses",
+    "assignments.begin_work": "a part of judging, which refuses",
     "assignments.end": "a part of judging, which refuses",
     "assignments.end_rewriting": "a part of rewriting, which refuses",
     "settle_many.preview": "reads",
@@ -56,35 +56,35 @@ FREE = {
 }
 
 
-def called(room: ModuleType) -> str:
-    """The name of a module; of those called `actions` that of their subject."""
-    *_, subject, name = room.__name__.split(".")
+def module_name(module: ModuleType) -> str:
+    """Return the name of a module, or of its subject if the module is called `actions`."""
+    *_, subject, name = module.__name__.split(".")
     return subject if name == "actions" else name
 
 
 def actions() -> dict[str, Callable[..., Any]]:
-    """Every function of the rooms that somebody does: those with `by`."""
+    """Return every action of the modules: the public functions with a parameter `by`."""
     return {
-        f"{called(room)}.{name}": function
-        for room in ROOMS
-        for name, function in inspect.getmembers(room, inspect.isfunction)
-        if function.__module__ == room.__name__
+        f"{module_name(module)}.{name}": function
+        for module in MODULES
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__
         and not name.startswith("_")
         and "by" in inspect.signature(function).parameters
     }
 
 
-def refuses(function: Callable[..., Any], seen: frozenset[str] = frozenset()) -> bool:
-    """Whether it asks, itself or by a function of its room or another, if the project is there."""
+def checks_archived(function: Callable[..., Any], seen: frozenset[str] = frozenset()) -> bool:
+    """Return whether an action checks, itself or through others, if the project is archived."""
     code = function.__code__
-    if not ASKS.isdisjoint(code.co_names):
+    if not CHECKS.isdisjoint(code.co_names):
         return True
     near = vars(inspect.getmodule(function))
     used = [near.get(name) for name in code.co_names]
-    for room in [one for one in used if one in ROOMS]:
-        used += [getattr(room, name, None) for name in code.co_names]
+    for module in [one for one in used if one in MODULES]:
+        used += [getattr(module, name, None) for name in code.co_names]
     return any(
-        refuses(one, seen | {function.__qualname__})
+        checks_archived(one, seen | {function.__qualname__})
         for one in used
         if inspect.isfunction(one)
         and one.__qualname__ not in seen
@@ -92,17 +92,21 @@ def refuses(function: Callable[..., Any], seen: frozenset[str] = frozenset()) ->
     )
 
 
-def test_every_action_asks_whether_the_project_is_put_away():
-    """A new one fails here until it asks, or is named above with the reason why not."""
-    free = {name for name, function in actions().items() if not refuses(inspect.unwrap(function))}
+def test_every_action_checks_whether_the_project_is_archived():
+    """A new action fails here until it checks, or is listed above with a reason."""
+    unchecked = {
+        name
+        for name, function in actions().items()
+        if not checks_archived(inspect.unwrap(function))
+    }
 
-    assert free == set(FREE) & set(actions())
-    assert set(FREE) <= set(actions())
+    assert unchecked == set(EXEMPT) & set(actions())
+    assert set(EXEMPT) <= set(actions())
 
 
 @pytest.fixture
-def put_away(db) -> Membership:
-    """carla, of a project with a taken assignment and a draft, which she has put away."""
+def archived_lead(db) -> Membership:
+    """carla, lead of an archived project with a taken assignment and a draft."""
     project = factories.project()
     carla = factories.lead(project)
     pair = factories.pair(factories.query(project))
@@ -112,33 +116,33 @@ def put_away(db) -> Membership:
     return Membership.objects.select_related("project").get(pk=carla.pk)
 
 
-def test_an_assignment_is_not_given_back(put_away):
+def test_an_assignment_is_not_given_back(archived_lead):
     with pytest.raises(Refused, match="archived"):
-        assignments.give_back(assignment=Assignment.objects.get(), by=put_away)
+        assignments.give_back(assignment=Assignment.objects.get(), by=archived_lead)
 
     assert Assignment.objects.count() == 1
 
 
-def test_a_draft_is_not_thrown_away(put_away, client):
+def test_a_draft_is_not_discarded(archived_lead, client):
     pair = Assignment.objects.get().pair
-    client.force_login(put_away.user)
+    client.force_login(archived_lead.user)
 
     with pytest.raises(Refused, match="archived"):
-        drafts.discard_draft(pair=pair, side="altered", by=put_away)
+        drafts.discard_draft(pair=pair, side="altered", by=archived_lead)
     answer = client.post(f"/pairs/{pair.pk}/draft/", {"discard": "1"}, follow=True)
 
     assert "This project is archived." in answer.content.decode()
     assert Draft.objects.get().text == "Half"
 
 
-def test_who_put_it_away_and_when_is_not_written_over(put_away):
-    dan = factories.lead(put_away.project, "dan")
+def test_archiving_again_keeps_the_first_time_and_person(archived_lead):
+    dan = factories.lead(archived_lead.project, "dan")
 
     rules.archive(by=dan)
 
     project = Project.objects.get()
     assert (project.archived_by, project.archived_at) == (
-        put_away.user,
+        archived_lead.user,
         datetime(2026, 3, 2, tzinfo=UTC),
     )
     assert AuditEvent.objects.filter(what="project.archived").count() == 1

@@ -1,6 +1,4 @@
-"""From SQLite to PostgreSQL and back, by the commands that people call: the exports are the same
-bytes.
-"""
+"""Exports stay the same, byte by byte, from SQLite to PostgreSQL and back, by the commands."""
 
 from __future__ import annotations
 
@@ -20,9 +18,10 @@ from tests.services.postgres import postgres
 pytestmark = pytest.mark.both_databases
 
 
-def installation(folder: Path, *ways: str, database: str = "") -> dict[str, Any]:
-    """Let another process do steps of tests/keeping/steps.py in an installation of its own; return
-    the sums of what it exported.
+def run_in_installation(folder: Path, *ways: str, database: str = "") -> dict[str, Any]:
+    """Run steps of tests/keeping/steps.py in another process with its own installation.
+
+    Return the digests of its exports.
     """
     folder.mkdir(exist_ok=True)
     kept = {
@@ -52,19 +51,19 @@ def installation(folder: Path, *ways: str, database: str = "") -> dict[str, Any]
 def test_a_backup_of_the_example_exports_the_same_bytes_on_the_other_database_and_back(tmp_path):
     there, back = tmp_path / "there.zip", tmp_path / "back.zip"
 
-    first = installation(tmp_path / "one", "example", "export", f"backup={there}")
+    first = run_in_installation(tmp_path / "one", "example", "export", f"backup={there}")
     with postgres() as url:
-        second = installation(
+        second = run_in_installation(
             tmp_path / "two", f"restore={there}", "export", f"backup={back}", database=url
         )
-    third = installation(tmp_path / "three", f"restore={back}", "export")
+    third = run_in_installation(tmp_path / "three", f"restore={back}", "export")
 
     assert len(first["files"]) > 20
     assert (first["engine"], second["engine"]) == ("sqlite", "postgresql")
     assert second["files"] == first["files"]
     assert third["files"] == first["files"]
-    # No judgment was changed, left out or put in.
+    # No judgment was changed, left out or inserted.
     assert first["faults"] == second["faults"] == third["faults"] == []
-    # Also what was released, the accounts, and every single row.
+    # The same holds for the release, the accounts and every row.
     assert first["release"] == second["release"] == third["release"]
     assert first["rows"] == second["rows"] == third["rows"]

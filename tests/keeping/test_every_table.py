@@ -1,4 +1,4 @@
-"""No table is forgotten: what is neither kept by a rule nor named with its reason fails here."""
+"""No table is forgotten: each is backed up by a rule or listed with a reason."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from django.apps import apps
 
 from keeping import tables, values
 
-# Of the tests themselves.
-OURS = "errands."
+# The app of the tests themselves.
+TEST_TABLES = "errands."
 
 
-def rooms():
-    return [model for model in tables.every_table(apps) if not tables.label(model).startswith(OURS)]
+def product_tables():
+    return [
+        model
+        for model in tables.every_table(apps)
+        if not tables.label(model).startswith(TEST_TABLES)
+    ]
 
 
-def test_every_table_is_kept_or_left_out_for_a_reason():
+def test_every_table_is_backed_up_or_left_out_for_a_reason():
     kept = {tables.label(model) for model in tables.kept_tables(apps)}
     every = {tables.label(model) for model in tables.every_table(apps)}
 
@@ -23,7 +27,7 @@ def test_every_table_is_kept_or_left_out_for_a_reason():
     assert all(reason for reason in tables.LEFT_OUT.values())
 
 
-def test_the_tables_that_hold_peoples_work_are_all_kept():
+def test_all_tables_with_peoples_work_are_backed_up():
     kept = {tables.label(model) for model in tables.kept_tables(apps)}
 
     assert {
@@ -32,31 +36,31 @@ def test_the_tables_that_hold_peoples_work_are_all_kept():
     } <= kept
 
 
-def test_every_column_that_is_kept_is_of_a_kind_that_a_backup_can_hold():
-    strange = [
-        f"{tables.label(model)}.{column.name}: {values.kind_of(column.field)}"
+def test_a_backup_can_hold_the_type_of_every_column():
+    unsupported = [
+        f"{tables.label(model)}.{column.name}: {values.field_type(column.field)}"
         for model in tables.kept_tables(apps)
         for column in tables.columns(model)
-        if values.kind_of(column.field) not in values.KINDS
+        if values.field_type(column.field) not in values.KINDS
     ]
 
-    assert strange == []
+    assert unsupported == []
 
 
-def test_every_table_is_of_a_project_or_named_as_something_else():
-    owned = tables.paths(apps).keys()
-    neither = [
+def test_every_table_belongs_to_a_project_or_is_listed_as_an_exception():
+    owned = tables.project_paths(apps).keys()
+    unlisted = [
         tables.label(model)
-        for model in rooms()
+        for model in product_tables()
         if tables.label(model) not in owned
         and tables.label(model) not in {*tables.LEFT_OUT, *tables.NOT_OF_A_PROJECT}
     ]
 
-    assert neither == []
+    assert unlisted == []
     assert owned & {*tables.LEFT_OUT, *tables.NOT_OF_A_PROJECT} == set()
 
 
-def test_what_is_named_is_there():
+def test_every_listed_table_and_column_exists():
     every = {tables.label(model) for model in tables.every_table(apps)}
 
     assert {*tables.LEFT_OUT, *tables.NOT_OF_A_PROJECT} <= every
@@ -67,57 +71,58 @@ def test_what_is_named_is_there():
     }
 
 
-def test_no_row_of_a_project_points_out_of_it_but_to_people():
-    owned = tables.paths(apps)
+def test_only_nullable_columns_point_out_of_a_project():
+    owned = tables.project_paths(apps)
     cut = [
         f"{tables.label(model)}.{column.name}"
         for model, _ in tables.tables_of_a_project(apps)
-        for column in tables.cut(model, owned)
-        # What points out of it comes back empty, so it must be one that may be.
+        for column in tables.columns_out_of_project(model, owned)
+        # Keys that point out of the project are restored empty, so they must be nullable.
         if not column.field.null
     ]
 
     assert cut == []
 
 
-def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at():
-    """JSON may hold keys of rows, which get new ones where a project moves. A new column of JSON
-    belongs below, or into KEYS_INSIDE.
+def test_every_json_column_is_listed_as_with_or_without_keys():
+    """JSON may contain keys of rows, which change when a project is restored elsewhere.
+
+    A new JSON column belongs below, or into KEYS_INSIDE.
     """
     without_keys = {
         "annotate.preferences.keys",
         *("annotate.judgment.evidence", "annotate.judgment.clauses"),
         *("annotate.repeat.evidence", "annotate.repeat.clauses"),
         "annotate.load.report",
-        # Ranks and percentages; queries and runs by name.
+        # Ranks and percentages; they refer to queries and runs by name.
         *("annotate.pool.strata", "annotate.pool.counts"),
         *("audit.rubric.levels", "audit.rubric.criteria"),
         "audit.sample.frame",
         "annotate.reviewdraw.frame",
-        # What was otherwise before, of settings; it is part of a sum.
+        # Former values of settings; they are part of a sum.
         "annotate.auditevent.changes",
         *("exporters.export.manifest", "exporters.release.manifest", "exporters.export.proof"),
-        # Runs, topics and documents stand there by name.
+        # They refer to runs, topics and documents by name.
         *("exporters.evaluation.systems", "exporters.evaluation.options"),
         "exporters.evaluation.results",
         # Names of layouts.
         "exporters.publication.layouts",
     }
-    owned = tables.paths(apps)
+    owned = tables.project_paths(apps)
     found = {
         f"{tables.label(model)}.{column.name}"
-        for model in rooms()
+        for model in product_tables()
         if tables.label(model) in owned
         for column in tables.columns(model)
-        if values.kind_of(column.field) == "JSONField"
+        if values.field_type(column.field) == "JSONField"
     }
     renewed = {f"{table}.{column}" for table, column in tables.KEYS_INSIDE}
 
     assert found - renewed - without_keys == set()
 
 
-def test_the_way_from_a_row_to_its_project_is_never_null_where_there_is_one():
-    ways = tables.paths(apps)
+def test_the_path_to_the_project_avoids_nullable_columns():
+    ways = tables.project_paths(apps)
 
     assert ways["annotate.project"] == "pk"
     assert ways["annotate.verdict"] == "judgment__annotator__project"

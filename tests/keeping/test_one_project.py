@@ -1,4 +1,4 @@
-"""One project goes into one file and comes into any installation: where others are, too."""
+"""One project is backed up to one file and restored into any installation, beside others too."""
 
 from __future__ import annotations
 
@@ -11,65 +11,67 @@ from django.contrib.auth import authenticate
 
 from annotate.models import AuditEvent, Draft, Judgment, Membership, Project, Repeat, User
 from audit.models import AgreementReport, Check
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from base.errors import Refused
 from exporters.models import Release
 from exporters.releases import actions as releasing
 from keeping import files, tables
 from keeping.backup import back_up
-from keeping.purge import held, purge
+from keeping.purge import purge, read_contents
 from keeping.restore import restore
 from tests import factories
 from tests.exports.conftest import AT
-from tests.keeping.conftest import every_file, every_row, exported
+from tests.keeping.conftest import all_files, all_rows, export_files
 
 pytestmark = pytest.mark.both_databases
 
 
 @pytest.fixture
-def backup(house, quiet, tmp_path):
+def backup(installation, quiet, tmp_path):
     path = tmp_path / "tides.zip"
     back_up(path=path, project="tides", progress=quiet)
     return path
 
 
-def archived(slug):
+def archive_project(slug):
     Project.objects.filter(slug=slug).update(
         archived_at=AT, archived_by=User.objects.get(username="carla")
     )
 
 
-def test_a_project_comes_into_an_empty_installation_with_its_keys(
-    house, backup, move_house, quiet, tmp_path
+def test_a_project_is_restored_into_an_empty_installation_with_its_keys(
+    installation, backup, start_empty_installation, quiet, tmp_path
 ):
-    written, rows, stored = exported("tides", tmp_path), every_row(), every_file()
-    move_house()
+    written, rows, stored = export_files("tides", tmp_path), all_rows(), all_files()
+    start_empty_installation()
 
-    back = restore(path=backup, progress=quiet)
+    result = restore(path=backup, progress=quiet)
 
-    assert exported("tides", tmp_path) == written
-    assert every_file() == stored
-    now = every_row()
-    of_the_project = set(tables.paths(apps)) - {"annotate.project"}
+    assert export_files("tides", tmp_path) == written
+    assert all_files() == stored
+    now = all_rows()
+    of_the_project = set(tables.project_paths(apps)) - {"annotate.project"}
     eves = {"other"}
     assert {slug for _, slug, *_ in now["annotate.project"]}.isdisjoint(eves)
     for table in of_the_project:
-        # People have other keys; all else is as it was.
+        # People have other keys; everything else is unchanged.
         assert len(now[table]) <= len(rows[table])
     assert now["annotate.candidate"] == [
         row for row in rows["annotate.candidate"] if row in now["annotate.candidate"]
     ]
-    assert (back.project, back.found) == ("tides", [])
+    assert (result.project, result.found) == ("tides", [])
 
 
-def test_who_has_no_account_here_gets_one_without_a_password(house, backup, move_house, quiet):
+def test_people_without_an_account_get_one_without_a_password(
+    installation, backup, start_empty_installation, quiet
+):
     User.objects.filter(username="carla").update(is_superuser=True)
-    move_house()
+    start_empty_installation()
     factories.user("ben")
 
-    back = restore(path=backup, progress=quiet)
+    result = restore(path=backup, progress=quiet)
 
-    assert (back.found, back.made) == (["ben"], ["ada", "carla", "dan"])
+    assert (result.found, result.made) == (["ben"], ["ada", "carla", "dan"])
     assert not User.objects.get(username="carla").has_usable_password()
     assert not User.objects.get(username="carla").is_superuser
     assert authenticate(username="ben", password=factories.PASSWORD) is not None
@@ -77,7 +79,7 @@ def test_who_has_no_account_here_gets_one_without_a_password(house, backup, move
     assert ben.user == User.objects.get(username="ben")
 
 
-def test_a_backup_of_a_project_holds_nobody_elses_and_no_passwords(house, backup):
+def test_a_backup_of_a_project_has_no_other_projects_and_no_passwords(installation, backup):
     eve, ada = User.objects.get(username="eve"), User.objects.get(username="ada")
 
     with zipfile.ZipFile(backup) as found:
@@ -89,73 +91,73 @@ def test_a_backup_of_a_project_holds_nobody_elses_and_no_passwords(house, backup
     assert eve.password.encode() not in everything
 
 
-def test_a_project_comes_in_beside_others_and_exports_the_same_bytes(
-    house, backup, quiet, tmp_path
+def test_a_project_restored_beside_others_exports_the_same_bytes(
+    installation, backup, quiet, tmp_path
 ):
-    written = exported("tides", tmp_path)
-    # Every key of the backup is taken here, by rows that are another project's by now.
-    old = {"project": house.project.pk, "condition": first_condition()}
-    become_another("tides", "occupied")
-    before = every_row()
+    written = export_files("tides", tmp_path)
+    # Every key of the backup is taken here, by rows that now belong to another project.
+    old = {"project": installation.project.pk, "condition": first_condition()}
+    turn_into_another_project("tides", "occupied")
+    before = all_rows()
 
     restore(path=backup, progress=quiet)
 
-    assert exported("tides", tmp_path) == written
-    came = Project.objects.get(slug="tides")
-    assert came.pk != old["project"]
-    after = every_row()
+    assert export_files("tides", tmp_path) == written
+    restored = Project.objects.get(slug="tides")
+    assert restored.pk != old["project"]
+    after = all_rows()
     for table, rows in before.items():
         assert [row for row in after[table] if row in rows] == rows
-    # Keys that no foreign key holds are those of rows of this project, too.
-    [repeat] = Repeat.objects.filter(annotator__project=came)
+    # Keys inside JSON also refer to rows of this project.
+    [repeat] = Repeat.objects.filter(annotator__project=restored)
     assert keys(repeat.verdicts) == [repeat.narrative.conditions.get(number=1).pk]
-    [check] = Check.objects.filter(checker__project=came)
+    [check] = Check.objects.filter(checker__project=restored)
     assert keys(check.verdicts) == [check.item.narrative.conditions.get(number=2).pk]
-    [draft] = Draft.objects.filter(member__project=came)
+    [draft] = Draft.objects.filter(member__project=restored)
     ids = dict(draft.pair.query.candidates.values_list("pk", "document__doc_id"))
     assert [ids[key] for key in draft.drops] == ["B"]
     assert [ids[key] for key in draft.overtaken[0]["drops"]] == ["a"]
     assert keys(repeat.verdicts) != [old["condition"]]
 
 
-def test_its_files_lie_where_its_new_key_is(house, backup, quiet, tmp_path):
-    old = house.project.pk
-    archived("tides")
+def test_its_files_are_in_the_folder_of_its_new_key(installation, backup, quiet, tmp_path):
+    old = installation.project.pk
+    archive_project("tides")
     purge(slug="tides", typed="tides")
 
     restore(path=backup, progress=quiet)
 
-    came = Project.objects.get(slug="tides")
-    assert came.pk > old
-    assert files.named_by_rows(came.pk) == sorted(every_file())
-    assert {name.split("/")[1] for name in every_file()} == {str(came.pk)}
-    assert releasing.verify(Release.objects.get(project=came)).faults == []
+    restored = Project.objects.get(slug="tides")
+    assert restored.pk > old
+    assert files.file_names_in_rows(restored.pk) == sorted(all_files())
+    assert {name.split("/")[1] for name in all_files()} == {str(restored.pk)}
+    assert releasing.verify(Release.objects.get(project=restored)).faults == []
 
 
-def test_a_project_that_was_purged_comes_back_the_same(house, backup, quiet, tmp_path):
-    written = exported("tides", tmp_path)
-    archived("tides")
+def test_a_purged_project_is_restored_unchanged(installation, backup, quiet, tmp_path):
+    written = export_files("tides", tmp_path)
+    archive_project("tides")
     purge(slug="tides", typed="tides")
     Project.objects.filter(slug="other").update(slug="tides")
 
     restore(path=backup, slug="tides-2", progress=quiet)
 
-    again = exported("tides-2", tmp_path)
+    again = export_files("tides-2", tmp_path)
     assert again.keys() == written.keys()
     renamed = {name: data.replace(b'"tides-2"', b'"tides"') for name, data in again.items()}
     assert renamed == written
 
 
-def test_the_newest_rows_a_report_has_seen_are_the_same_rows(house, quiet, tmp_path):
-    last = Judgment.objects.filter(annotator__project=house.project).order_by("-pk")[0]
+def test_the_newest_rows_that_a_report_covers_are_the_same_rows(installation, quiet, tmp_path):
+    last = Judgment.objects.filter(annotator__project=installation.project).order_by("-pk")[0]
     AgreementReport.objects.create(
-        project=house.project,
+        project=installation.project,
         state="done",
         finished_at=AT,
         figures={"through": {"judgment": last.pk, "narrative": 0, "repeat": 0}},
     )
     back_up(path=tmp_path / "seen.zip", project="tides", progress=quiet)
-    archived("tides")
+    archive_project("tides")
     purge(slug="tides", typed="tides")
     restore(path=tmp_path / "seen.zip", progress=quiet)
 
@@ -166,8 +168,8 @@ def test_the_newest_rows_a_report_has_seen_are_the_same_rows(house, quiet, tmp_p
     assert (seen["narrative"], seen["repeat"]) == (0, 0)
 
 
-def test_people_go_on_in_a_project_that_came_back(house, backup, quiet):
-    archived("tides")
+def test_people_can_go_on_in_a_restored_project(installation, backup, quiet):
+    archive_project("tides")
     purge(slug="tides", typed="tides")
     restore(path=backup, progress=quiet)
 
@@ -184,32 +186,32 @@ def test_people_go_on_in_a_project_that_came_back(house, backup, quiet):
 # --- what is refused ------------------------------------------------------------------------------
 
 
-def test_a_name_that_is_taken_asks_for_another(house, backup, quiet):
-    rows = every_row()
+def test_a_taken_name_is_refused(installation, backup, quiet):
+    rows = all_rows()
 
-    with pytest.raises(Refused, match="There is a project “tides” here already"):
+    with pytest.raises(Refused, match="A project “tides” exists already"):
         restore(path=backup, progress=quiet)
 
-    assert every_row() == rows
+    assert all_rows() == rows
 
 
-def test_a_project_that_is_here_under_another_name_is_not_doubled(house, backup, quiet):
-    rows, stored = every_row(), every_file()
+def test_a_project_that_exists_under_another_name_is_refused(installation, backup, quiet):
+    rows, stored = all_rows(), all_files()
 
     with pytest.raises(Refused, match="under another short name"):
         restore(path=backup, slug="again", progress=quiet)
 
-    assert every_row() == rows
-    assert every_file() == stored
+    assert all_rows() == rows
+    assert all_files() == stored
 
 
 @pytest.mark.parametrize("slug", ["", "No", "../x", "a" * 81])
-def test_a_name_that_is_none_is_refused(house, backup, quiet, slug):
+def test_an_invalid_name_is_refused(installation, backup, quiet, slug):
     with pytest.raises(Refused, match="short name"):
         restore(path=backup, slug=slug, progress=quiet)
 
 
-def test_there_is_no_backup_of_a_project_that_is_not_there(db, quiet, tmp_path):
+def test_an_unknown_project_cannot_be_backed_up(db, quiet, tmp_path):
     with pytest.raises(Refused, match="There is no project “moon”"):
         back_up(path=tmp_path / "moon.zip", project="moon", progress=quiet)
 
@@ -219,20 +221,20 @@ def test_there_is_no_backup_of_a_project_that_is_not_there(db, quiet, tmp_path):
 # --- purging --------------------------------------------------------------------------------------
 
 
-def test_purging_takes_one_project_and_leaves_all_others(house):
+def test_purging_deletes_one_project_and_no_others(installation):
     others = {
         tables.label(model): set(
-            model._base_manager.filter(**{path: house.other.pk}).values_list("pk", flat=True)
+            model._base_manager.filter(**{path: installation.other.pk}).values_list("pk", flat=True)
         )
         for model, path in tables.tables_of_a_project(apps)
     }
-    archived("tides")
+    archive_project("tides")
 
     done = purge(slug="tides", typed="tides")
 
     left = {
         tables.label(model): set(
-            # What is of no project is of the installation.
+            # Rows without a project belong to the installation.
             model._base_manager.exclude(**{path: None}).values_list("pk", flat=True)
         )
         for model, path in tables.tables_of_a_project(apps)
@@ -245,61 +247,63 @@ def test_purging_takes_one_project_and_leaves_all_others(house):
         "Tides",
     )
     assert done.rows > 60
-    assert every_file() == {}
+    assert all_files() == {}
     assert set(User.objects.values_list("username", flat=True)) == {
         *("ada", "ben", "carla", "dan", "eve")
     }
 
 
-def test_what_is_held_is_said_before(house):
-    archived("tides")
+def test_the_contents_are_shown_before_purging(installation):
+    archive_project("tides")
 
-    said = held("tides")
+    said = read_contents("tides")
 
-    assert (said.name, said.people, said.files) == ("Tides", 4, len(every_file()))
-    assert said.judgments == Judgment.objects.filter(annotator__project=house.project).count()
+    assert (said.name, said.people, said.files) == ("Tides", 4, len(all_files()))
+    assert (
+        said.judgments == Judgment.objects.filter(annotator__project=installation.project).count()
+    )
 
 
 @pytest.mark.parametrize("typed", ["", "tide", "Tides", "tides "])
-def test_whoever_types_another_name_deletes_nothing(house, typed):
-    archived("tides")
-    rows = every_row()
+def test_typing_another_name_deletes_nothing(installation, typed):
+    archive_project("tides")
+    rows = all_rows()
 
     with pytest.raises(Refused, match="Nothing was deleted"):
         purge(slug="tides", typed=typed)
 
-    assert every_row() == rows
+    assert all_rows() == rows
 
 
-def test_a_project_in_use_is_not_purged(house):
-    rows = every_row()
+def test_an_active_project_is_not_purged(installation):
+    rows = all_rows()
 
-    with pytest.raises(Refused, match=r"is in use\. A lead archives it"):
+    with pytest.raises(Refused, match=r"is not archived\. A lead can archive it"):
         purge(slug="tides", typed="tides")
 
-    assert every_row() == rows
+    assert all_rows() == rows
 
 
-def test_a_project_that_is_not_there_is_not_purged(db):
+def test_an_unknown_project_cannot_be_purged(db):
     with pytest.raises(Refused, match="There is no project “moon”"):
         purge(slug="moon", typed="moon")
 
 
-def test_while_a_job_runs_nothing_is_purged(house):
-    archived("tides")
+def test_a_project_with_a_running_job_is_not_purged(installation):
+    archive_project("tides")
     AgreementReport.objects.create(
-        project=house.project,
+        project=installation.project,
         state="running",
         claim="00000000-0000-0000-0000-000000000001",
         lease_until=AT,
         started_at=AT,
     )
-    rows = every_row()
+    rows = all_rows()
 
-    with pytest.raises(Refused, match="A job of this project is under way"):
+    with pytest.raises(Refused, match="A job of this project is running"):
         purge(slug="tides", typed="tides")
 
-    assert every_row() == rows
+    assert all_rows() == rows
 
 
 def first_condition():
@@ -310,11 +314,11 @@ def keys(verdicts):
     return [int(key) for key in verdicts]
 
 
-def become_another(slug, name):
-    """Make a project nobody's original: it has another name, and every UUID in it is another."""
+def turn_into_another_project(slug, name):
+    """Turn a project into a different one: change its name and every UUID in it."""
     Project.objects.filter(slug=slug).update(slug=name)
     project = Project.objects.get(slug=name)
-    with thawed():
+    with deletions_allowed():
         project.audit_events.all().delete()
     for model, path in tables.tables_of_a_project(apps):
         if model is not AuditEvent and any(

@@ -1,8 +1,8 @@
-"""What every released version wrote comes back today: its tables are made as they were, its rows
-put in, and every migration since then finds data in place.
+"""Backups of every released version can be restored today.
 
-A backup of each release lies in `released/`, with the sums of what it exported then. When a version
-is released, one more is put there.
+The tables of that version are created, its rows inserted, and every migration since then runs with
+data. A backup of each release is in `released/`, with the digests of what it exported then. Add one
+when a version is released.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from exporters.releases import actions as releasing
 from keeping import archive, migration_state, tables
 from keeping.restore import restore
 from keeping.verify import verify
-from tests.keeping.conftest import Quiet
+from tests.keeping.conftest import CountingProgress
 from tests.services.database import drop_tables
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.long]
 
 FOLDER = Path(__file__).parent / "released"
-# What an export of an earlier version has under one name, and one of today under another.
+# File names in exports of earlier versions -> file names today.
 RENAMED = {
     "qrels.original.txt": "qrels.original.all.txt",
     "topics.original.txt": "topics.original.all.txt",
 }
-# Tables that had other names when the backup was made.
+# Tables that had other names when the backup was made -> names today.
 RENAMED_TABLES = {
     "annotate.deed": "annotate.auditevent",
     "annotate.lookagain": "annotate.rejudgerequest",
 }
-# Files that no export of an earlier version has: the topics of these two are those of the changed.
-PAIRED = set(RENAMED)
-# And what rerankers take: candidates, and topics for Pyserini; what measures of conditions and of
-# core queries take.
-NEWER = {"candidates.run", "pyserini", "verdicts.tsv", "core_queries.tsv"}
+# Files that exports of earlier versions do not have, with the same topics as the changed ones.
+NEW_PAIRED_FILES = set(RENAMED)
+# Newer files as well: for rerankers (candidates, topics for Pyserini), and for measures of
+# conditions and core queries.
+OTHER_NEW_FILES = {"candidates.run", "pyserini", "verdicts.tsv", "core_queries.tsv"}
 VERSIONS = sorted(path.stem for path in FOLDER.glob("*.zip"))
 
 
-def as_exported(folder: Path) -> dict[str, str]:
-    """The sums of all that the projects export now, but what says the version or came since."""
+def export_digests(folder: Path) -> dict[str, str]:
+    """Return digests of all export files, except those that name the version or are newer."""
     sums = {}
     for project in Project.objects.all():
         for name in actions.FORMATS:
@@ -59,23 +59,27 @@ def as_exported(folder: Path) -> dict[str, str]:
             into.mkdir(parents=True)
             actions.write(project, name, into)
     for path in folder.rglob("*"):
-        came_since = {path.name, path.parent.name} & {"manifest.json", *PAIRED, *NEWER}
-        if path.is_file() and not came_since:
+        is_newer = {path.name, path.parent.name} & {
+            "manifest.json",
+            *NEW_PAIRED_FILES,
+            *OTHER_NEW_FILES,
+        }
+        if path.is_file() and not is_newer:
             found = hashlib.sha256(path.read_bytes()).hexdigest()
             sums[path.relative_to(folder).as_posix()] = found
     return sums
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_backup_of_a_released_version_comes_back_whole(version, transactional_db, tmp_path):
+def test_a_backup_of_a_released_version_is_restored_completely(version, transactional_db, tmp_path):
     before = json.loads((FOLDER / f"{version}.json").read_text())
-    tables_of_a_new_database = structure()
+    tables_of_a_new_database = read_structure()
     if connection.vendor == "sqlite":
-        # Into a new database, straight to the tables of the backup; on PostgreSQL into one that is
-        # up to date and empty, which goes back to them.
+        # Restore into a new database, directly with the backup's tables; on PostgreSQL into an
+        # empty one that is up to date, which is migrated back to them.
         drop_tables()
 
-    restore(path=FOLDER / f"{version}.zip", progress=Quiet())
+    restore(path=FOLDER / f"{version}.zip", progress=CountingProgress())
 
     counted = {
         tables.label(model): model._base_manager.count() for model in tables.kept_tables(apps)
@@ -84,26 +88,26 @@ def test_a_backup_of_a_released_version_comes_back_whole(version, transactional_
         "rows"
     ]
     assert User.objects.filter(is_active=True, username="ada").exists()
-    assert as_exported(tmp_path / "exports") == {
+    assert export_digests(tmp_path / "exports") == {
         str(path.with_name(RENAMED.get(path.name, path.name))): found
         for path, found in ((PurePosixPath(name), sum_) for name, sum_ in before["files"].items())
     }
     assert [releasing.verify(release).faults for release in Release.objects.all()] == [[], []]
-    # Judgments from before there were chains are in one now.
+    # Judgments from before chains existed are in a chain now.
     for project in Project.objects.all():
         found = verify(project)
         judgments = Judgment.objects.filter(annotator__project=project).count()
         assert (found.rows["judgment"], found.faults) == (judgments, [])
     if connection.vendor == "sqlite":
         call_command("createcachetable", verbosity=0)
-    # One squashed migration and all single ones end at the same tables.
+    # The squashed migration and the single ones lead to the same tables.
     executor = MigrationExecutor(connection)
     assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
-    assert structure() == tables_of_a_new_database
+    assert read_structure() == tables_of_a_new_database
 
 
-def structure() -> dict[str, Any]:
-    """Every table with its columns, its named constraints and indexes, and all triggers."""
+def read_structure() -> dict[str, Any]:
+    """Return every table with its columns, named constraints and indexes, and all triggers."""
     named = {
         each.name
         for model in apps.get_models()
@@ -128,17 +132,17 @@ def structure() -> dict[str, Any]:
         return {**found, "triggers": set(cursor.fetchall())}
 
 
-def test_the_tables_of_this_version_are_others_than_those_of_the_first():
-    """Else nothing above would have migrated anything."""
-    reading = archive.Reading(FOLDER / "0.1.0.zip")
+def test_the_tables_of_this_version_differ_from_those_of_the_first():
+    """Otherwise the test above would not have migrated anything."""
+    reading = archive.BackupReader(FOLDER / "0.1.0.zip")
     try:
-        assert reading.manifest["migrations"] != migration_state.latest()
+        assert reading.manifest["migrations"] != migration_state.latest_migrations()
         assert reading.manifest["migrations"]["annotate"] == "0008_repeats"
     finally:
         reading.close()
 
 
-def test_a_backup_of_the_version_before_this_one_is_kept():
-    """Whoever raises the version in pyproject.toml puts a backup of the last one there."""
+def test_there_is_a_backup_of_the_version_before_this_one():
+    """When raising the version in pyproject.toml, add a backup of the last one."""
     assert "0.1.0" in VERSIONS
     assert settings.VERSION == "0.1.0" or len(VERSIONS) > 1

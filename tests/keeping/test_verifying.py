@@ -1,4 +1,4 @@
-"""What people said has a chain of sums, and whatever is done to it by other ways is noticed."""
+"""Judgments have a hash chain, and any change other than by the actions is noticed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotate.judging import actions as judging
 from annotate.judging.withdrawal import undo, withdraw
 from annotate.models import Judgment, Link, Verdict
 from annotate.projects import chain
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from keeping.verify import verify
 from tests import factories
 from tests.collection.arriving import jsonl, load
@@ -34,13 +34,13 @@ def faults(scene: Scene) -> list[tuple[str, str]]:
     return [(one.what, one.sentence) for one in verify(scene.project).faults]
 
 
-def sql(statement: str, *parameters: Any) -> None:
-    """Somebody at the database, beside every action."""
+def execute_sql(statement: str, *parameters: Any) -> None:
+    """Change the database directly, past the actions."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
 
 
-def statement(
+def judgment_line(
     doc_id: str, relevance: int, annotator: str = "ben", **more: object
 ) -> dict[str, object]:
     return {
@@ -52,10 +52,10 @@ def statement(
     }
 
 
-# --- what is done by the actions is in order ------------------------------------------------------
+# --- changes by the actions are valid -------------------------------------------------------------
 
 
-def test_everything_said_of_a_document_by_the_pages_is_in_the_chain(scene):
+def test_every_action_of_the_pages_is_in_the_chain(scene):
     first = scene.judge(2, note="It is at sea. Œ", evidence=[Span(0, 4)], active_ms=900)
     scene.judge(1, made_at=NOON, pressed="key")
     judging.flag(narrative=scene.narrative, candidate=scene.first, kind="later", by=scene.ada)
@@ -70,7 +70,7 @@ def test_everything_said_of_a_document_by_the_pages_is_in_the_chain(scene):
     assert found.rows["judgment"] == 4
 
 
-def test_undoing_all_of_a_chain_is_in_order_at_every_step(scene):
+def test_undoing_every_judgment_leaves_no_fault_at_any_step(scene):
     scene.judge(2)
     scene.judge(1)
     scene.judge(0)
@@ -81,7 +81,7 @@ def test_undoing_all_of_a_chain_is_in_order_at_every_step(scene):
         assert faults(scene) == []
 
 
-def test_verdicts_are_part_of_what_was_said(scene):
+def test_verdicts_are_part_of_the_content(scene):
     conditions = [
         scene.narrative.conditions.create(number=number, text=f"Condition {number}.")
         for number in (2, 1)
@@ -94,24 +94,24 @@ def test_verdicts_are_part_of_what_was_said(scene):
     assert faults(scene) == [
         (
             "changed",
-            "the judgment of ada on A (301, altered 1) says something else than was said",
+            "the judgment of ada on A (301, altered 1) was changed after it was recorded",
         )
     ]
 
 
-def test_what_a_file_brings_has_a_chain_and_what_it_ends_as_well(scene):
+def test_judgments_from_files_and_those_they_supersede_are_in_a_chain(scene):
     scene.judge(2)
-    load(scene.project, "judgments-jsonl", jsonl(statement("A", 1), statement("B", 2)))
+    load(scene.project, "judgments-jsonl", jsonl(judgment_line("A", 1), judgment_line("B", 2)))
     load(
         scene.project,
         "judgments-jsonl",
         jsonl(
-            statement("A", 0, note="after all"),
-            statement("B", 1, at="2020-01-01T00:00:00Z"),
-            statement("A", 1, annotator="ada"),
+            judgment_line("A", 0, note="after all"),
+            judgment_line("B", 1, at="2020-01-01T00:00:00Z"),
+            judgment_line("A", 1, annotator="ada"),
         ),
     )
-    load(scene.project, "judgments-jsonl", jsonl(statement("B", -1)), no_grade=-1)
+    load(scene.project, "judgments-jsonl", jsonl(judgment_line("B", -1)), no_grade=-1)
 
     found = verify(scene.project)
 
@@ -120,20 +120,20 @@ def test_what_a_file_brings_has_a_chain_and_what_it_ends_as_well(scene):
 
 
 def test_a_file_that_is_loaded_again_adds_no_link(scene):
-    lines = jsonl(statement("A", 1, evidence=[{"start": 0, "end": 4}]), statement("B", 2))
+    lines = jsonl(judgment_line("A", 1, evidence=[{"start": 0, "end": 4}]), judgment_line("B", 2))
     load(scene.project, "judgments-jsonl", lines)
     before = Link.objects.count()
 
     load(scene.project, "judgments-jsonl", lines)
-    load(scene.project, "judgments-jsonl", jsonl(statement("C", 0)), dry_run=True)
+    load(scene.project, "judgments-jsonl", jsonl(judgment_line("C", 0)), dry_run=True)
 
     assert Link.objects.count() == before
     assert Link.objects.filter(kind="judgment").count() == 2
     assert faults(scene) == []
 
 
-def test_a_file_with_many_lines_has_them_all_in_one_chain(scene):
-    lines = "".join(jsonl(statement("A", n % 3, annotator=f"rater {n}")) for n in range(40))
+def test_all_lines_of_a_file_are_in_one_chain(scene):
+    lines = "".join(jsonl(judgment_line("A", n % 3, annotator=f"rater {n}")) for n in range(40))
 
     load(scene.project, "judgments-jsonl", lines)
 
@@ -143,7 +143,7 @@ def test_a_file_with_many_lines_has_them_all_in_one_chain(scene):
     assert faults(scene) == []
 
 
-def test_a_judgment_has_one_link_and_one_for_what_it_ended(scene):
+def test_a_judgment_has_one_link_and_one_for_the_judgment_it_superseded(scene):
     first = scene.judge(2)
     second = scene.judge(1)
 
@@ -157,7 +157,7 @@ def test_a_judgment_has_one_link_and_one_for_what_it_ended(scene):
     ]
 
 
-# --- what is done by other ways is noticed --------------------------------------------------------
+# --- changes past the actions are noticed ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -174,20 +174,20 @@ def test_a_judgment_has_one_link_and_one_for_what_it_ended(scene):
         ("made_at", "2026-01-01 00:00:00"),
     ],
 )
-def test_a_changed_judgment_is_named(scene, column, value):
+def test_a_changed_judgment_is_reported(scene, column, value):
     scene.judge(2, note="A note", evidence=[Span(0, 4)], active_ms=900, pressed="key")
 
-    sql(f"UPDATE annotate_judgment SET {column} = %s", value)  # noqa: S608 (columns of ours)
+    execute_sql(f"UPDATE annotate_judgment SET {column} = %s", value)  # noqa: S608 (columns of ours)
 
     assert faults(scene) == [
         (
             "changed",
-            "the judgment of ada on A (301, altered 1) says something else than was said",
+            "the judgment of ada on A (301, altered 1) was changed after it was recorded",
         )
     ]
 
 
-def test_a_judgment_that_was_given_to_someone_else_or_another_document_is_named(scene):
+def test_a_judgment_moved_to_another_person_or_document_is_reported(scene):
     scene.judge(2)
     ben = factories.member(scene.project, "ben")
 
@@ -201,12 +201,12 @@ def test_a_judgment_that_was_given_to_someone_else_or_another_document_is_named(
     assert faults(scene) == [
         (
             "changed",
-            "the judgment of ada on B (301, altered 1) says something else than was said",
+            "the judgment of ada on B (301, altered 1) was changed after it was recorded",
         )
     ]
 
 
-def test_a_judgment_that_no_longer_stands_by_no_action_is_named(scene):
+def test_a_judgment_superseded_or_restored_by_hand_is_reported(scene):
     first = scene.judge(2)
     scene.judge(1)
 
@@ -216,45 +216,48 @@ def test_a_judgment_that_no_longer_stands_by_no_action_is_named(scene):
     assert sorted(faults(scene)) == [
         (
             "stands",
-            "the judgment of ada on A (301, altered 1) no longer stands, and by no action",
+            "the judgment of ada on A (301, altered 1) was ended, but not by an action",
         ),
-        ("stands", "the judgment of ada on A (301, altered 1) stands, and by no action"),
+        (
+            "stands",
+            "the judgment of ada on A (301, altered 1) was made current, but not by an action",
+        ),
     ]
 
 
-def test_a_judgment_that_is_gone_is_named(scene):
+def test_a_deleted_judgment_is_reported(scene):
     gone = scene.judge(2)
     scene.judge(1, of=scene.second)
 
-    sql("DELETE FROM annotate_judgment WHERE id = %s", gone.pk)
+    execute_sql("DELETE FROM annotate_judgment WHERE id = %s", gone.pk)
 
     assert faults(scene) == [("gone", f"the judgment with the UUID {gone.uuid} is gone")]
 
 
-def test_a_judgment_that_was_put_in_is_named(scene):
+def test_an_inserted_judgment_is_reported(scene):
     scene.judge(2)
     factories.judgment(scene.narrative, scene.second, scene.ada, 1)
 
     assert faults(scene) == [
         (
             "unlinked",
-            "the judgment of ada on B (301, altered 1) is in no chain: it was put in by other ways",
+            "the judgment of ada on B (301, altered 1) is not in a chain: no action inserted it",
         )
     ]
 
 
-def test_a_judgment_that_goes_with_its_link_leaves_a_gap(scene):
+def test_a_judgment_deleted_with_its_link_leaves_a_gap(scene):
     gone = scene.judge(2)
     scene.judge(1, of=scene.second)
 
-    sql("DELETE FROM annotate_judgment WHERE id = %s", gone.pk)
-    with thawed():
+    execute_sql("DELETE FROM annotate_judgment WHERE id = %s", gone.pk)
+    with deletions_allowed():
         Link.objects.filter(name=gone.uuid).delete()
 
-    assert faults(scene) == [("link", "link 1 of the chain of what ada judged of 301 is gone")]
+    assert faults(scene) == [("link", "link 1 of the chain of ada's judgments of 301 is gone")]
 
 
-def test_a_link_made_to_fit_a_changed_judgment_does_not_fit_its_chain(scene):
+def test_a_link_that_matches_a_changed_judgment_does_not_match_its_chain(scene):
     changed = scene.judge(2)
     scene.judge(1, of=scene.second)
     link = Link.objects.get(name=changed.uuid)
@@ -263,61 +266,59 @@ def test_a_link_made_to_fit_a_changed_judgment_does_not_fit_its_chain(scene):
         row for row in chain.KINDS["judgment"].read(scene.project) if row.name == changed.uuid
     )
 
-    with thawed():
+    with deletions_allowed():
         link.delete()
         link.digest = chain.digest("judgment", row.content)
         link.save(force_insert=True)
 
-    assert faults(scene) == [
-        ("link", "link 1 of the chain of what ada judged of 301 is not what it was")
-    ]
+    assert faults(scene) == [("link", "link 1 of the chain of ada's judgments of 301 was changed")]
 
 
-def test_the_end_of_a_chain_is_missed_by_who_kept_it(scene, tmp_path):
+def test_a_shortened_chain_is_reported_against_a_kept_end(scene, tmp_path):
     scene.judge(2)
     last = scene.judge(1, of=scene.second)
     kept = tmp_path / "ends.txt"
-    out, _ = run("tides", keep=kept)
+    out, _ = run_verify("tides", keep=kept)
     assert "2 judgment; 2 links" in out
 
-    sql("DELETE FROM annotate_judgment WHERE id = %s", last.pk)
-    with thawed():
+    execute_sql("DELETE FROM annotate_judgment WHERE id = %s", last.pk)
+    with deletions_allowed():
         Link.objects.filter(name=last.uuid).delete()
 
     assert faults(scene) == []
-    out, error = run("tides", against=kept)
-    assert "the chain of what ada judged of 301 no longer has link 2 as it was then" in out
-    assert error == "1 of what was looked at is not as it was."
+    out, error = run_verify("tides", against=kept)
+    assert "the chain of ada's judgments of 301 no longer has the link 2 that it had then" in out
+    assert error == "Differences from the chains: 1."
 
 
-def test_a_chain_that_is_gone_is_missed_by_who_kept_its_end(scene, tmp_path):
+def test_a_deleted_chain_is_reported_against_a_kept_end(scene, tmp_path):
     scene.judge(2)
     kept = tmp_path / "ends.txt"
-    run("tides", keep=kept)
+    run_verify("tides", keep=kept)
 
     Judgment.objects.all().delete()
-    with thawed():
+    with deletions_allowed():
         Link.objects.all().delete()
 
-    out, _ = run("tides", against=kept)
-    assert "the chain of what ada judged of 301, which had 1 links, is gone" in out
+    out, _ = run_verify("tides", against=kept)
+    assert "the chain of ada's judgments of 301, which had 1 links, is gone" in out
 
 
-def test_a_chain_that_went_on_is_still_the_one_that_was_kept(scene, tmp_path):
+def test_a_longer_chain_still_matches_its_kept_end(scene, tmp_path):
     scene.judge(2)
     kept = tmp_path / "ends.txt"
-    run(keep=kept)
+    run_verify(keep=kept)
 
     scene.judge(1)
 
-    assert run(against=kept)[1] == ""
+    assert run_verify(against=kept)[1] == ""
 
 
 # --- the command ----------------------------------------------------------------------------------
 
 
-def run(*arguments: str, **options: object) -> tuple[str, str]:
-    """What the command prints, and with which sentence it fails."""
+def run_verify(*arguments: str, **options: object) -> tuple[str, str]:
+    """Return the command's output, and the sentence with which it fails or ""."""
     out = StringIO()
     try:
         call_command("verify", *arguments, stdout=out, **options)
@@ -326,11 +327,11 @@ def run(*arguments: str, **options: object) -> tuple[str, str]:
     return out.getvalue(), ""
 
 
-def test_the_command_tells_programs_what_is_wrong(scene):
+def test_the_command_prints_faults_as_json(scene):
     changed = scene.judge(2)
     Judgment.objects.update(relevance=0)
 
-    out, error = run(json=True)
+    out, error = run_verify(json=True)
 
     told = json.loads(out)
     of_all, tides = told["projects"]
@@ -340,26 +341,26 @@ def test_the_command_tells_programs_what_is_wrong(scene):
     assert tides["faults"] == [
         {
             "what": "changed",
-            "sentence": "the judgment of ada on A (301, altered 1) says something else than was "
-            "said",
+            "sentence": "the judgment of ada on A (301, altered 1) was changed after it was "
+            "recorded",
             "kind": "judgment",
             "uuid": str(changed.uuid),
             "chain": None,
             "number": None,
         }
     ]
-    assert error == "1 of what was looked at is not as it was."
+    assert error == "Differences from the chains: 1."
 
 
-def test_one_project_is_looked_at_without_the_others(scene):
+def test_one_project_is_verified_without_the_others(scene):
     scene.judge(2)
     other = factories.project("bees")
 
-    assert run("bees") == (f"bees: nothing; 0 links; sum {verify(other).sum}\n", "")
-    assert run("none")[1] == "There is no project “none”."
+    assert run_verify("bees") == (f"bees: nothing; 0 links; sum {verify(other).sum}\n", "")
+    assert run_verify("none")[1] == "There is no project “none”."
 
 
-def test_the_sum_of_a_project_is_another_once_anything_was_said(scene):
+def test_the_sum_of_a_project_changes_with_every_judgment(scene):
     scene.judge(2)
     before = verify(scene.project).sum
 
@@ -377,16 +378,16 @@ def test_the_sum_of_a_project_is_another_once_anything_was_said(scene):
     ],
     ids=["no chain", "a short sum", "no link"],
 )
-def test_a_file_that_holds_no_ends_is_refused(text, sentence, tmp_path):
+def test_a_file_without_chain_ends_is_refused(text, sentence, tmp_path):
     file = tmp_path / "ends.txt"
     file.write_text(text)
 
-    assert run(against=file)[1] == f"{file}: {sentence}."
+    assert run_verify(against=file)[1] == f"{file}: {sentence}."
 
 
-def test_ends_are_kept_in_a_new_file_only(scene, tmp_path):
+def test_chain_ends_are_written_to_new_files_only(scene, tmp_path):
     file = tmp_path / "ends.txt"
     file.write_text("mine")
 
-    assert run(keep=file)[1] == f"{file} is there already; name a new file."
+    assert run_verify(keep=file)[1] == f"{file} already exists. Name a new file."
     assert file.read_text() == "mine"

@@ -41,7 +41,7 @@ class Scene:
     def send(self, verb: str, what: str, content=None, **headers):
         return self.program.send(verb, f"projects/tides/{what}", content, **headers)
 
-    def judged(self):
+    def judge(self):
         for member, grade in ((self.ada, 0), (self.ben, 2)):
             assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=member)
             factories.judgment(self.narrative, self.candidate, member, grade)
@@ -65,7 +65,7 @@ def test_a_project_is_made_changed_archived_and_brought_back(scene):
     )
     gone = scene.program.send("PUT", "projects/reefs/archiving/")
     refused = scene.program.send("PATCH", "projects/reefs/", {"overlap_judge": 4})
-    put_away = scene.program.get("projects/?archived=true").json()["results"]
+    archived = scene.program.get("projects/?archived=true").json()["results"]
     back = scene.program.send("DELETE", "projects/reefs/archiving/")
 
     assert (made.status_code, made.json()["role"]) == (201, "lead")
@@ -73,11 +73,11 @@ def test_a_project_is_made_changed_archived_and_brought_back(scene):
     assert changed.json()["grades"][1] == {"value": 1, "name": "Yes", "sentence": "So."}
     assert gone.json()["archived_at"] is not None
     assert refused.status_code == 422
-    assert [one["slug"] for one in put_away] == ["reefs"]
+    assert [one["slug"] for one in archived] == ["reefs"]
     assert back.json()["archived_at"] is None
 
 
-def test_an_annotator_is_not_told_the_rules_of_leads(scene):
+def test_annotators_do_not_see_the_rules_of_leads(scene):
     told = Program("ada").get("projects/tides/").json()
 
     assert told["rules"] is None
@@ -114,7 +114,7 @@ def upload(scene, name="q.txt", content=b"301 0 B 1\n", **headers):
 
 
 @pytest.mark.usefixtures("storage", "published")
-def test_a_file_is_handed_in_looked_through_and_loaded(scene, finish_jobs):
+def test_a_file_is_uploaded_previewed_and_loaded(scene, finish_jobs):
     preview = upload(scene).json()
     finish_jobs()
     seen = scene.ask(f"loads/{preview['id']}/").json()
@@ -134,7 +134,7 @@ def test_a_file_is_handed_in_looked_through_and_loaded(scene, finish_jobs):
 
 
 @pytest.mark.usefixtures("storage", "published")
-def test_a_run_is_handed_in_with_its_side(scene):
+def test_a_run_is_uploaded_with_its_side(scene):
     file = SimpleUploadedFile("bm25.run", b"301 Q0 B 1 2.0 t\n")
 
     preview = scene.program.client.post(
@@ -174,7 +174,7 @@ def test_a_file_sent_twice_with_one_key_is_kept_once(scene):
 
 
 @pytest.mark.usefixtures("storage", "published")
-def test_a_preview_is_called_off(scene):
+def test_a_preview_is_cancelled(scene):
     preview = upload(scene).json()
 
     off = scene.send("PUT", f"loads/{preview['id']}/cancellation/").json()
@@ -189,7 +189,9 @@ def test_a_preview_is_called_off(scene):
         ("q.txt", b"301 0 B 1\n", "no-such-format", 400),
     ],
 )
-def test_what_is_no_file_is_refused(scene, storage, name, content, format_name, status):
+def test_an_empty_file_or_an_unknown_format_is_refused(
+    scene, storage, name, content, format_name, status
+):
     response = scene.program.client.post(
         "/api/v1/projects/tides/loads/",
         {"file": SimpleUploadedFile(name, content), "format": format_name},
@@ -205,7 +207,7 @@ def test_the_formats_that_can_be_loaded_are_listed(scene):
     assert {"trec-qrels", "trec-topics", "docs-jsonl"} <= set(names)
 
 
-def test_categories_are_set_and_a_taxonomy_taken(scene):
+def test_categories_are_set_and_a_taxonomy_is_adopted(scene):
     kinds = [{"key": "C9", "name": "Odd", "sentence": ""}]
 
     put = scene.send("PUT", "categories/", {"categories": kinds})
@@ -223,7 +225,7 @@ def test_categories_are_set_and_a_taxonomy_taken(scene):
     assert Category.objects.count() == 6
 
 
-def test_guidelines_are_written_and_who_was_slower_is_told(scene):
+def test_guidelines_are_written_and_a_stale_version_is_refused(scene):
     first = scene.send("POST", "guidelines/", {"text": "Read it all.", "based_on": 0})
     slower = scene.send("POST", "guidelines/", {"text": "Skim it.", "based_on": 0})
     (listed,) = Program("ada").get("projects/tides/guidelines/").json()["results"]
@@ -235,7 +237,7 @@ def test_guidelines_are_written_and_who_was_slower_is_told(scene):
 
 
 def test_a_case_leads_to_a_version_and_its_answers_have_no_names(scene):
-    scene.judged()
+    scene.judge()
     Adjudication.objects.create(
         narrative=scene.narrative,
         candidate=scene.candidate,
@@ -251,8 +253,8 @@ def test_a_case_leads_to_a_version_and_its_answers_have_no_names(scene):
     assert made.json()["led_by"] == [{**case, "hidden": False, "answers": [0, 2], "settled": 2}]
 
 
-def test_older_judgments_are_asked_for_again_by_the_count_that_was_seen(scene):
-    scene.judged()
+def test_older_judgments_are_requested_again_with_the_token_of_their_count(scene):
+    scene.judge()
     scene.send("POST", "guidelines/", {"text": "Read it all.", "based_on": 0})
     path = "guidelines/1/rejudge-requests/"
     words = {"words": "Once more, please."}
@@ -267,11 +269,11 @@ def test_older_judgments_are_asked_for_again_by_the_count_that_was_seen(scene):
     assert (wrong.status_code, asked.json()) == (409, {"judgments": 2})
     assert (after["older"]["judgments"], after["open"]) == (0, 2)
     assert back.json() == {"judgments": 2}
-    assert not RejudgeRequest.objects.standing().exists()
+    assert not RejudgeRequest.objects.not_withdrawn().exists()
 
 
 def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
-    scene.judged()
+    scene.judge()
     other = factories.pair(factories.query(scene.project, "302"))
     factories.candidate(other.query)
     assignments.take(pair=other, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
@@ -281,11 +283,11 @@ def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
     refused = scene.ask("guidelines/1/rejudge-requests/?grade=2")
 
     assert refused.status_code == 400
-    assert "what others said" in refused.json()["errors"][0]["detail"]
+    assert "others' answers" in refused.json()["errors"][0]["detail"]
 
 
 def test_progress_and_pace_count_what_the_pages_count(scene):
-    scene.judged()
+    scene.judge()
 
     progress = scene.ask("progress/").json()
     pace = scene.ask("pace/?days=14").json()
@@ -302,8 +304,8 @@ def test_progress_and_pace_count_what_the_pages_count(scene):
     assert (len(pace["days"]), pace["days"][-1]["counting"]) == (56, 2)
 
 
-def test_everybody_reads_their_own_pace_and_nobody_anothers(scene):
-    scene.judged()
+def test_people_read_their_own_pace_but_not_anothers(scene):
+    scene.judge()
     ada = Program("ada")
 
     mine = ada.get(f"projects/tides/members/{scene.ada.pk}/pace/")
@@ -313,8 +315,8 @@ def test_everybody_reads_their_own_pace_and_nobody_anothers(scene):
     assert another.status_code == 403
 
 
-def test_the_matrix_shows_who_said_what_and_is_narrowed(scene):
-    scene.judged()
+def test_the_matrix_shows_answers_and_can_be_filtered(scene):
+    scene.judge()
 
     (row,) = scene.ask("matrix/").json()["results"]
     disputed = scene.ask("matrix/?state=disputed&query=301").json()
@@ -332,7 +334,7 @@ def test_the_matrix_shows_who_said_what_and_is_narrowed(scene):
 @pytest.mark.parametrize(
     "asked", ["state=all", "query=999", "person=0", "after=x", "grades=two", "person=999999"]
 )
-def test_a_filter_that_makes_no_sense_is_said_to_make_none(scene, asked):
+def test_an_invalid_filter_is_refused(scene, asked):
     assert scene.ask(f"matrix/?{asked}").status_code == 400
 
 
@@ -350,7 +352,7 @@ def test_a_matrix_of_many_rows_comes_in_parts(scene):
     )
 
 
-def test_flags_are_listed_with_their_words_and_narrowed(scene):
+def test_flags_are_listed_with_their_words_and_filtered(scene):
     Flag.objects.create(
         narrative=scene.narrative,
         candidate=scene.candidate,
@@ -367,7 +369,7 @@ def test_flags_are_listed_with_their_words_and_narrowed(scene):
 
 
 def test_queries_pairs_and_candidates_are_read(scene):
-    scene.judged()
+    scene.judge()
 
     (query,) = scene.ask("queries/?search=tidal").json()["results"]
     one = scene.ask(f"queries/{scene.query.pk}/").json()
@@ -394,7 +396,7 @@ def test_queries_pairs_and_candidates_are_read(scene):
     assert scene.ask("pairs/?category=C2").json()["results"] == []
 
 
-def test_who_still_judges_is_told_no_prior_and_no_outcome_also_as_a_lead(scene):
+def test_a_lead_who_still_judges_sees_no_prior_and_no_outcome(scene):
     assignments.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
     factories.judgment(scene.narrative, scene.candidate, scene.ada, 2)
 
@@ -416,9 +418,7 @@ def test_preferences_are_read_and_changed(scene):
     assert scene.ask("pace/").json()["zone"] == "Asia/Tokyo"
 
 
-def test_however_long_a_list_the_queries_to_the_database_stay_the_same(
-    scene, django_assert_num_queries
-):
+def test_the_number_of_queries_does_not_grow_with_a_list(scene, django_assert_num_queries):
     scene.ask("members/")
     # The first list counts the new pools.
     lists = {"queries/": 12, "pairs/": 3, "members/": 3, "flags/": 4, "guidelines/": 3}
@@ -431,7 +431,7 @@ def test_however_long_a_list_the_queries_to_the_database_stay_the_same(
             assert scene.ask(what).status_code == 200, what
 
 
-def test_somebody_with_an_account_is_let_in_and_others_are_invited(scene):
+def test_an_account_is_added_as_a_member_and_an_unknown_name_is_refused(scene):
     factories.user("nina")
 
     joined = scene.send("POST", "members/", {"username": "nina", "role": "annotator"})
@@ -444,7 +444,7 @@ def test_somebody_with_an_account_is_let_in_and_others_are_invited(scene):
     )
 
 
-def test_a_link_is_told_once_mailed_listed_and_taken_back(scene, client, mailoutbox):
+def test_an_invitation_link_is_shown_once_mailed_listed_and_withdrawn(scene, client, mailoutbox):
     sent = {"username": "olaf", "email": "olaf@example.org", "role": "lead", "days": 3}
     key = {"Idempotency-Key": "olaf"}
 
@@ -464,7 +464,7 @@ def test_a_link_is_told_once_mailed_listed_and_taken_back(scene, client, mailout
     assert scene.ask("invitations/").json()["results"] == []
 
 
-def test_the_audit_log_is_read_newest_first_and_narrowed(scene):
+def test_the_audit_log_is_read_newest_first_and_filtered(scene):
     scene.send("PATCH", "", {"overlap_judge": 3})
     scene.send("PATCH", f"members/{scene.ada.pk}/", {"role": "lead"})
 
@@ -477,7 +477,7 @@ def test_the_audit_log_is_read_newest_first_and_narrowed(scene):
     assert scene.ask("audit-log/?what=nothing.known").status_code == 400
 
 
-def test_the_audit_log_is_taken_away_as_a_table_oldest_first(scene):
+def test_the_audit_log_is_downloaded_as_a_table_oldest_first(scene):
     scene.send("PATCH", "", {"overlap_judge": 3})
     scene.send("PATCH", f"members/{scene.ada.pk}/", {"role": "lead"})
 
@@ -498,7 +498,7 @@ def test_the_audit_log_is_taken_away_as_a_table_oldest_first(scene):
     assert ada.get("projects/tides/audit-log/table/").status_code == 403
 
 
-def runs_it() -> Program:
+def admin_program() -> Program:
     """Return the program of an administrator."""
     root = factories.user("root")
     root.is_superuser = root.is_staff = True
@@ -506,8 +506,8 @@ def runs_it() -> Program:
     return Program("root", "lead")
 
 
-def test_who_runs_the_installation_lets_people_in_by_program(scene, client, mailoutbox):
-    program, path = runs_it(), "accounts/invitations/"
+def test_administrators_invite_people_by_program(scene, client, mailoutbox):
+    program, path = admin_program(), "accounts/invitations/"
     sent = {"username": "newcomer", "email": "newcomer@example.org", "days": 3}
 
     made = program.send("POST", path, sent, **{"Idempotency-Key": "one"})
@@ -527,8 +527,8 @@ def test_who_runs_the_installation_lets_people_in_by_program(scene, client, mail
     assert program.get(path).json()["results"] == []
 
 
-def test_a_link_to_the_installation_is_no_business_of_leads(scene):
-    program = runs_it()
+def test_leads_cannot_use_invitations_to_the_installation(scene):
+    program = admin_program()
     made = program.send("POST", "accounts/invitations/", {}).json()
     hers = scene.send("POST", "invitations/", {"username": "other"}).json()
 
@@ -539,8 +539,8 @@ def test_a_link_to_the_installation_is_no_business_of_leads(scene):
     assert len(program.get("accounts/invitations/").json()["results"]) == 1
 
 
-def test_who_looks_after_the_installation_reads_its_audit_log(scene):
-    program = runs_it()
+def test_administrators_read_the_audit_log_of_the_installation(scene):
+    program = admin_program()
     program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": False})
     program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": True})
 
@@ -555,7 +555,7 @@ def test_who_looks_after_the_installation_reads_its_audit_log(scene):
     assert scene.program.get("status/audit-log/table/").status_code == 403
 
 
-def test_who_runs_the_installation_closes_and_opens_accounts(scene):
+def test_administrators_close_and_open_accounts(scene):
     root = factories.user("root")
     root.is_superuser = True
     root.save()
@@ -576,9 +576,7 @@ def test_who_runs_the_installation_closes_and_opens_accounts(scene):
     assert scene.program.get("accounts/").status_code == 403
 
 
-def test_who_looks_after_the_installation_sees_what_failed_and_has_it_done_again(
-    scene, published, storage
-):
+def test_staff_see_failed_jobs_and_retry_them(scene, published, storage):
     root = factories.user("root")
     root.is_staff = True
     root.save()

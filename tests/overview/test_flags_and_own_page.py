@@ -75,7 +75,7 @@ def test_flags_are_counted_by_kind_and_listed_with_their_words(tides, client):
         ("gone", "", ["The second half is missing.", "", "It is in Finnish."]),
     ],
 )
-def test_the_address_narrows_the_flags(tides, client, kind, person, found):
+def test_the_address_filters_the_flags(tides, client, kind, person, found):
     client.force_login(tides.carla.user)
     key = getattr(tides, person).pk if person else ""
 
@@ -131,17 +131,17 @@ def test_flags_cost_the_same_however_many(tides, client, django_assert_max_num_q
     assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)
 
 
-def own(of) -> str:
+def own_page(of) -> str:
     return reverse("annotate:person", args=["tides", of.pk])
 
 
-def test_ones_own_page_says_what_one_did(tides, client):
+def test_ones_own_page_shows_ones_work(tides, client):
     at = timezone.now() - timedelta(days=1)
     factories.judgment(tides.narrative, tides.docs[2], tides.ada, at=at, active_ms=40_000)
     factories.judgment(tides.narrative, tides.docs[3], tides.ben, at=at, active_ms=999_000)
     client.force_login(tides.ada.user)
 
-    page = client.get(own(tides.ada))
+    page = client.get(own_page(tides.ada))
 
     shown = page.content.decode()
     # One judgment and one final flag: document 0 is a problem, 1 was put off.
@@ -158,24 +158,24 @@ def test_ones_own_page_says_nothing_about_others(tides, client, others):
     factories.judgment(tides.narrative, tides.docs[3], tides.ben, active_ms=999_000)
     client.force_login(tides.ada.user)
 
-    assert others not in client.get(own(tides.ada)).content.decode()
+    assert others not in client.get(own_page(tides.ada)).content.decode()
 
 
 def test_another_persons_page_is_for_leads(tides, client):
     client.force_login(tides.ada.user)
-    refused = client.get(own(tides.ben))
+    refused = client.get(own_page(tides.ben))
     client.force_login(tides.carla.user)
-    shown = client.get(own(tides.ben))
+    shown = client.get(own_page(tides.ben))
 
     assert refused.status_code == 403
     assert "It is in Finnish." in shown.content.decode()
 
 
-def test_nobody_from_elsewhere_finds_a_persons_page(tides, client):
+def test_people_of_another_project_do_not_find_a_persons_page(tides, client):
     eve = factories.lead(factories.project("other"), "eve")
     client.force_login(eve.user)
 
-    assert client.get(own(tides.ada)).status_code == 404
+    assert client.get(own_page(tides.ada)).status_code == 404
     assert client.get(reverse("annotate:person", args=["other", tides.ada.pk])).status_code == 404
 
 
@@ -185,16 +185,16 @@ def test_a_lead_who_judges_does_not_read_anothers_flags_on_their_page(tides, cli
     assignments.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
     client.force_login(tides.carla.user)
 
-    page = client.get(own(tides.ben))
+    page = client.get(own_page(tides.ben))
 
     assert (page.context["flags_total"], page.context["flags"]) == (0, [])
 
 
-def test_who_has_done_nothing_reads_what_will_stand_there(tides, client):
+def test_the_page_of_somebody_without_work_explains_what_will_appear(tides, client):
     dan = factories.member(tides.project, "dan")
     client.force_login(dan.user)
 
-    page = client.get(own(dan)).content.decode()
+    page = client.get(own_page(dan)).content.decode()
 
     for words in ("No task with work left", "No activity yet", "Nothing is flagged"):
         assert words in page
@@ -208,6 +208,6 @@ def test_the_own_page_costs_the_same_however_much_was_done(
     client.force_login(tides.ada.user)
 
     with django_assert_max_num_queries(25) as queries:
-        client.get(own(tides.ada))
+        client.get(own_page(tides.ada))
 
     assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)

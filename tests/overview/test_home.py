@@ -15,7 +15,7 @@ from annotate.models import Assignment, Flag
 from tests import factories
 
 
-def a_query(project, query_id, *relevances, altered="Only plants at sea count."):
+def add_query(project, query_id, *relevances, altered="Only plants at sea count."):
     """Create a query with a document for each relevance; return its pair."""
     query = factories.query(project, query_id)
     for place, relevance in enumerate(relevances):
@@ -43,17 +43,17 @@ def headings(page: str) -> list[str]:
 
 def test_the_next_task_to_judge_says_how_many_documents_it_has(ada, client):
     # Two of the three were relevant before: only those are judged.
-    a_query(ada.project, "301", 1, 2, 0)
+    add_query(ada.project, "301", 1, 2, 0)
 
     assert "Judge, 2 documents" in headings(home(client).content.decode())
 
 
 def test_two_instructions_of_one_query_are_told_apart(ada, client):
-    pair = a_query(ada.project, "301", 1)
+    pair = add_query(ada.project, "301", 1)
     other = factories.pair(pair.query, pair_id="301_2", altered="Only at night.")
     for one in (pair, other):
         assignments.take(pair=one, task=Assignment.Task.JUDGE, by=ada)
-    assignments.take(pair=a_query(ada.project, "302", 1), task=Assignment.Task.JUDGE, by=ada)
+    assignments.take(pair=add_query(ada.project, "302", 1), task=Assignment.Task.JUDGE, by=ada)
     type(pair.query).objects.filter(query_id="302").update(title="Weirs")
 
     assert headings(home(client).content.decode())[:3] == [
@@ -65,7 +65,7 @@ def test_two_instructions_of_one_query_are_told_apart(ada, client):
 
 @pytest.mark.both_databases
 def test_the_next_task_to_judge_counts_what_the_member_has_left(ada, client):
-    pair = a_query(ada.project, "301", 1, 2, 1)
+    pair = add_query(ada.project, "301", 1, 2, 1)
     narrative = factories.altered(pair)
     judged, flagged, put_off = pair.query.candidates.order_by("pk")
     # Answered without a task, as answers from a file are.
@@ -77,12 +77,12 @@ def test_the_next_task_to_judge_counts_what_the_member_has_left(ada, client):
     assert "Judge, 1 document" in headings(home(client).content.decode())
 
 
-def test_work_stands_below_its_project_and_projects_with_work_come_first(ada, client):
+def test_projects_with_work_come_first(ada, client):
     empty = factories.project("alps")
     other = factories.project("zebras")
     for project in (empty, other):
         project.memberships.create(user=ada.user, name="ada", role="annotator")
-    a_query(other, "9", 1)
+    add_query(other, "9", 1)
 
     page = home(client).content.decode()
 
@@ -91,7 +91,7 @@ def test_work_stands_below_its_project_and_projects_with_work_come_first(ada, cl
 
 
 def test_what_was_judged_today_is_counted(ada, client):
-    pair = a_query(ada.project, "301", 1, 1)
+    pair = add_query(ada.project, "301", 1, 1)
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     candidate = pair.query.candidates.order_by("pk")[0]
     actions.judge(narrative=factories.altered(pair), candidate=candidate, relevance=1, by=ada)
@@ -99,12 +99,12 @@ def test_what_was_judged_today_is_counted(ada, client):
     assert "1 document judged today" in home(client).content.decode()
 
 
-def test_annotators_are_not_told_of_the_worker(ada, client):
+def test_annotators_do_not_see_the_state_of_the_worker(ada, client):
     assert "worker_known" not in home(client).context
 
 
 def test_leads_see_how_far_their_project_is(ada, client):
-    a_query(ada.project, "301", 1)
+    add_query(ada.project, "301", 1)
     client.force_login(factories.lead(ada.project).user)
 
     response = home(client)
@@ -118,18 +118,18 @@ def test_one_query_names_the_documents_of_all_projects(ada, client):
             home(client)
         return sum("documents_left" in query["sql"] for query in captured)
 
-    a_query(ada.project, "301", 1)
+    add_query(ada.project, "301", 1)
     before = queries()
     other = factories.project("zebras")
     other.memberships.create(user=ada.user, name="ada", role="annotator")
-    a_query(other, "9", 1)
+    add_query(other, "9", 1)
 
     assert (before, queries()) == (1, 1)
 
 
 def test_what_needs_me_says_how_many_tasks_are_open(ada, client):
     for query_id in ("301", "302"):
-        a_query(ada.project, query_id, 1)
+        add_query(ada.project, query_id, 1)
 
     page = client.get(reverse("annotate:project", args=["tides"])).content.decode()
 
@@ -138,7 +138,7 @@ def test_what_needs_me_says_how_many_tasks_are_open(ada, client):
 
 def test_what_needs_me_has_a_line_for_each_kind_of_task(ada, client):
     for query_id in ("301", "302", "303"):
-        pair = a_query(ada.project, query_id, 1)
+        pair = add_query(ada.project, query_id, 1)
         assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
 
     page = client.get(reverse("annotate:project", args=["tides"]))

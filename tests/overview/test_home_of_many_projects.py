@@ -22,8 +22,8 @@ from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.projects import access
 from audit.reviews.passes import count_to_decide
 from audit.settling.open_counts import count_open
-from audit.settling.queue import counts
-from audit.settling.queue_filters import Wanted
+from audit.settling.queue import count_by_kind
+from audit.settling.queue_filters import QueueFilter
 from base.users import User
 from tests import factories
 
@@ -114,12 +114,12 @@ def test_many_projects_take_as_many_queries_as_four(projects, client, name):
 
 
 @pytest.mark.parametrize("name", ["carla", "ada"])
-def test_each_project_says_the_same_among_others_as_by_itself(projects, name):
+def test_each_project_shows_the_same_alone_and_among_others(projects, name):
     projects(4)
     together, alone = members(name), members(name)
 
     read_assignments(together)
-    work_left.read_left(together)
+    work_left.prefetch_left(together)
     added = overviews(together)
     judging = completion.judging_of([one.project for one in together])
     work = {task: open_pairs.open_work_of(task=task, members=together) for task in Assignment.Task}
@@ -138,7 +138,7 @@ def test_each_project_says_the_same_among_others_as_by_itself(projects, name):
             assert found == [pair.query_id for pair in asked], (task, other.project)
 
 
-def test_each_lead_has_the_same_counts_among_others_as_by_themselves(projects):
+def test_each_lead_gets_the_same_counts_alone_and_among_others(projects):
     projects(4)
     leads = members("carla")
 
@@ -146,7 +146,7 @@ def test_each_lead_has_the_same_counts_among_others_as_by_themselves(projects):
     waiting = count_waiting([lead.project_id for lead in leads])
 
     for lead in leads:
-        assert open_ones[lead.pk] == sum(counts(lead, Wanted()).values())
+        assert open_ones[lead.pk] == sum(count_by_kind(lead, QueueFilter()).values())
         assert to_decide[lead.pk] == count_to_decide([lead])[lead.pk]
         assert waiting.get(lead.project_id, 0) == int(lead.project.slug[-1]) % 2
     # Unanimous: the first and the last document; by majority the same two, since all grades differ.

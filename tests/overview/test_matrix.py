@@ -86,7 +86,7 @@ EVERY = {
 }
 
 
-def test_each_cell_says_how_a_person_stands_with_a_document(tides, client):
+def test_each_cell_shows_the_state_of_a_persons_answer(tides, client):
     client.force_login(tides.carla.user)
 
     page = client.get(tides.url)
@@ -98,7 +98,7 @@ def test_each_cell_says_how_a_person_stands_with_a_document(tides, client):
         assert said in words
 
 
-def test_each_cell_leads_to_what_is_behind_it(tides, client):
+def test_each_cell_links_to_its_details(tides, client):
     client.force_login(tides.carla.user)
 
     page = client.get(tides.url)
@@ -133,7 +133,7 @@ def test_each_cell_leads_to_what_is_behind_it(tides, client):
         ({"query": "301", "state": "flagged"}, {"FLAGGED"}),
     ],
 )
-def test_the_address_narrows_it(tides, client, asked, found):
+def test_the_address_filters_the_matrix(tides, client, asked, found):
     client.force_login(tides.carla.user)
     if "person" in asked:
         asked = {**asked, "person": getattr(tides, asked["person"]).pk}
@@ -145,7 +145,7 @@ def test_the_address_narrows_it(tides, client, asked, found):
         assert len(page.context["people"]) == 1
 
 
-def test_nobody_has_what_nobody_took(tides, client):
+def test_documents_that_nobody_took_are_empty_cells_without_links(tides, client):
     other = factories.query(tides.project, "302")
     factories.candidate(other, "FREE")
     factories.pair(other)
@@ -161,7 +161,7 @@ def test_nobody_has_what_nobody_took(tides, client):
     "asked",
     [{"state": "gone"}, {"person": "0"}, {"query": "999"}, {"after": "x~y"}, {"grades": "a"}],
 )
-def test_what_makes_no_sense_in_the_address_shows_everything(tides, client, asked):
+def test_invalid_filters_in_the_address_are_ignored(tides, client, asked):
     client.force_login(tides.carla.user)
 
     page = client.get(tides.url, asked)
@@ -170,7 +170,7 @@ def test_what_makes_no_sense_in_the_address_shows_everything(tides, client, aske
     assert set(cells(page)) == set(EVERY)
 
 
-def test_where_more_than_half_decide_fewer_are_disputed(tides, client):
+def test_with_a_majority_fewer_documents_are_disputed(tides, client):
     Project.objects.update(consensus="majority")
     dan = tides.project.memberships.get(name="dan")
     factories.judgment(tides.narrative, tides.docs["disputed"], dan, 2)
@@ -183,7 +183,7 @@ def test_where_more_than_half_decide_fewer_are_disputed(tides, client):
     assert cells(whole)["DISPUTED"] == ["judged", "judged 0", "judged 2", "judged 2"]
 
 
-def test_pages_come_one_after_the_other_and_back(tides, client, monkeypatch):
+def test_pages_lead_forward_and_back(tides, client, monkeypatch):
     monkeypatch.setattr("annotate.overview.matrix.SIZE", 4)
     client.force_login(tides.carla.user)
 
@@ -198,7 +198,7 @@ def test_pages_come_one_after_the_other_and_back(tides, client, monkeypatch):
     assert (again.context["previous_url"], again.context["total"]) == ("", 6)
 
 
-def test_disputed_ones_are_found_behind_many_that_only_seem_so(tides, client, monkeypatch):
+def test_disputed_rows_are_found_after_many_that_only_seem_disputed(tides, client, monkeypatch):
     """Two of three people agree: the grades differ, but nothing is disputed."""
     monkeypatch.setattr("annotate.overview.matrix.SIZE", 2)
     Project.objects.update(consensus="majority")
@@ -252,7 +252,7 @@ def test_no_filter_tells_a_lead_who_judges_what_the_cells_hide(assigned, client,
     assert cells(met) == {}
 
 
-def test_an_empty_project_says_what_will_stand_there(db, client):
+def test_an_empty_project_explains_what_will_appear(db, client):
     client.force_login(factories.lead(factories.project()).user)
 
     page = client.get(reverse("annotate:matrix", args=["tides"])).content.decode()

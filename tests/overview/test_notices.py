@@ -46,18 +46,18 @@ def counts_of_notices(member):
     return {one.kind: one.count for one in notices_of(user)}
 
 
-def is_new(member, since):
+def new_kinds(member, since):
     user = User.objects.get(pk=member.user_id)
     return {one.kind for one in new_among(notices_of(user), since)}
 
 
 def test_tasks_to_take_are_a_notice_and_are_new_again_with_a_new_narrative(pair, ada):
     assert counts_of_notices(ada) == {"open": 1}
-    assert is_new(ada, NOON) == set()
+    assert new_kinds(ada, NOON) == set()
 
     pair.narratives.filter(side="altered").update(created_at=NOON + HOUR)
 
-    assert is_new(ada, NOON) == {"open"}
+    assert new_kinds(ada, NOON) == {"open"}
 
 
 def test_a_task_that_is_held_is_a_notice_until_its_work_is_done(pair, ada):
@@ -77,7 +77,7 @@ def test_a_rewriting_that_was_sent_back_is_a_notice_to_its_author_alone(pair, ad
 
     assert counts_of_notices(ada)["sent-back"] == 1
     assert "sent-back" not in counts_of_notices(ben) | counts_of_notices(carla)
-    assert is_new(ada, NOON - HOUR) >= {"sent-back"}
+    assert new_kinds(ada, NOON - HOUR) >= {"sent-back"}
 
     factories.narrative(pair, version=2, author=ada, created_at=NOON + HOUR)
     assert "sent-back" not in counts_of_notices(ada)
@@ -93,7 +93,7 @@ def test_a_request_to_look_again_is_a_notice_to_the_author_of_the_judgment(pair,
     assert "look-again" not in counts_of_notices(ben)
 
 
-def test_leads_alone_are_told_of_disagreements_to_settle(pair, ada):
+def test_only_leads_get_notices_of_disagreements(pair, ada):
     carla, ben = factories.lead(pair.project), factories.member(pair.project, "ben")
     candidate, narrative = pair.query.candidates.get(), factories.altered(pair)
     factories.judgment(narrative, candidate, ada, 0, at=NOON)
@@ -101,11 +101,11 @@ def test_leads_alone_are_told_of_disagreements_to_settle(pair, ada):
 
     assert counts_of_notices(carla)["disputes"] == 1
     assert "disputes" not in counts_of_notices(ada) | counts_of_notices(ben)
-    assert is_new(carla, NOON) >= {"disputes"}
-    assert "disputes" not in is_new(carla, NOON + 2 * HOUR)
+    assert new_kinds(carla, NOON) >= {"disputes"}
+    assert "disputes" not in new_kinds(carla, NOON + 2 * HOUR)
 
 
-def test_a_lead_who_still_judges_is_not_told_that_others_differ(pair, ada):
+def test_a_lead_who_still_judges_gets_no_notice_of_disagreements(pair, ada):
     carla, ben = factories.lead(pair.project), factories.member(pair.project, "ben")
     candidate, narrative = pair.query.candidates.get(), factories.altered(pair)
     factories.assignment(pair, carla)
@@ -115,7 +115,7 @@ def test_a_lead_who_still_judges_is_not_told_that_others_differ(pair, ada):
     assert "disputes" not in counts_of_notices(carla)
 
 
-def test_marking_as_read_never_goes_back_and_never_lies_ahead(ada):
+def test_marking_as_read_never_goes_back_or_into_the_future(ada):
     mark_read(until=NOON, by=ada.user, now=NOON)
     mark_read(until=NOON - HOUR, by=ada.user, now=NOON)
     assert seen_until(User.objects.get(username="ada")) == NOON
@@ -164,7 +164,7 @@ def test_nobody_is_mailed_who_has_not_asked_for_it(ada):
     assert send_digests(now=NOON) == 0
 
 
-def test_what_is_new_is_mailed_once_a_day_at_most(pair, wants_mail, settings):
+def test_new_notices_are_mailed_at_most_once_a_day(pair, wants_mail, settings):
     settings.CSRF_TRUSTED_ORIGINS = ["https://rejudge.example.org"]
     assert send_digests(now=NOON) == 1
     [message] = mail.outbox
@@ -180,7 +180,7 @@ def test_what_is_new_is_mailed_once_a_day_at_most(pair, wants_mail, settings):
     assert send_digests(now=NOON + 50 * HOUR) == 0
 
 
-def test_what_was_read_on_the_page_is_not_mailed(wants_mail):
+def test_notices_read_on_the_page_are_not_mailed(wants_mail):
     mark_read(until=NOON, by=wants_mail.user, now=NOON)
 
     assert send_digests(now=NOON + HOUR) == 0

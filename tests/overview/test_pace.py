@@ -27,7 +27,7 @@ def estimated(left: int, done: list[int]) -> Estimate:
     return found
 
 
-def test_the_same_every_day_names_one_day():
+def test_an_even_pace_gives_one_date():
     found = estimated(50, [10, 10, 10, 10, 10, 10, 10])
 
     assert (found.pace, found.slow, found.fast) == (10.0, 10.0, 10.0)
@@ -123,7 +123,7 @@ def test_days_are_those_of_the_reader(tides, zone, days):
     assert found.days[-1].on == TODAY
 
 
-def test_what_counts_no_more_stands_beside_what_counts(tides):
+def test_answers_that_no_longer_count_are_shown_beside_those_that_do(tides):
     _, pair, documents, ada, _, carla = tides
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
     at = now - timedelta(days=1)
@@ -163,7 +163,7 @@ def test_a_lead_who_judges_learns_how_many_answers_others_gave_and_nothing_else(
     assert workload(carla, judging(carla.project)).flagged == 0
 
 
-def test_what_is_left_leaves_out_what_nobody_waits_for(tides):
+def test_extra_answers_do_not_reduce_the_work_left(tides):
     project, pair, documents, ada, ben, carla = tides
     at = timezone.now()
     under = factories.altered(pair)
@@ -193,7 +193,7 @@ def test_a_pair_that_was_sent_back_leaves_nothing_to_judge(tides):
     assert (found.wanted, found.answered, found.left) == (0, 0, 0)
 
 
-def test_the_page_says_when_it_will_be_done_and_from_what(tides, client):
+def test_the_page_shows_the_estimate_and_its_basis(tides, client):
     _, pair, documents, ada, _, carla = tides
     now = timezone.now().replace(hour=12)
     for back, candidate in ((1, documents[0]), (2, documents[1])):
@@ -211,7 +211,7 @@ def test_the_page_says_when_it_will_be_done_and_from_what(tides, client):
     assert page.count('class="counting"') == 4
 
 
-def test_the_page_of_a_project_with_nothing_in_it_says_what_will_be_there(db, client):
+def test_the_page_of_an_empty_project_explains_what_will_appear(db, client):
     carla = factories.lead(factories.project())
     client.force_login(carla.user)
 
@@ -221,7 +221,7 @@ def test_the_page_of_a_project_with_nothing_in_it_says_what_will_be_there(db, cl
     assert "No activity yet" in page
 
 
-def test_too_little_is_said_to_be_too_little(tides, client):
+def test_one_day_of_work_gives_no_estimate(tides, client):
     _, pair, documents, ada, _, carla = tides
     judged(pair, documents[0], ada, timezone.now() - timedelta(days=1))
     client.force_login(carla.user)

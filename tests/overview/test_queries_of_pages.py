@@ -17,7 +17,7 @@ def carla(db):
     return client
 
 
-def made(slug: str, *, queries: int, documents: int):
+def make_project(slug: str, *, queries: int, documents: int):
     """Create a project that carla leads; ada and ben have judged all of it, differently."""
     project = factories.project(slug)
     factories.lead(project)
@@ -34,7 +34,7 @@ def made(slug: str, *, queries: int, documents: int):
     return project
 
 
-def queries_of(client: Client, path: str) -> int:
+def count_queries(client: Client, path: str) -> int:
     client.get(path)
     with CaptureQueriesContext(connection) as queries:
         answer = client.get(path)
@@ -43,21 +43,21 @@ def queries_of(client: Client, path: str) -> int:
 
 
 def test_the_project_page_asks_the_same_queries_however_much_was_judged(carla):
-    made("small", queries=1, documents=1)
-    made("large", queries=3, documents=3)
+    make_project("small", queries=1, documents=1)
+    make_project("large", queries=3, documents=3)
 
-    small, large = (queries_of(carla, f"/projects/{slug}/") for slug in ("small", "large"))
+    small, large = (count_queries(carla, f"/projects/{slug}/") for slug in ("small", "large"))
 
     assert small == large
     assert large <= 47
 
 
 def test_home_asks_at_most_fifteen_queries_for_a_further_project(carla):
-    made("first", queries=1, documents=1)
-    one = queries_of(carla, "/")
-    made("second", queries=2, documents=2)
+    make_project("first", queries=1, documents=1)
+    one = count_queries(carla, "/")
+    make_project("second", queries=2, documents=2)
 
-    assert queries_of(carla, "/") - one <= 15
+    assert count_queries(carla, "/") - one <= 15
 
 
 # Each list of a project for its lead -> the most database queries it may take.
@@ -91,12 +91,14 @@ LISTS = {
 
 
 def test_each_list_asks_the_same_queries_however_many_rows_there_are(carla):
-    made("small", queries=1, documents=1)
-    made("large", queries=4, documents=3)
+    make_project("small", queries=1, documents=1)
+    make_project("large", queries=4, documents=3)
 
     def queries_by_page(slug: str) -> dict[str, int]:
         addresses = {one: one if "?" in one else f"{one}/" for one in LISTS}
-        return {one: queries_of(carla, f"/projects/{slug}/{end}") for one, end in addresses.items()}
+        return {
+            one: count_queries(carla, f"/projects/{slug}/{end}") for one, end in addresses.items()
+        }
 
     small, large = queries_by_page("small"), queries_by_page("large")
 

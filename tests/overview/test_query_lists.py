@@ -18,7 +18,7 @@ def scene(db, client):
         carla = factories.member(project, "carla", role="lead")
         ada = factories.member(project, "ada")
 
-        def listed(self, **asked):
+        def ids(self, **asked):
             page = client.get(reverse("annotate:queries", args=["tides"]), asked)
             return [row["query"].query_id for row in page.context["rows"]]
 
@@ -53,7 +53,7 @@ def test_annotators_are_not_told_what_was_relevant_before(scene, client):
 
     assert "Relevant before" not in page.content.decode()
     assert "Most relevant before" not in page.content.decode()
-    assert scene.listed(sort="relevant") == ["1", "2", "3"]
+    assert scene.ids(sort="relevant") == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_annotators_are_not_told_what_was_relevant_before(scene, client):
     ],
 )
 def test_queries_are_sorted(scene, sort, order):
-    assert scene.listed(sort=sort) == order
+    assert scene.ids(sort=sort) == order
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_queries_are_sorted(scene, sort, order):
     ],
 )
 def test_queries_are_filtered_by_how_far_they_are(scene, state, kept):
-    assert scene.listed(state=state) == kept
+    assert scene.ids(state=state) == kept
 
 
-def test_a_search_a_state_and_an_order_go_together(scene):
+def test_a_search_a_state_and_an_order_can_be_combined(scene):
     assert Judgment.objects.count() == 1
-    assert scene.listed(search="s", state="open", sort="title") == ["2"]
+    assert scene.ids(search="s", state="open", sort="title") == ["2"]
 
 
 def test_only_what_was_relevant_before_is_said_to_have_dropped_out(scene, client):

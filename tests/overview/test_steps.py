@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.judgments.completion import Judging
+from annotate.judgments.completion import JudgingProgress
 from annotate.models import Assignment
 from annotate.overview.progress import TaskProgress
 from annotate.overview.steps import Key, next_step, steps
@@ -16,11 +16,11 @@ from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
 
-NOTHING = Judging(0, 0, 0, 0)
+NOTHING = JudgingProgress(0, 0, 0, 0)
 Task = Assignment.Task
 
 
-def of(member, *, judging=NOTHING, tasks=(), **context):
+def states_of(member, *, judging=NOTHING, tasks=(), **context):
     found = steps(member, judging, tasks, context)
     return {one.key.value: (one.state.value, one.count) for one in found}
 
@@ -47,12 +47,12 @@ def scene(db) -> Scene:
     return Scene()
 
 
-def test_every_step_that_a_kind_names_is_one():
+def test_every_step_that_a_kind_names_exists():
     assert {step for kind in KINDS.values() for step in kind.steps} <= {key.value for key in Key}
 
 
 def test_a_new_project_loads_first(scene):
-    assert of(scene.carla) == {
+    assert states_of(scene.carla) == {
         "load": ("now", ""),
         "choose": ("later", ""),
         "rewrite": ("later", ""),
@@ -62,7 +62,7 @@ def test_a_new_project_loads_first(scene):
     }
 
 
-def test_what_is_next_follows_from_what_is_there(scene):
+def test_the_next_step_follows_from_the_data(scene):
     scene.load()
     following = next_step(steps(scene.carla, NOTHING, (), {}))
     assert following is not None
@@ -71,15 +71,15 @@ def test_what_is_next_follows_from_what_is_there(scene):
     remove_queries(
         project=scene.project, queries=[scene.queries[0].pk], reason="No.", by=scene.carla
     )
-    found = of(scene.carla, tasks=[task(Task.REWRITE, 0, 1)])
+    found = states_of(scene.carla, tasks=[task(Task.REWRITE, 0, 1)])
     assert (found["choose"], found["rewrite"]) == (("done", "1 of 2"), ("now", "0 of 1"))
 
 
 def test_steps_that_are_under_way_together_are_all_now(scene):
     scene.load()
-    found = of(
+    found = states_of(
         scene.carla,
-        judging=Judging(4, 2, 2, 1),
+        judging=JudgingProgress(4, 2, 2, 1),
         tasks=[task(Task.REWRITE, 1, 2)],
         disputed=3,
     )
@@ -89,14 +89,15 @@ def test_steps_that_are_under_way_together_are_all_now(scene):
     ]
     assert found["settle"] == ("now", "3 to settle")
     # Each narrative that is still to be written adds documents to judge.
-    all_judged = of(scene.carla, judging=Judging(4, 4, 2, 2), tasks=[task(Task.REWRITE, 1, 2)])
+    everything = JudgingProgress(4, 4, 2, 2)
+    all_judged = states_of(scene.carla, judging=everything, tasks=[task(Task.REWRITE, 1, 2)])
     assert all_judged["judge"] == ("now", "4 of 4")
 
 
 def test_everything_done_leaves_nothing_next(scene):
     scene.load()
     release = type("Release", (), {"name": "v1"})()
-    judged, rewritten = Judging(4, 4, 2, 2), task(Task.REWRITE, 2, 2)
+    judged, rewritten = JudgingProgress(4, 4, 2, 2), task(Task.REWRITE, 2, 2)
 
     found = steps(scene.carla, judged, [rewritten], {"disputed": 0, "release": release})
 
@@ -104,11 +105,11 @@ def test_everything_done_leaves_nothing_next(scene):
     assert next_step(found) is None
 
 
-def test_a_step_that_nobody_is_asked_to_do_is_none(scene):
+def test_a_step_that_nobody_is_asked_to_do_is_left_out(scene):
     scene.project.overlap_judge = 0
     scene.carla.project = scene.project
 
-    assert "judge" not in of(scene.carla)
+    assert "judge" not in states_of(scene.carla)
 
 
 def test_steps_cost_one_query(scene, django_assert_num_queries):

@@ -17,7 +17,7 @@ def carla(db):
     return factories.lead(factories.project(overlap_judge=2))
 
 
-def query_of(carla, *, altered="Only plants at sea count."):
+def add_query(carla, *, altered="Only plants at sea count."):
     query = factories.query(carla.project)
     for number in (1, 2):
         factories.candidate(query, f"D-{number}")
@@ -29,7 +29,7 @@ def estimated(carla):
 
 
 def test_before_anything_was_judged_a_minute_is_assumed_for_each_judgment(carla):
-    query_of(carla)
+    add_query(carla)
 
     # Two documents, two people.
     assert estimated(carla) == TimeEstimate(4, 60.0, 0, planned=False)
@@ -37,15 +37,15 @@ def test_before_anything_was_judged_a_minute_is_assumed_for_each_judgment(carla)
 
 
 def test_before_the_narratives_are_written_the_whole_pool_is_counted(carla):
-    query_of(carla, altered=None)
+    add_query(carla, altered=None)
     # Nobody judges the documents of a query without an instruction.
     factories.candidate(factories.query(carla.project, "302"))
 
     assert estimated(carla) == TimeEstimate(4, 60.0, 0, planned=True)
 
 
-def test_what_was_measured_here_is_the_pace_of_what_is_left(carla):
-    pair = query_of(carla)
+def test_measured_times_give_the_pace_of_the_judgments_left(carla):
+    pair = add_query(carla)
     narrative = factories.altered(pair)
     first, second = pair.query.candidates.order_by("pk")
     ada = factories.member(carla.project, "ada")
@@ -58,7 +58,7 @@ def test_what_was_measured_here_is_the_pace_of_what_is_left(carla):
 
 
 def test_a_lead_who_still_judges_does_not_learn_the_time_that_others_took(carla):
-    pair = query_of(carla)
+    pair = add_query(carla)
     ada = factories.member(carla.project, "ada")
     candidate = pair.query.candidates.earliest("pk")
     factories.judgment(factories.altered(pair), candidate, ada, active_ms=20_000)
@@ -68,7 +68,7 @@ def test_a_lead_who_still_judges_does_not_learn_the_time_that_others_took(carla)
 
 
 def test_nothing_is_estimated_where_nobody_is_asked_to_judge(carla):
-    query_of(carla)
+    add_query(carla)
     Project.objects.update(overlap_judge=0)
     carla.project.refresh_from_db()
 
@@ -76,7 +76,7 @@ def test_nothing_is_estimated_where_nobody_is_asked_to_judge(carla):
 
 
 def test_the_overview_says_that_it_is_an_estimate_to_leads_alone(client, carla):
-    query_of(carla)
+    add_query(carla)
     sentence = "Estimate: 4 judgments take about 4 min, assuming 1 min a judgment"
     page = reverse("annotate:project", args=["tides"])
 
@@ -86,7 +86,7 @@ def test_the_overview_says_that_it_is_an_estimate_to_leads_alone(client, carla):
 
 
 def test_programs_read_the_estimate(client, carla):
-    query_of(carla)
+    add_query(carla)
     client.force_login(carla.user)
 
     told = client.get(reverse("annotate:api_pace", args=["tides"])).json()["time_estimate"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.collection.spans import Span
-from annotate.pairs.clauses import Part, clauses, parts, touched
+from annotate.pairs.clauses import DiffPart, clauses, overlapping_clauses, split_diff
 from base.word_diff import Op, diff
 
 
@@ -51,14 +51,14 @@ def test_a_narrative_is_cut_where_a_clause_ends(text, expected):
     assert words(text) == expected
 
 
-def test_offsets_are_code_points_whatever_stands_before():
+def test_clause_offsets_are_code_points():
     text = "🌊 𠀀 counts. Rivers do not."
 
     assert clauses(text) == [Span(0, 11), Span(12, 26)]
 
 
 @given(st.text(alphabet='ab Z.;,!?\n。；，-1"”)e', max_size=80))
-def test_every_character_that_is_no_blank_is_in_exactly_one_clause(text):
+def test_every_nonblank_character_is_in_exactly_one_clause(text):
     found = clauses(text)
 
     together = "".join(text[start:end] for start, end in found)
@@ -68,34 +68,34 @@ def test_every_character_that_is_no_blank_is_in_exactly_one_clause(text):
     assert all(one.end <= other.start for one, other in pairwise(found))
 
 
-def test_marked_spans_name_the_clauses_they_reach_into():
+def test_overlapping_clauses_are_found_for_marked_spans():
     spans = [Span(0, 10), Span(11, 20), Span(21, 30)]
 
-    assert touched(spans, [Span(11, 20)]) == [1]
-    assert touched(spans, [Span(9, 22)]) == [0, 1, 2]
+    assert overlapping_clauses(spans, [Span(11, 20)]) == [1]
+    assert overlapping_clauses(spans, [Span(9, 22)]) == [0, 1, 2]
     # A span that only touches the end of a clause does not overlap it.
-    assert touched(spans, [Span(10, 11)]) == []
+    assert overlapping_clauses(spans, [Span(10, 11)]) == []
 
 
 def test_a_change_is_cut_at_the_clauses_it_runs_through():
     before, after = "Any plant counts.", "Any plant counts. Plans do not."
     spans = clauses(after)
 
-    assert parts(diff(before, after), spans) == [
-        Part(0, Op.KEPT, "Any plant counts."),
-        Part(None, Op.ADDED, " "),
-        Part(1, Op.ADDED, "Plans do not."),
+    assert split_diff(diff(before, after), spans) == [
+        DiffPart(0, Op.KEPT, "Any plant counts."),
+        DiffPart(None, Op.ADDED, " "),
+        DiffPart(1, Op.ADDED, "Plans do not."),
     ]
 
 
-def test_what_was_taken_out_goes_with_the_clause_it_stands_in():
+def test_removed_text_belongs_to_the_clause_around_it():
     before, after = "Plants on rivers count. Old ones too. Plans.", "Plants count. Plans."
 
-    cut = parts(diff(before, after), clauses(after))
+    cut = split_diff(diff(before, after), clauses(after))
 
     assert [one for one in cut if one.op is Op.REMOVED] == [
-        Part(0, Op.REMOVED, " on rivers"),
-        Part(None, Op.REMOVED, "Old ones too. "),
+        DiffPart(0, Op.REMOVED, " on rivers"),
+        DiffPart(None, Op.REMOVED, "Old ones too. "),
     ]
 
 
@@ -105,7 +105,7 @@ def test_what_was_taken_out_goes_with_the_clause_it_stands_in():
 )
 def test_the_parts_of_both_texts_are_the_texts(before, after):
     spans = clauses(after)
-    cut = parts(diff(before, after), spans)
+    cut = split_diff(diff(before, after), spans)
 
     assert "".join(one.text for one in cut if one.op is not Op.REMOVED) == after
     assert "".join(one.text for one in cut if one.op is not Op.ADDED) == before

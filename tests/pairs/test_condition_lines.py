@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.pairs.condition_lines import Wrong, read, write
+from annotate.pairs.condition_lines import InvalidLines, read, write
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from annotate.pairs.condition_lines import Wrong, read, write
         ("", []),
     ],
 )
-def test_one_condition_a_line(text, expected):
+def test_conditions_are_read_one_per_line(text, expected):
     assert read(text) == expected
 
 
@@ -33,8 +33,8 @@ def test_one_condition_a_line(text, expected):
         ("in use\n" + "x" * 2_001, {"line": 2, "other": 0, "length": 2_001}),
     ],
 )
-def test_what_no_judge_could_answer_is_refused(text, wrong):
-    with pytest.raises(Wrong) as refused:
+def test_invalid_conditions_are_refused(text, wrong):
+    with pytest.raises(InvalidLines) as refused:
         read(text)
 
     assert vars(refused.value) == wrong
@@ -49,5 +49,5 @@ pairs = st.lists(
 
 
 @given(pairs)
-def test_what_is_written_is_read_back(conditions):
+def test_written_conditions_are_read_back(conditions):
     assert read(write(conditions)) == conditions

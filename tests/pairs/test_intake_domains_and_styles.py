@@ -35,7 +35,7 @@ def test_a_pair_in_running_words_is_linked_with_the_pair_it_restates(project):
     assert InstructionPair.objects.get(pair_id="0_2").restates is None
 
 
-def test_the_link_and_the_domain_are_added_to_pairs_that_are_here(project):
+def test_the_link_and_the_domain_are_added_to_existing_pairs(project):
     plain = {key: value for key, value in WORDS.items() if key != "restates"}
     load(project, "pairs-jsonl", lines(LIST, plain))
 
@@ -48,7 +48,7 @@ def test_the_link_and_the_domain_are_added_to_pairs_that_are_here(project):
     assert (again.new, again.changed) == (0, 0)
 
 
-def test_a_file_without_a_domain_erases_none(project):
+def test_a_file_without_a_domain_keeps_the_known_domain(project):
     load(project, "pairs-jsonl", lines(LIST | {"domain": "Books"}))
     load(project, "pairs-jsonl", lines(LIST))
 
@@ -68,14 +68,14 @@ def test_a_file_without_a_domain_erases_none(project):
         ),
     ],
 )
-def test_a_link_or_domain_that_cannot_be_is_refused_and_nothing_loaded(project, pairs, sentence):
+def test_an_invalid_link_or_domain_is_refused_and_nothing_is_loaded(project, pairs, sentence):
     report = load(project, "pairs-jsonl", lines(*pairs))
 
     assert sentence in report.problems[0].message
     assert not InstructionPair.objects.exists()
 
 
-def test_what_is_exported_has_the_domain_and_the_link(project):
+def test_exported_pairs_have_the_domain_and_the_link(project):
     load(project, "pairs-jsonl", lines(WORDS | {"domain": "Books"}, LIST))
 
     found = [(one.pair_id, one.domain, one.restates) for one in pair_records(project)]

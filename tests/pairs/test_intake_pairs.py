@@ -42,7 +42,7 @@ def changed(**fields: object) -> str:
     return jsonl({**PAIR, **fields})
 
 
-def test_a_pair_comes_with_every_version_and_who_wrote_it(project):
+def test_a_pair_is_loaded_with_all_versions_and_their_authors(project):
     report = load(project, "pairs-jsonl", jsonl(PAIR))
 
     assert counts(report) == (1, 1, 0, 0, 0)
@@ -89,7 +89,7 @@ def test_members_of_the_project_are_known_by_their_names(project):
     assert project.memberships.count() == 1
 
 
-def test_a_further_version_changes_the_pair_and_gives_judges_work_again(project):
+def test_a_further_version_changes_the_pair_and_reopens_judging(project):
     load(project, "pairs-jsonl", jsonl(PAIR))
     pair = InstructionPair.objects.get()
     times = dict.fromkeys(("touched_at", "done_at"), "2026-01-01T00:00:00Z")
@@ -105,7 +105,7 @@ def test_a_further_version_changes_the_pair_and_gives_judges_work_again(project)
     assert assignment.done_at is None
 
 
-def test_other_words_for_a_version_that_is_here_are_refused(project):
+def test_other_words_for_an_existing_version_are_refused(project):
     load(project, "pairs-jsonl", jsonl(PAIR))
 
     report = load(
@@ -133,7 +133,7 @@ def test_another_category_or_model_changes_the_pair(project):
     assert (pair.category, pair.model) == ("C2", "other-model")
 
 
-def test_a_pair_without_original_has_the_topics_own(project):
+def test_a_pair_without_an_original_narrative_gets_that_of_the_topic(project):
     load(project, "trec-topics", "<top>\n<num> 110\n<title> t\n<narr> Any timetable.\n</top>\n")
 
     load(project, "pairs-jsonl", changed(narratives=[PAIR["narratives"][1]]))
@@ -177,7 +177,7 @@ def test_a_pair_of_another_query_is_refused(project):
         ),
     ],
 )
-def test_what_cannot_be_kept_is_refused_with_its_line(project, fields, sentence):
+def test_invalid_pairs_are_refused_with_their_line(project, fields, sentence):
     other = {**PAIR, "pair_id": "110_1"}
 
     report = load(project, "pairs-jsonl", jsonl(other) + changed(**fields))
@@ -230,7 +230,7 @@ def test_loading_conditions_again_changes_nothing(project):
     ],
     ids=["none", "fewer", "more", "turned", "words", "name"],
 )
-def test_other_conditions_for_a_version_that_is_here_are_refused(project, others):
+def test_other_conditions_for_an_existing_version_are_refused(project, others):
     load(project, "pairs-jsonl", asking(*ASKS))
 
     report = load(project, "pairs-jsonl", asking(*others))
@@ -296,7 +296,7 @@ def test_conditions_that_cannot_be_kept_are_refused(project, asks, sentence):
     assert Condition.objects.count() == 0
 
 
-def test_pairs_of_one_query_that_name_it_otherwise_are_refused(project):
+def test_pairs_that_give_their_query_different_titles_are_refused(project):
     report = load(
         project, "pairs-jsonl", jsonl(PAIR, {**PAIR, "pair_id": "110_1", "title": "trains"})
     )
@@ -307,7 +307,7 @@ def test_pairs_of_one_query_that_name_it_otherwise_are_refused(project):
     ]
 
 
-def test_a_pair_met_again_is_refused_where_it_differs_also_where_the_reader_forgot(project):
+def test_a_repeated_pair_that_differs_is_refused_even_if_the_reader_misses_it(project):
     def pair(text: str) -> PairRecord:
         return PairRecord("7_0", "7", narratives=(NarrativeRecord("altered", 1, text),))
 

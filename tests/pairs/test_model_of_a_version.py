@@ -33,7 +33,7 @@ def written() -> list[tuple[int, str, str]]:
     return list(found.values_list("version", "origin", "model"))
 
 
-def test_a_second_version_by_another_model_leaves_who_wrote_the_first(project):
+def test_a_second_version_by_another_model_keeps_the_writer_of_the_first(project):
     load(project, "pairs-jsonl", pair(FIRST, model="model-a"))
 
     report = load(project, "pairs-jsonl", pair(FIRST, SECOND, model="model-b"))
@@ -57,14 +57,14 @@ def test_each_version_of_a_file_may_name_its_own_model(project):
     assert written() == [(1, "llm", "model-a"), (2, "llm", "model-b"), (3, "human", "")]
 
 
-def test_a_version_with_an_author_and_the_original_are_of_people(project):
+def test_originals_and_versions_with_an_author_are_written_by_people(project):
     load(project, "pairs-jsonl", pair(FIRST, {**SECOND, "author": "ada"}, model="model-a"))
 
     assert written() == [(1, "llm", "model-a"), (2, "human", "")]
     assert Narrative.objects.get(side="original").origin == "human"
 
 
-def test_what_a_version_says_of_its_writer_is_never_changed(project):
+def test_the_writer_of_a_version_is_never_changed(project):
     load(project, "pairs-jsonl", pair({**FIRST, "model": "model-a"}))
 
     report = load(project, "pairs-jsonl", pair({**FIRST, "model": "model-b"}))
@@ -76,7 +76,7 @@ def test_what_a_version_says_of_its_writer_is_never_changed(project):
     )
 
 
-def test_people_have_no_model(project):
+def test_a_narrative_by_people_with_a_model_is_refused(project):
     report = load(project, "pairs-jsonl", pair({**FIRST, "origin": "human", "model": "model-a"}))
 
     assert problems(report) == [
@@ -105,7 +105,7 @@ def _as_json(record: Any) -> dict[str, Any]:
     return {**record._asdict(), "narratives": narratives}
 
 
-def test_programs_and_pages_name_the_model_of_the_version(project, client):
+def test_the_api_and_pages_name_the_model_of_each_version(project, client):
     load(project, "pairs-jsonl", pair({**FIRST, "model": "model-a"}, {**SECOND, "model": "m-b"}))
     carla = factories.lead(project)
     client.force_login(carla.user)

@@ -20,7 +20,7 @@ def pairs(db):
     return listed, words, factories.pair(query, pair_id="0_3")
 
 
-def test_each_of_two_styles_knows_the_other(pairs):
+def test_each_style_finds_the_other(pairs):
     listed, words, alone = pairs
     found = other_styles(pairs)
 

@@ -21,7 +21,7 @@ def ada(db, client):
     return user
 
 
-def test_a_token_is_shown_once_and_its_words_are_kept_nowhere(ada, client):
+def test_a_token_is_shown_once_and_its_secret_is_not_stored(ada, client):
     made = client.post(PAGE, {"name": "Notebook", "scopes": ["judge"], "days": "30"})
 
     (secret,) = re.findall(r'value="(rejudge_[\w-]{43})"', made.content.decode())
@@ -34,7 +34,7 @@ def test_a_token_is_shown_once_and_its_words_are_kept_nowhere(ada, client):
     assert made["Cache-Control"] == "max-age=0, no-cache, no-store, must-revalidate, private"
 
 
-def test_an_ended_token_lets_nobody_in_from_then_on(ada, client):
+def test_an_ended_token_stops_working_at_once(ada, client):
     made = make_token(name="Notebook", scopes=[], days=1, by=ada)
     header = {"Authorization": f"Bearer {made.secret}"}
     before = client.get("/api/v1/me/", headers=header).status_code
@@ -46,7 +46,7 @@ def test_an_ended_token_lets_nobody_in_from_then_on(ada, client):
     assert "Notebook" in client.get(PAGE).content.decode()
 
 
-def test_nobody_ends_another_persons_token(ada, client):
+def test_nobody_can_end_another_persons_token(ada, client):
     made = make_token(name="Notebook", scopes=[], days=1, by=factories.user("eve"))
 
     response = client.post(reverse("annotate:token_end", args=[made.token.pk]))
@@ -66,14 +66,14 @@ def test_nobody_ends_another_persons_token(ada, client):
         {"days": "367"},
     ],
 )
-def test_what_cannot_be_a_token_is_refused(ada, client, wrong):
+def test_an_invalid_token_request_is_refused(ada, client, wrong):
     response = client.post(PAGE, {"name": "Notebook", "scopes": ["judge"], "days": "30", **wrong})
 
     assert response.status_code == 422
     assert not Token.objects.exists()
 
 
-def test_nobody_has_more_tokens_than_they_can_oversee(ada, client):
+def test_the_number_of_tokens_per_person_is_limited(ada, client):
     for number in range(MOST):
         make_token(name=f"Notebook {number}", scopes=[], days=1, by=ada)
 
@@ -83,7 +83,7 @@ def test_nobody_has_more_tokens_than_they_can_oversee(ada, client):
     assert Token.objects.count() == MOST
 
 
-def test_a_token_makes_no_tokens(ada, client):
+def test_a_token_cannot_make_tokens(ada, client):
     made = make_token(name="Notebook", scopes=["judge", "lead"], days=1, by=ada)
     client.logout()
 

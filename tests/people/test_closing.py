@@ -27,7 +27,7 @@ def ada(root):
     return factories.member(factories.project(), "ada")
 
 
-def test_a_closed_account_is_out_at_once_and_its_work_stays(root, ada, client):
+def test_a_closed_account_is_signed_out_at_once_and_its_work_is_kept(root, ada, client):
     query = factories.query(ada.project)
     judgment = factories.judgment(
         factories.altered(factories.pair(query)), factories.candidate(query), ada
@@ -44,7 +44,7 @@ def test_a_closed_account_is_out_at_once_and_its_work_stays(root, ada, client):
     assert Membership.objects.active().get(name="ada") == ada
 
 
-def test_assignments_that_were_never_begun_are_free_again(root, ada):
+def test_assignments_that_were_never_begun_are_freed(root, ada):
     for query_id in ("301", "302"):
         query = factories.query(ada.project, query_id)
         factories.candidate(query)
@@ -59,7 +59,7 @@ def test_assignments_that_were_never_begun_are_free_again(root, ada):
     assert list(ada.assignments.all()) == [begun]
 
 
-def test_an_account_that_is_opened_again_signs_in_as_before_and_not_by_old_sessions(root, ada):
+def test_a_reopened_account_signs_in_as_before_but_not_with_old_sessions(root, ada):
     old, new = Client(), Client()
     typed = {"username": "ada", "password": factories.PASSWORD}
     old.post("/accounts/login/", typed)
@@ -74,7 +74,7 @@ def test_an_account_that_is_opened_again_signs_in_as_before_and_not_by_old_sessi
     assert (again.deactivated_at, again.deactivated_by) == (None, None)
 
 
-def test_closing_twice_keeps_the_first_fact(root, ada):
+def test_closing_twice_keeps_who_closed_first_and_when(root, ada):
     first = accounts.deactivate(user=factories.user("ada"), by=root)
     other = User.objects.create_superuser("other", password=factories.PASSWORD)
 
@@ -84,12 +84,12 @@ def test_closing_twice_keeps_the_first_fact(root, ada):
     assert second.deactivated_at == first.deactivated_at
 
 
-def test_nobody_closes_their_own_account(root):
+def test_nobody_can_close_their_own_account(root):
     with pytest.raises(Refused, match="your own account"):
         accounts.deactivate(user=root, by=root)
 
 
-def test_the_only_lead_of_a_project_stays(root, ada):
+def test_the_account_of_an_only_lead_cannot_be_closed(root, ada):
     carla = factories.lead(ada.project)
 
     with pytest.raises(Refused, match="only lead of Tides"):
@@ -99,7 +99,7 @@ def test_the_only_lead_of_a_project_stays(root, ada):
     assert not accounts.deactivate(user=factories.user("carla"), by=root).is_active
 
 
-def test_a_lead_whose_account_is_closed_is_not_counted_as_one(root, ada):
+def test_a_lead_with_a_closed_account_does_not_count(root, ada):
     carla = factories.lead(ada.project)
     factories.lead(ada.project, "frank")
     accounts.deactivate(user=factories.user("frank"), by=root)
@@ -108,7 +108,7 @@ def test_a_lead_whose_account_is_closed_is_not_counted_as_one(root, ada):
         members.remove_member(member=carla, by=carla)
 
 
-def test_the_lead_of_a_project_that_is_put_away_may_go(root, ada):
+def test_the_account_of_the_lead_of_an_archived_project_can_be_closed(root, ada):
     carla = factories.lead(ada.project)
     ada.project.archived_at, ada.project.archived_by = timezone.now(), carla.user
     ada.project.save()
@@ -117,14 +117,14 @@ def test_the_lead_of_a_project_that_is_put_away_may_go(root, ada):
 
 
 @pytest.mark.parametrize("action", [accounts.deactivate, accounts.reactivate, accounts.sign_out])
-def test_who_does_not_run_the_installation_changes_no_account(ada, action):
+def test_only_administrators_change_accounts(ada, action):
     factories.lead(ada.project)
 
     with pytest.raises(Refused, match="Only administrators"):
         action(user=factories.user("ada"), by=factories.user("carla"))
 
 
-def test_an_administrator_whose_account_is_closed_changes_none(root, ada):
+def test_an_administrator_with_a_closed_account_cannot_change_accounts(root, ada):
     other = User.objects.create_superuser("other", password=factories.PASSWORD)
     accounts.deactivate(user=other, by=root)
 
@@ -133,7 +133,7 @@ def test_an_administrator_whose_account_is_closed_changes_none(root, ada):
         accounts.deactivate(user=root, by=other)
 
 
-def test_the_database_itself_refuses_a_closed_account_that_signs_in(root):
+def test_the_database_refuses_a_closed_account_that_is_active(root):
     with pytest.raises(IntegrityError):
         User.objects.filter(pk=root.pk).update(
             deactivated_at=timezone.now(), deactivated_by=root.pk
@@ -144,7 +144,7 @@ def test_the_database_itself_refuses_a_closed_account_that_signs_in(root):
 
 
 @pytest.mark.parametrize(
-    ("change", "said", "active"),
+    ("change", "sentence", "active"),
     [
         ("close", "The account of ada is closed. Their work is kept.", False),
         ("open", "ada can sign in again.", True),
@@ -152,14 +152,14 @@ def test_the_database_itself_refuses_a_closed_account_that_signs_in(root):
         ("delete", "There is no such change.", True),
     ],
 )
-def test_the_page_changes_an_account_and_says_so(root, ada, client, change, said, active):
+def test_the_page_changes_an_account_and_confirms_it(root, ada, client, change, sentence, active):
     client.force_login(root)
 
     page = client.post(
         reverse("annotate:account_change", args=[ada.user_id]), {"change": change}, follow=True
     )
 
-    assert said in page.content.decode()
+    assert sentence in page.content.decode()
     assert User.objects.get(username="ada").is_active is active
 
 
@@ -178,9 +178,7 @@ def test_accounts_are_found_by_name_address_and_state(root, ada, client):
     assert "Nobody found" in client.get("/people/?search=nobody").content.decode()
 
 
-def test_the_list_costs_the_same_however_many_there_are(
-    root, client, django_assert_max_num_queries
-):
+def test_the_list_has_a_constant_number_of_queries(root, client, django_assert_max_num_queries):
     User.objects.bulk_create(User(username=f"judge{number}") for number in range(60))
     client.force_login(root)
 
@@ -191,7 +189,7 @@ def test_the_list_costs_the_same_however_many_there_are(
     assert page.context["next_url"]
 
 
-def test_who_runs_the_installation_invites_to_it(root, client):
+def test_an_administrator_invites_to_the_installation(root, client):
     client.force_login(root)
 
     page = client.post("/people/", {"username": "zoe", "email": "", "days": "1"})
@@ -201,7 +199,7 @@ def test_who_runs_the_installation_invites_to_it(root, client):
     assert "zoe" in client.get("/people/").content.decode()
 
 
-def test_a_link_for_a_new_password_is_shown_once_and_holds_once(root, ada, client):
+def test_a_link_for_a_new_password_is_shown_once_and_works_once(root, ada, client):
     client.force_login(root)
     change = reverse("annotate:account_change", args=[ada.user_id])
 
@@ -225,14 +223,14 @@ def test_a_closed_account_gets_no_link_for_a_new_password(root, ada, client):
         accounts.password_key(user=factories.user("ada"), by=root)
 
 
-def test_a_lead_makes_no_link_for_a_new_password(ada):
+def test_a_lead_cannot_make_a_link_for_a_new_password(ada):
     factories.lead(ada.project)
 
     with pytest.raises(Refused, match="Only administrators"):
         accounts.password_key(user=factories.user("ada"), by=factories.user("carla"))
 
 
-def test_a_page_of_a_link_that_was_used_meanwhile_says_so(root, ada):
+def test_the_page_of_a_link_that_has_been_used_since_says_so(root, ada):
     link = f"/accounts/password/reset/{accounts.password_key(user=ada.user, by=root)}/"
     first, second = Client(), Client()
     pages = [(one, one.get(link)["Location"]) for one in (first, second)]

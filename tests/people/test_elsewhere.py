@@ -75,7 +75,7 @@ def provider(db, settings, monkeypatch):
     return provider
 
 
-def come(client, next_url=""):
+def sign_in_elsewhere(client, next_url=""):
     """Go to the provider and come back; return the response after coming back."""
     there = client.post(f"{START}?next={next_url}" if next_url else START)
     asked = parse_qs(urlsplit(there.url).query)
@@ -89,66 +89,66 @@ def who(client):
     return client.get("/accounts/").wsgi_request.user.username
 
 
-def test_the_sign_in_page_offers_it(provider, client):
+def test_the_sign_in_page_offers_the_provider(provider, client):
     assert "Sign in with Our login" in client.get("/accounts/login/").content.decode()
 
 
-def test_without_the_settings_it_is_not_there(db, client):
+def test_without_the_settings_there_is_no_provider(db, client):
     assert "Sign in with" not in client.get("/accounts/login/").content.decode()
     assert client.post(START).status_code == 404
 
 
-def test_who_has_the_confirmed_address_is_let_in_and_known_from_then_on(provider, client):
+def test_a_confirmed_address_signs_in_and_connects_the_account(provider, client):
     ada = factories.user("ada")
     EmailAddress.objects.create(user=ada, email="ada@example.org", verified=True, primary=True)
 
-    come(client)
+    sign_in_elsewhere(client)
     assert who(client) == "ada"
     provider.person["email"] = "another@example.org"
     client.logout()
-    come(client)
+    sign_in_elsewhere(client)
 
     assert who(client) == "ada"
     assert SocialAccount.objects.get().user == ada
     assert User.objects.get().has_usable_password()
 
 
-def test_an_address_that_is_not_confirmed_there_opens_no_account(provider, client):
+def test_an_unconfirmed_address_signs_nobody_in(provider, client):
     EmailAddress.objects.create(
         user=factories.user("ada"), email="ada@example.org", verified=True, primary=True
     )
     provider.person["email_verified"] = False
 
-    response = come(client)
+    response = sign_in_elsewhere(client)
 
     assert "Accounts are by invitation" in response.content.decode()
     assert who(client) == ""
 
 
-def test_who_has_no_account_gets_none(provider, client):
-    response = come(client)
+def test_people_without_an_account_do_not_get_one(provider, client):
+    response = sign_in_elsewhere(client)
 
     assert "Accounts are by invitation" in response.content.decode()
     assert not User.objects.exists()
 
 
-def test_a_team_may_trust_everybody_who_signs_in_there(provider, client, settings):
+def test_with_oidc_open_everybody_gets_an_account(provider, client, settings):
     settings.OIDC_OPEN = True
 
-    come(client)
+    sign_in_elsewhere(client)
 
     assert who(client) == "ada"
     assert not User.objects.get().has_usable_password()
     assert not User.objects.get().memberships.exists()
 
 
-def test_who_is_invited_comes_in_that_way_and_uses_the_link_up(provider, client):
+def test_an_invited_person_joins_through_the_provider_and_uses_the_link(provider, client):
     carla = factories.lead(factories.project())
     token = invitations.invite(role="annotator", by=carla).token
     page = f"/invitations/{token}/"
     assert "Join with Our login" in client.get(page).content.decode()
 
-    response = come(client, page)
+    response = sign_in_elsewhere(client, page)
 
     assert who(client) == "ada"
     assert Membership.objects.get(name="ada").user == User.objects.get(username="ada")
@@ -156,23 +156,23 @@ def test_who_is_invited_comes_in_that_way_and_uses_the_link_up(provider, client)
     assert client.get(response.url).url == "/projects/tides/"
 
 
-def test_a_link_for_a_name_gives_that_name_this_way_too(provider, client):
+def test_a_link_for_a_name_gives_that_name_through_the_provider(provider, client):
     carla = factories.lead(factories.project())
     page = f"/invitations/{invitations.invite(role='annotator', name='zoe', by=carla).token}/"
     client.get(page)
 
-    come(client, page)
+    sign_in_elsewhere(client, page)
 
     assert who(client) == "zoe"
 
 
-def test_who_would_be_somebody_else_chooses_another_name(provider, client):
+def test_a_person_whose_name_is_another_raters_chooses_a_different_one(provider, client):
     carla = factories.lead(factories.project())
     rater = Membership.objects.create(project=carla.project, name="ada")
     page = f"/invitations/{invitations.invite(role='annotator', by=carla).token}/"
     client.get(page)
 
-    response = come(client, page)
+    response = sign_in_elsewhere(client, page)
     assert response.url == "/accounts/elsewhere/name/"
     assert "Choose a user name" in client.get(response.url).content.decode()
     refused = client.post(response.url, {"username": "ada", "email": ""})
@@ -184,31 +184,31 @@ def test_who_would_be_somebody_else_chooses_another_name(provider, client):
     assert rater.user is None
 
 
-def test_a_link_that_was_taken_back_meanwhile_makes_no_account(provider, client):
+def test_a_link_withdrawn_meanwhile_creates_no_account(provider, client):
     carla = factories.lead(factories.project())
     link = invitations.invite(role="annotator", by=carla)
     client.get(f"/invitations/{link.token}/")
     invitations.withdraw(invitation=link.invitation, by=factories.user("carla"))
 
-    response = come(client)
+    response = sign_in_elsewhere(client)
 
     assert "Accounts are by invitation" in response.content.decode()
     assert not User.objects.filter(username="ada").exists()
 
 
-def test_a_closed_account_stays_closed_this_way_too(provider, client):
+def test_a_closed_account_cannot_sign_in_through_the_provider(provider, client):
     root = User.objects.create_superuser("root")
     ada = factories.user("ada")
     EmailAddress.objects.create(user=ada, email="ada@example.org", verified=True, primary=True)
     accounts.deactivate(user=ada, by=root)
 
-    response = come(client)
+    response = sign_in_elsewhere(client)
 
     assert response.url == "/accounts/inactive/"
     assert who(client) == ""
 
 
-def test_an_answer_that_was_not_asked_for_signs_nobody_in(provider, client):
+def test_an_unrequested_response_signs_nobody_in(provider, client):
     response = client.get(BACK, {"state": "made-up", "code": "once"})
 
     assert response.status_code in {200, 302, 401}
@@ -216,7 +216,7 @@ def test_an_answer_that_was_not_asked_for_signs_nobody_in(provider, client):
     assert provider.asked == []
 
 
-def test_a_person_adds_it_to_their_account_and_takes_it_away(provider, client):
+def test_a_person_connects_and_disconnects_the_provider(provider, client):
     client.force_login(factories.user("ada"))
     client.post("/accounts/again/", {"password": factories.PASSWORD})
     there = client.post(f"{START}?process=connect")

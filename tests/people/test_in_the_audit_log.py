@@ -29,7 +29,7 @@ def audit_events():
     ]
 
 
-def test_a_link_from_making_to_taking(carla):
+def test_making_and_accepting_a_link_is_recorded(carla):
     link = invitations.invite(role=LEAD, name="ada", by=carla)
     invitations.accept_with_new_account(
         token=link.token, username="", password="seven long words of a tide"
@@ -43,7 +43,7 @@ def test_a_link_from_making_to_taking(carla):
     assert link.token not in str(list(AuditEvent.objects.values()))
 
 
-def test_a_link_that_is_taken_back_twice_is_there_once(carla):
+def test_withdrawing_a_link_twice_is_recorded_once(carla):
     link = invitations.invite(role=ANNOTATOR, by=carla)
     for _ in range(2):
         invitations.withdraw(invitation=link.invitation, by=carla.user)
@@ -55,7 +55,7 @@ def test_a_link_that_is_taken_back_twice_is_there_once(carla):
     ]
 
 
-def test_members_who_come_rise_and_go(carla):
+def test_changes_of_members_are_recorded_once(carla):
     ada = factories.user("ada")
     member = members.add_member(username="ada", role=ANNOTATOR, by=carla)
     for _ in range(2):
@@ -72,7 +72,7 @@ def test_members_who_come_rise_and_go(carla):
     assert AuditEvent.objects.get(what="member.role").changes == {"role": ["annotator", "lead"]}
 
 
-def test_accounts_that_are_closed_and_opened(root):
+def test_closing_and_reopening_accounts_is_recorded_once(root):
     ada = factories.user("ada")
     for _ in range(2):
         accounts.deactivate(user=ada, by=root)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotate.models import Invitation, Membership, User
 from annotate.people import invitations, members
-from base.errors import NotHere, Refused, Stale, Unfit
+from base.errors import InvalidField, ObjectNotFound, Refused, Stale
 from tests import factories
 
 ANNOTATOR, LEAD = Membership.Role.ANNOTATOR, Membership.Role.LEAD
@@ -35,7 +35,7 @@ def new(token, name="ada", **fields):
     )
 
 
-def test_a_link_makes_an_account_and_lets_it_in(carla):
+def test_a_link_creates_an_account_and_a_membership(carla):
     token = invitations.invite(role=LEAD, by=carla).token
 
     ada = new(token, email="Ada@Example.org")
@@ -47,7 +47,7 @@ def test_a_link_makes_an_account_and_lets_it_in(carla):
     assert (address.email, address.primary, address.verified) == ("ada@example.org", True, False)
 
 
-def test_a_link_lets_in_who_has_an_account(carla):
+def test_a_link_adds_an_existing_account(carla):
     ada = factories.user("ada")
 
     member = invitations.accept(token=invitations.invite(role=ANNOTATOR, by=carla).token, by=ada)
@@ -72,14 +72,14 @@ def test_a_link_expires_to_the_minute(carla):
     now = timezone.now()
     token = invitations.invite(role=ANNOTATOR, days=1, by=carla, now=now).token
 
-    invitations.read(token, now=now + timedelta(hours=23, minutes=59))
+    invitations.open_invitation(token, now=now + timedelta(hours=23, minutes=59))
     with pytest.raises(Stale, match="expired"):
         new(token, now=now + timedelta(days=1))
 
     assert not User.objects.filter(username="ada").exists()
 
 
-def test_a_link_that_was_taken_back_lets_nobody_in(carla):
+def test_a_withdrawn_link_lets_nobody_in(carla):
     link = invitations.invite(role=ANNOTATOR, by=carla)
     invitations.withdraw(invitation=link.invitation, by=factories.user("carla"))
     invitations.withdraw(invitation=link.invitation, by=factories.user("carla"))
@@ -88,7 +88,7 @@ def test_a_link_that_was_taken_back_lets_nobody_in(carla):
         new(link.token)
 
 
-def test_a_link_that_was_used_is_not_taken_back(carla):
+def test_a_used_link_cannot_be_withdrawn(carla):
     link = invitations.invite(role=ANNOTATOR, by=carla)
     new(link.token)
 
@@ -96,7 +96,7 @@ def test_a_link_that_was_used_is_not_taken_back(carla):
         invitations.withdraw(invitation=link.invitation, by=factories.user("carla"))
 
 
-def test_who_leads_no_more_lets_nobody_in(carla):
+def test_a_link_of_a_former_lead_lets_nobody_in(carla):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
     other = factories.lead(carla.project, "frank")
     members.change_role(member=carla, role=ANNOTATOR, by=other)
@@ -105,7 +105,7 @@ def test_who_leads_no_more_lets_nobody_in(carla):
         new(token)
 
 
-def test_a_link_to_an_archived_project_waits(carla):
+def test_a_link_to_an_archived_project_is_refused(carla):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
     project = carla.project
     project.archived_at, project.archived_by = timezone.now(), carla.user
@@ -116,19 +116,19 @@ def test_a_link_to_an_archived_project_waits(carla):
 
 
 @pytest.mark.parametrize("token", ["", "x", "a\x00b", "ü" * 50])
-def test_a_link_that_was_never_made_leads_nowhere(carla, token):
-    with pytest.raises(NotHere):
-        invitations.read(token)
+def test_an_unknown_link_is_not_found(carla, token):
+    with pytest.raises(ObjectNotFound):
+        invitations.open_invitation(token)
 
 
-def test_the_secret_is_not_kept(carla):
+def test_the_secret_is_not_stored(carla):
     link = invitations.invite(role=ANNOTATOR, by=carla)
 
     assert len(link.token) == 43
     assert link.token not in str(list(Invitation.objects.values()))
 
 
-def test_an_annotator_invites_nobody(carla):
+def test_an_annotator_cannot_invite(carla):
     ada = factories.member(carla.project, "ada")
     link = invitations.invite(role=ANNOTATOR, by=carla)
 
@@ -140,7 +140,7 @@ def test_an_annotator_invites_nobody(carla):
         invitations.invite_to_installation(by=factories.user("carla"))
 
 
-def test_a_lead_takes_back_no_link_of_another_project(carla):
+def test_a_lead_cannot_withdraw_a_link_of_another_project(carla):
     factories.lead(factories.project("other"), "eve")
     link = invitations.invite(role=ANNOTATOR, by=carla)
 
@@ -149,21 +149,21 @@ def test_a_lead_takes_back_no_link_of_another_project(carla):
 
 
 @pytest.mark.parametrize("wrong", [{"role": "king"}, {"days": 0}, {"days": 31}, {"name": "a b"}])
-def test_what_cannot_be_is_refused(carla, wrong):
+def test_an_invalid_invitation_is_refused(carla, wrong):
     with pytest.raises(Refused):
         invitations.invite(**{"role": ANNOTATOR, **wrong}, by=carla)
 
     assert not Invitation.objects.exists()
 
 
-def test_who_has_an_account_is_added_not_invited(carla):
+def test_a_person_with_an_account_cannot_be_invited_by_name(carla):
     factories.user("ada")
 
     with pytest.raises(Refused, match="already has an account"):
         invitations.invite(role=ANNOTATOR, name="ADA", by=carla)
 
 
-def test_a_machines_name_is_promised_to_nobody(carla):
+def test_nobody_is_invited_under_a_machines_name(carla):
     factories.machine(carla.project, "model")
 
     with pytest.raises(Refused, match="machine"):
@@ -179,7 +179,7 @@ def test_a_link_for_a_name_gives_that_name_whatever_is_typed(carla):
     assert new(token, "root").username == "ada"
 
 
-def test_a_link_for_a_name_brings_what_a_file_said_of_it(carla):
+def test_a_link_for_a_name_takes_over_the_rater_of_a_file(carla):
     rater = Membership.objects.create(project=carla.project, name="ada")
     token = invitations.invite(role=ANNOTATOR, name="ada", by=carla).token
 
@@ -190,30 +190,30 @@ def test_a_link_for_a_name_brings_what_a_file_said_of_it(carla):
 
 
 @pytest.mark.parametrize("has_account", [True, False])
-def test_nobody_makes_themselves_somebody_of_a_file(carla, has_account):
+def test_nobody_can_take_over_a_rater_of_a_file_by_themselves(carla, has_account):
     rater = Membership.objects.create(project=carla.project, name="zoe")
     token = invitations.invite(role=ANNOTATOR, by=carla).token
 
-    def come_in():
+    def join():
         if has_account:
             return invitations.accept(token=token, by=factories.user("zoe"))
         return new(token, "zoe")
 
-    with pytest.raises(Unfit, match="another person in this project"):
-        come_in()
+    with pytest.raises(InvalidField, match="another person in this project"):
+        join()
 
     rater.refresh_from_db()
     assert rater.user is None
     assert User.objects.filter(username="zoe").exists() == has_account
 
 
-def test_a_link_for_a_name_is_nobody_elses(carla):
+def test_a_link_for_a_name_is_refused_for_another_name(carla):
     token = invitations.invite(role=ANNOTATOR, name="ada", by=carla).token
 
     with pytest.raises(Refused, match="for ada"):
         invitations.accept(token=token, by=factories.user("ben"))
 
-    assert invitations.read(token).accepted_at is None
+    assert invitations.open_invitation(token).accepted_at is None
 
 
 @pytest.mark.parametrize(
@@ -225,30 +225,30 @@ def test_a_link_for_a_name_is_nobody_elses(carla):
         ("ada", PASSWORD, "ben@example.org", "email"),
     ],
 )
-def test_what_is_wrong_of_a_new_account_is_said_at_its_field(carla, name, password, email, field):
+def test_an_error_of_a_new_account_names_its_field(carla, name, password, email, field):
     User.objects.create_user("ben", "ben@example.org")
     token = invitations.invite(role=ANNOTATOR, by=carla).token
 
-    with pytest.raises(Unfit) as refused:
+    with pytest.raises(InvalidField) as refused:
         invitations.accept_with_new_account(
             token=token, username=name, password=password, email=email
         )
 
     assert refused.value.field == field
-    assert invitations.read(token).accepted_at is None
+    assert invitations.open_invitation(token).accepted_at is None
     assert User.objects.count() == 2
 
 
-def test_nobody_comes_in_twice(carla):
+def test_a_member_cannot_use_a_link_to_the_same_project(carla):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
 
     with pytest.raises(Refused, match="already in this project"):
         invitations.accept(token=token, by=factories.user("carla"))
 
-    assert invitations.read(token).accepted_at is None
+    assert invitations.open_invitation(token).accepted_at is None
 
 
-def test_who_had_left_comes_back_as_who_they_were(carla):
+def test_a_former_member_gets_the_old_membership_back(carla):
     ada = factories.member(carla.project, "ada")
     members.remove_member(member=ada, by=carla)
 
@@ -264,7 +264,7 @@ def test_who_had_left_comes_back_as_who_they_were(carla):
 # --- the installation -----------------------------------------------------------------------------
 
 
-def test_a_link_to_the_installation_makes_an_account_in_no_project(admin):
+def test_a_link_to_the_installation_creates_an_account_without_a_project(admin):
     ada = new(invitations.invite_to_installation(by=admin).token)
 
     assert not ada.memberships.exists()
@@ -272,13 +272,13 @@ def test_a_link_to_the_installation_makes_an_account_in_no_project(admin):
     assert not ada.is_superuser
 
 
-def test_who_has_an_account_does_not_use_up_a_link_to_the_installation(admin):
+def test_an_existing_account_cannot_use_a_link_to_the_installation(admin):
     token = invitations.invite_to_installation(by=admin).token
 
     with pytest.raises(Refused, match="already have an account"):
         invitations.accept(token=token, by=factories.user("ada"))
 
-    assert invitations.read(token).accepted_at is None
+    assert invitations.open_invitation(token).accepted_at is None
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_who_has_an_account_does_not_use_up_a_link_to_the_installation(admin):
         {"project": None, "role": LEAD},
     ],
 )
-def test_the_database_itself_refuses_half_a_state(carla, wrong):
+def test_the_database_refuses_inconsistent_fields(carla, wrong):
     link = invitations.invite(role=ANNOTATOR, by=carla)
 
     with pytest.raises(IntegrityError):
@@ -307,7 +307,7 @@ def page_of(token):
 TYPED = {"username": "ada", "email": "", "password": PASSWORD, "password_again": PASSWORD}
 
 
-def test_who_comes_by_a_link_is_signed_in_and_in_the_project(carla, client):
+def test_a_person_who_uses_a_link_is_signed_in_and_in_the_project(carla, client):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
     assert "carla invites you to the project “Tides”" in client.get(page_of(token)).content.decode()
 
@@ -318,7 +318,7 @@ def test_who_comes_by_a_link_is_signed_in_and_in_the_project(carla, client):
     assert client.get("/").wsgi_request.user.username == "ada"
 
 
-def test_two_passwords_that_differ_make_no_account(carla, client):
+def test_two_different_passwords_create_no_account(carla, client):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
 
     response = client.post(page_of(token), TYPED | {"password_again": "another"})
@@ -329,7 +329,7 @@ def test_two_passwords_that_differ_make_no_account(carla, client):
     assert not User.objects.filter(username="ada").exists()
 
 
-def test_all_that_is_wrong_with_the_passwords_is_told_at_once(carla, client):
+def test_all_errors_of_the_passwords_are_shown_at_once(carla, client):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
 
     response = client.post(page_of(token), TYPED | {"password": "ada", "password_again": "another"})
@@ -341,7 +341,7 @@ def test_all_that_is_wrong_with_the_passwords_is_told_at_once(carla, client):
     assert "The password is too similar to the username." in page
 
 
-def test_who_is_signed_in_comes_in_with_one_button(carla, client):
+def test_a_signed_in_person_joins_with_one_button(carla, client):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
     client.force_login(factories.user("ben"))
     assert "Join as ben" in client.get(page_of(token)).content.decode()
@@ -353,14 +353,14 @@ def test_who_is_signed_in_comes_in_with_one_button(carla, client):
     assert Membership.objects.get(name="ben").user == factories.user("ben")
 
 
-def test_who_came_in_is_led_on_when_they_open_the_link_again(carla, client):
+def test_opening_a_used_link_again_redirects_to_the_project(carla, client):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
     client.post(page_of(token), TYPED)
 
     assert client.get(page_of(token)).url == "/projects/tides/"
 
 
-def test_a_link_that_holds_no_more_says_why(carla, client):
+def test_a_link_that_is_no_longer_valid_says_why(carla, client):
     link = invitations.invite(role=ANNOTATOR, by=carla)
     invitations.withdraw(invitation=link.invitation, by=factories.user("carla"))
 
@@ -370,7 +370,7 @@ def test_a_link_that_holds_no_more_says_why(carla, client):
     assert "This link was withdrawn." in ended.content.decode()
 
 
-def test_a_link_is_not_remembered_by_caches(carla, client):
+def test_a_link_page_is_not_cached(carla, client):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
 
     assert "no-store" in client.get(page_of(token))["Cache-Control"]

@@ -53,7 +53,7 @@ def new(token, name="ada"):
     return invitations.accept_with_new_account(token=token, username=name, password=PASSWORD)
 
 
-def test_one_link_lets_one_person_into_all_its_projects_each_in_its_role(link):
+def test_one_link_adds_one_person_to_all_its_projects_with_their_roles(link):
     ada = new(link.token)
 
     assert roles_of(ada) == {"tides": "annotator", "moon": "lead"}
@@ -61,21 +61,21 @@ def test_one_link_lets_one_person_into_all_its_projects_each_in_its_role(link):
         new(link.token, "ben")
 
 
-def test_a_link_still_leads_to_the_other_project_after_one_took_it_back(link, moon):
+def test_a_link_withdrawn_for_one_project_still_works_for_the_other(link, moon):
     [row] = [one for one in link.invitations if one.project == moon.project]
     invitations.withdraw(invitation=row, by=moon.user)
 
     assert roles_of(new(link.token)) == {"tides": "annotator"}
 
 
-def test_a_link_leads_only_to_projects_that_its_maker_still_leads(link, moon):
+def test_a_link_works_only_for_projects_that_its_creator_still_leads(link, moon):
     factories.lead(moon.project, "gina")
     Membership.objects.filter(pk=moon.pk).update(role=ANNOTATOR)
 
     assert roles_of(new(link.token)) == {"tides": "annotator"}
 
 
-def test_whoever_is_in_one_of_the_projects_joins_the_others_and_keeps_their_role(link, moon):
+def test_a_member_of_one_project_joins_the_others_and_keeps_their_role(link, moon):
     factories.member(moon.project, "ben")
     ben = factories.user("ben")
 
@@ -85,12 +85,12 @@ def test_whoever_is_in_one_of_the_projects_joins_the_others_and_keeps_their_role
     assert not Invitation.objects.open().exists()
 
 
-def test_whoever_is_in_all_of_the_projects_is_refused(link, moon):
+def test_a_member_of_all_projects_is_refused(link, moon):
     with pytest.raises(Refused, match="You are already in these projects"):
         invitations.accept(token=link.token, by=moon.user)
 
 
-def test_a_link_leads_to_a_project_once(link):
+def test_a_link_has_one_row_per_project(link):
     first = link.invitations[0]
     first.pk = None
     with pytest.raises(IntegrityError, match="digest"), transaction.atomic():
@@ -107,7 +107,7 @@ def test_each_line_is_a_user_name_a_mail_address_or_both():
     }
 
 
-def test_nobody_is_invited_when_lines_are_wrong_and_each_of_them_is_named(carla, moon):
+def test_nobody_is_invited_if_a_line_is_wrong_and_all_wrong_lines_are_named(carla, moon):
     people = read_lines("ada\nno body\nx@y\nada\ncarla")
 
     with pytest.raises(RefusedLines) as refused:
@@ -164,7 +164,7 @@ def test_the_page_shows_a_link_for_each_person_and_mails_it_to_an_address(client
     assert "Moon (as: Lead)" in shown
 
 
-def test_the_page_names_the_line_that_is_wrong_and_keeps_what_was_typed(client, carla):
+def test_the_page_names_the_wrong_line_and_keeps_the_input(client, carla):
     client.force_login(carla.user)
     page = reverse("annotate:several_invitations", args=["tides"])
 
@@ -210,7 +210,7 @@ def test_after_a_mail_that_fails_no_other_is_tried(client, carla, monkeypatch):
     assert len(set(LINK.findall(shown))) == 2
 
 
-def test_a_program_invites_several_to_several(client, carla, moon):
+def test_the_api_invites_several_people_to_several_projects(client, carla, moon):
     client.force_login(carla.user)
     url = reverse("annotate:api_several_invitations", args=["tides"])
     body = {
@@ -221,15 +221,15 @@ def test_a_program_invites_several_to_several(client, carla, moon):
     response = client.post(url, body, content_type="application/json")
 
     assert response.status_code == 201
-    told = response.json()["people"]
-    assert [one["projects"] for one in told] == [["tides", "moon"]] * 2
-    assert [one["link"]["mailed"] for one in told] == [None, True]
+    results = response.json()["people"]
+    assert [one["projects"] for one in results] == [["tides", "moon"]] * 2
+    assert [one["link"]["mailed"] for one in results] == [None, True]
     assert User.objects.filter(username="ada").count() == 0
-    ada = new(LINK.findall(told[0]["link"]["url"])[0])
+    ada = new(LINK.findall(results[0]["link"]["url"])[0])
     assert roles_of(ada) == {"tides": "annotator", "moon": "lead"}
 
 
-def test_a_program_invites_to_no_project_that_its_person_does_not_lead(client, carla):
+def test_the_api_refuses_projects_that_the_person_does_not_lead(client, carla):
     factories.member(factories.project("moon"), "carla")
     client.force_login(carla.user)
     url = reverse("annotate:api_several_invitations", args=["tides"])

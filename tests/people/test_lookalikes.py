@@ -13,7 +13,7 @@ from django.db import IntegrityError, connection, transaction
 
 from annotate.models import User
 from annotate.people import invitations
-from base.errors import Refused, Unfit
+from base.errors import InvalidField, Refused
 from base.lookalikes import LONGEST, skeleton
 from tests import factories
 
@@ -43,11 +43,11 @@ def test_names_that_look_alike_have_one_skeleton(name, other):
 @pytest.mark.parametrize(
     ("name", "other"), [("ada", "ade"), ("ada", "adda"), ("zoe", "zoé"), ("王芳", "王方")]
 )
-def test_names_that_do_not_look_alike_have_two(name, other):
+def test_names_that_do_not_look_alike_have_different_skeletons(name, other):
     assert skeleton(name) != skeleton(other)
 
 
-def test_a_skeleton_has_a_greatest_length():
+def test_a_skeleton_has_a_maximum_length():
     assert len(skeleton("m" * 150)) == LONGEST
 
 
@@ -57,24 +57,24 @@ def carla(db):
 
 
 @pytest.mark.parametrize("name", [CYRILLIC, "ada", "ADA"])
-def test_whoever_comes_by_a_link_cannot_take_a_name_that_looks_like_anothers(carla, name):
+def test_a_new_account_cannot_have_a_lookalike_name(carla, name):
     factories.user("ada")
     token = invitations.invite(role="annotator", by=carla).token
 
-    with pytest.raises(Unfit, match="taken"):
+    with pytest.raises(InvalidField, match="taken"):
         invitations.accept_with_new_account(token=token, username=name, password=PASSWORD)
 
     assert not User.objects.filter(username=CYRILLIC).exists()
 
 
-def test_nobody_is_invited_under_a_name_that_looks_like_anothers(carla):
+def test_nobody_is_invited_under_a_lookalike_name(carla):
     factories.user("ada")
 
     with pytest.raises(Refused, match="looks like"):
         invitations.invite(role="annotator", name=CYRILLIC, by=carla)
 
 
-def test_no_account_is_made_by_command_under_such_a_name(db, monkeypatch):
+def test_no_command_creates_an_account_with_a_lookalike_name(db, monkeypatch):
     factories.user("ada")
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
 
@@ -82,7 +82,7 @@ def test_no_account_is_made_by_command_under_such_a_name(db, monkeypatch):
         call_command("createsuperuser", "--noinput", username=CYRILLIC, email="a@example.org")
 
 
-def test_an_account_is_not_renamed_to_such_a_name(db):
+def test_an_account_cannot_be_renamed_to_a_lookalike_name(db):
     factories.user("ada")
     ben = factories.user("ben")
     ben.username = CYRILLIC
@@ -91,14 +91,14 @@ def test_an_account_is_not_renamed_to_such_a_name(db):
         ben.full_clean()
 
 
-def test_the_database_has_the_last_word(db):
+def test_the_database_refuses_a_lookalike_name(db):
     factories.user("ada")
 
     with pytest.raises(IntegrityError), transaction.atomic():
         User.objects.bulk_create([User(username=CYRILLIC, skeleton=skeleton(CYRILLIC))])
 
 
-def test_accounts_that_looked_alike_before_stay_and_can_be_saved(db):
+def test_existing_lookalike_accounts_are_kept_and_can_be_saved(db):
     User.objects.bulk_create([User(username=name) for name in ("ada", CYRILLIC, "ben")])
     migration = importlib.import_module("annotate.migrations.0017_user_skeleton")
 

@@ -22,12 +22,12 @@ def members(db, client):
     return reverse("annotate:members", args=["tides"])
 
 
-def asked(**fields):
+def form_fields(**fields):
     return {"username": "", "role": "annotator", "email": "", "days": "7", **fields}
 
 
-def test_a_link_is_shown_in_the_answer_and_never_again(members, client):
-    response = client.post(members, asked(username="ada"))
+def test_a_link_is_shown_only_in_the_response(members, client):
+    response = client.post(members, form_fields(username="ada"))
 
     shown = response.content.decode()
     [address] = set(LINK.findall(shown))
@@ -42,8 +42,8 @@ def test_a_link_is_shown_in_the_answer_and_never_again(members, client):
     assert not User.objects.filter(username="ada").exists()
 
 
-def test_a_link_is_sent_where_it_is_asked_to_go(members, client):
-    shown = client.post(members, asked(email="ada@example.org")).content.decode()
+def test_a_link_is_mailed_to_the_given_address(members, client):
+    shown = client.post(members, form_fields(email="ada@example.org")).content.decode()
 
     [sent] = mail.outbox
     assert sent.to == ["ada@example.org"]
@@ -52,43 +52,43 @@ def test_a_link_is_sent_where_it_is_asked_to_go(members, client):
     assert "This link was sent to ada@example.org." in shown
 
 
-def test_without_a_server_for_mail_the_link_is_to_be_passed_on(members, client, settings):
+def test_without_a_mail_server_the_link_must_be_passed_on(members, client, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
-    shown = client.post(members, asked(email="ada@example.org")).content.decode()
+    shown = client.post(members, form_fields(email="ada@example.org")).content.decode()
 
     assert "Pass this link on to ada@example.org yourself now" in shown
     assert "This link was sent" not in shown
     assert len(set(LINK.findall(shown))) == 1
 
 
-def test_a_mail_that_cannot_be_sent_leaves_the_link_to_hand_over(members, client, monkeypatch):
+def test_if_mailing_fails_the_link_is_shown(members, client, monkeypatch):
     def fail(*args, **kwargs):
         raise ConnectionRefusedError
 
     monkeypatch.setattr("allauth.account.adapter.EmailMultiAlternatives.send", fail)
 
-    shown = client.post(members, asked(email="ada@example.org")).content.decode()
+    shown = client.post(members, form_fields(email="ada@example.org")).content.decode()
 
     assert "The mail could not be sent. Pass the link on yourself." in shown
     assert "This link lets one person in." in shown
     assert LINK.search(shown)
 
 
-def test_who_has_an_account_comes_in_at_once(members, client):
+def test_a_person_with_an_account_is_added_at_once(members, client):
     factories.user("ada")
 
-    response = client.post(members, asked(username="ada"), follow=True)
+    response = client.post(members, form_fields(username="ada"), follow=True)
 
     assert "ada is now in the project and signs in as before." in response.content.decode()
     assert not Invitation.objects.exists()
 
 
-def test_the_same_form_sent_again_makes_nobody_twice(members, client):
+def test_the_same_form_sent_again_adds_nobody_twice(members, client):
     factories.user("ada")
-    client.post(members, asked(username="ada"))
+    client.post(members, form_fields(username="ada"))
 
-    response = client.post(members, asked(username="ada"))
+    response = client.post(members, form_fields(username="ada"))
 
     assert response.status_code == 422
     assert "ada is already in this project." in response.content.decode()
@@ -96,7 +96,7 @@ def test_the_same_form_sent_again_makes_nobody_twice(members, client):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "sentence"),
     [
         ({"username": "a b"}, "Enter a valid username"),
         ({"role": "king"}, "king is not one of the available choices"),
@@ -104,16 +104,16 @@ def test_the_same_form_sent_again_makes_nobody_twice(members, client):
         ({"email": "nowhere"}, "Enter a valid email address"),
     ],
 )
-def test_what_cannot_be_is_said_at_its_field(members, client, wrong, said):
-    response = client.post(members, asked(**wrong))
+def test_an_error_is_shown_at_its_field(members, client, wrong, sentence):
+    response = client.post(members, form_fields(**wrong))
 
     assert response.status_code == 422
-    assert said in response.content.decode()
+    assert sentence in response.content.decode()
     assert not Invitation.objects.exists()
 
 
-def test_links_that_hold_are_listed_for_leads_and_taken_back(members, client):
-    client.post(members, asked(username="ada"))
+def test_valid_links_are_listed_for_leads_and_can_be_withdrawn(members, client):
+    client.post(members, form_fields(username="ada"))
     invitation = Invitation.objects.get()
     away = reverse("annotate:invitation_withdrawal", args=["tides", invitation.pk])
     assert away in client.get(members).content.decode()
@@ -126,25 +126,23 @@ def test_links_that_hold_are_listed_for_leads_and_taken_back(members, client):
 
 
 def test_annotators_see_no_links(members, client):
-    client.post(members, asked(username="zoe"))
+    client.post(members, form_fields(username="zoe"))
     client.force_login(factories.member(Membership.objects.get().project, "ada").user)
 
     assert "zoe" not in client.get(members).content.decode()
 
 
-def test_the_page_costs_the_same_however_many_there_are(
-    members, client, django_assert_max_num_queries
-):
+def test_the_page_has_a_constant_number_of_queries(members, client, django_assert_max_num_queries):
     project = Membership.objects.get().project
     for number in range(30):
         factories.member(project, f"judge{number}")
-        client.post(members, asked(username=f"new{number}"))
+        client.post(members, form_fields(username=f"new{number}"))
 
     with django_assert_max_num_queries(7):
         client.get(members)
 
 
-def test_a_new_row_of_grades_has_nothing_to_take_away(members, client):
+def test_the_empty_row_of_grades_cannot_be_deleted(members, client):
     shown = client.get(reverse("annotate:settings", args=["tides"])).content.decode()
 
     assert re.findall(r'name="grades-(\d)-DELETE"', shown) == ["0", "1", "2"]

@@ -21,7 +21,7 @@ def carla(db):
     return factories.lead(factories.project())
 
 
-def test_someone_with_an_account_joins_as_they_are(carla):
+def test_a_person_with_an_account_is_added(carla):
     factories.user("ada")
 
     member = members.add_member(username="ada", role=ANNOTATOR, by=carla)
@@ -29,14 +29,14 @@ def test_someone_with_an_account_joins_as_they_are(carla):
     assert (member.name, member.user) == ("ada", factories.user("ada"))
 
 
-def test_someone_without_an_account_is_invited_not_added(carla):
+def test_a_person_without_an_account_cannot_be_added(carla):
     with pytest.raises(Refused, match="has no account"):
         members.add_member(username="ada", role=ANNOTATOR, by=carla)
 
     assert not User.objects.filter(username="ada").exists()
 
 
-def test_a_rater_who_is_known_by_name_alone_has_no_account(carla):
+def test_a_rater_known_only_by_name_has_no_account(carla):
     factories.user("ada")
 
     rater = members.add_rater(name="ada", by=carla)
@@ -47,12 +47,12 @@ def test_a_rater_who_is_known_by_name_alone_has_no_account(carla):
     assert members.add_member(username="ada", role=ANNOTATOR, by=carla).pk == rater.pk
 
 
-def test_an_annotator_adds_no_rater(carla):
+def test_an_annotator_cannot_add_a_rater(carla):
     with pytest.raises(Refused, match="Only leads"):
         members.add_rater(name="ada", by=factories.member(carla.project, "ben"))
 
 
-def test_whose_account_is_closed_is_not_added(carla):
+def test_a_closed_account_is_not_added(carla):
     User.objects.filter(pk=factories.user("ada").pk).update(is_active=False)
 
     with pytest.raises(Refused, match="closed"):
@@ -88,21 +88,21 @@ def test_a_machines_name_is_not_given_to_a_person(carla):
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x" * 200, "a\x00b"])
-def test_a_name_that_cannot_be_one_is_refused(carla, name):
+def test_an_invalid_name_is_refused(carla, name):
     with pytest.raises(Refused):
         members.add_member(username=name, role=ANNOTATOR, by=carla)
 
     assert User.objects.count() == 1
 
 
-def test_an_annotator_lets_nobody_in(carla):
+def test_an_annotator_cannot_add_members(carla):
     ada = factories.member(carla.project, "ada")
 
     with pytest.raises(Refused, match="Only leads"):
         members.add_member(username="eve", role=LEAD, by=ada)
 
 
-def test_the_only_lead_stays_lead(carla):
+def test_the_only_lead_cannot_leave_or_become_annotator(carla):
     with pytest.raises(Refused, match="only lead"):
         members.change_role(member=carla, role=ANNOTATOR, by=carla)
     with pytest.raises(Refused, match="only lead"):
@@ -111,7 +111,7 @@ def test_the_only_lead_stays_lead(carla):
     assert Membership.objects.get(pk=carla.pk).leads
 
 
-def test_with_a_second_lead_the_first_may_go(carla):
+def test_with_a_second_lead_the_first_can_leave(carla):
     ada = factories.member(carla.project, "ada")
     members.change_role(member=ada, role=LEAD, by=carla)
 
@@ -120,7 +120,7 @@ def test_with_a_second_lead_the_first_may_go(carla):
     assert not Membership.objects.get(pk=carla.pk).leads
 
 
-def test_who_leaves_keeps_what_they_said_and_frees_what_they_never_began(carla):
+def test_a_removed_member_keeps_judgments_and_frees_assignments(carla):
     query = factories.query(carla.project)
     candidate = factories.candidate(query)
     pair = factories.pair(query)
@@ -136,7 +136,7 @@ def test_who_leaves_keeps_what_they_said_and_frees_what_they_never_began(carla):
     assert judgment.annotator == ada
 
 
-def test_who_left_sees_the_project_no_more_until_they_are_back(carla, client):
+def test_a_former_member_cannot_see_the_project_until_added_again(carla, client):
     ada = factories.member(carla.project, "ada")
     members.remove_member(member=ada, by=carla)
     client.force_login(ada.user)
@@ -149,26 +149,26 @@ def test_who_left_sees_the_project_no_more_until_they_are_back(carla, client):
     assert client.get(url).status_code == 200
 
 
-def test_a_member_of_another_project_is_out_of_reach(carla):
+def test_a_member_of_another_project_cannot_be_removed(carla):
     eve = factories.member(factories.project("other"), "eve")
 
     with pytest.raises(Refused, match="no such member"):
         members.remove_member(member=eve, by=carla)
 
 
-def test_the_database_itself_refuses_a_lead_who_cannot_sign_in(carla):
+def test_the_database_refuses_a_lead_without_an_account(carla):
     with pytest.raises(IntegrityError):
         Membership.objects.create(project=carla.project, name="nobody", role=LEAD)
 
 
-def test_the_database_itself_refuses_a_machine_with_a_login(carla):
+def test_the_database_refuses_a_machine_with_an_account(carla):
     with pytest.raises(IntegrityError):
         Membership.objects.create(
             project=carla.project, name="m", is_machine=True, user=factories.user("m")
         )
 
 
-def test_who_runs_the_installation_appoints_a_lead(db, capsys):
+def test_a_command_appoints_a_lead(db, capsys):
     project = factories.project()
     factories.user("carla")
 
@@ -183,6 +183,6 @@ def test_who_runs_the_installation_appoints_a_lead(db, capsys):
     ("words", "sentence"),
     [(("other", "carla"), "no project “other”"), (("tides", "nobody"), "no account “nobody”")],
 )
-def test_nobody_is_appointed_who_or_where_there_is_nothing(carla, words, sentence):
+def test_an_unknown_project_or_account_is_refused(carla, words, sentence):
     with pytest.raises(CommandError, match=sentence):
         call_command("lead", *words)

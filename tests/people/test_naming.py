@@ -29,7 +29,7 @@ def test_nobody_is_named_until_they_agree(ada):
     assert not named(ada)
 
 
-def test_a_member_agrees_on_their_settings_and_takes_it_back(ada, client):
+def test_a_member_agrees_and_withdraws_on_the_settings_page(ada, client):
     client.force_login(ada.user)
     assert "a number" in client.get("/settings/").content.decode()
 
@@ -41,7 +41,7 @@ def test_a_member_agrees_on_their_settings_and_takes_it_back(ada, client):
     assert not named(ada)
 
 
-def test_what_is_neither_yes_nor_no_changes_nothing(ada, client):
+def test_an_answer_other_than_yes_or_no_changes_nothing(ada, client):
     set_named(named=True, by=ada)
     client.force_login(ada.user)
 
@@ -51,7 +51,7 @@ def test_what_is_neither_yes_nor_no_changes_nothing(ada, client):
     assert named(ada)
 
 
-def test_a_program_does_the_same(ada, client):
+def test_a_member_agrees_and_withdraws_in_the_api(ada, client):
     client.force_login(ada.user)
 
     made = client.put(API, {"named": True}, content_type="application/json").json()
@@ -62,7 +62,7 @@ def test_a_program_does_the_same(ada, client):
     assert not named(ada)
 
 
-def test_one_changes_only_ones_own_answer(ada, client):
+def test_people_change_only_their_own_answer(ada, client):
     ben = factories.member(ada.project, "ben")
     carla = factories.lead(ada.project)
     for other in (ben, carla):
@@ -72,7 +72,7 @@ def test_one_changes_only_ones_own_answer(ada, client):
     assert (named(ada), named(ben), named(carla)) == (False, True, True)
 
 
-def test_a_rater_that_nobody_signs_in_as_cannot_agree(ada):
+def test_a_rater_without_an_account_cannot_agree(ada):
     rater = Membership.objects.create(project=ada.project, name="annotator 1")
 
     with pytest.raises(Refused, match="Only people who sign in"):
@@ -81,7 +81,7 @@ def test_a_rater_that_nobody_signs_in_as_cannot_agree(ada):
         Membership.objects.filter(pk=rater.pk).update(named_at=timezone.now())
 
 
-def test_another_member_is_not_told_the_answer(ada, client):
+def test_other_members_do_not_see_the_answer(ada, client):
     ben = factories.member(ada.project, "ben")
     client.force_login(ben.user)
     addresses = ("/api/v1/projects/tides/", "/api/v1/projects/tides/members/", API)

@@ -10,7 +10,7 @@ from allauth.usersessions.models import UserSession
 from django.urls import reverse
 
 from annotate.models import Guideline, Preferences
-from annotate.people.preferences import Unsuitable, change_preferences
+from annotate.people.preferences import InvalidPreferences, change_preferences
 from base import keymap
 from tests import factories
 
@@ -37,7 +37,7 @@ def page(response):
 # --- the action -----------------------------------------------------------------------------------
 
 
-def test_what_is_not_named_stays_as_it_is(ada):
+def test_preferences_that_are_not_sent_are_kept(ada):
     change_preferences(keys={"undo": "u"}, theme="dark", time_zone="Asia/Kolkata", by=ada)
     change_preferences(keys={"later": "y"}, by=ada)
     change_preferences(theme="", by=ada)
@@ -47,23 +47,23 @@ def test_what_is_not_named_stays_as_it_is(ada):
     assert keymap.keys_for(ada)["undo"] == "u"
 
 
-def test_two_keys_may_change_places(ada):
+def test_two_keys_can_be_swapped(ada):
     change_preferences(keys={"undo": "l", "later": "z"}, by=ada)
 
     assert Preferences.objects.get().keys == {"undo": "l", "later": "z"}
 
 
-def test_a_key_put_back_is_no_longer_kept(ada):
+def test_a_key_reset_to_the_default_is_not_stored(ada):
     change_preferences(keys={"undo": "u"}, by=ada)
     change_preferences(keys={"undo": "z"}, by=ada)
 
     assert Preferences.objects.get().keys == {}
 
 
-def test_a_key_that_another_action_was_given_before_is_refused(ada):
+def test_a_key_that_another_action_has_is_refused(ada):
     change_preferences(keys={"undo": "u"}, by=ada)
 
-    with pytest.raises(Unsuitable) as refused:
+    with pytest.raises(InvalidPreferences) as refused:
         change_preferences(keys={"later": "u"}, by=ada)
 
     assert set(refused.value.sentences) == {"undo", "later"}
@@ -90,10 +90,10 @@ def test_a_key_that_another_action_was_given_before_is_refused(ada):
     ],
     ids=lambda sent: str(sent)[:30].encode("ascii", "replace").decode(),
 )
-def test_what_cannot_be_is_refused_at_its_field_and_nothing_else_changes(ada, sent, field):
+def test_an_invalid_value_is_refused_at_its_field_and_nothing_changes(ada, sent, field):
     rest = {"keys": {"next": "y"}, "theme": "dark", "time_zone": "Europe/Berlin"}
 
-    with pytest.raises(Unsuitable) as refused:
+    with pytest.raises(InvalidPreferences) as refused:
         change_preferences(**{**rest, **sent}, by=ada)
 
     assert list(refused.value.sentences) == [field]
@@ -108,7 +108,7 @@ def test_the_page_shows_every_action_with_its_key_by_pages(signed_in):
     shown = page(signed_in.get(reverse("annotate:preferences")))
 
     for action in keymap.ACTIONS:
-        assert f'name="key-{action.name}" value="{keymap.cap(action.key)}"' in shown
+        assert f'name="key-{action.name}" value="{keymap.key_cap(action.key)}"' in shown
         assert f">{action.label}</th>" in shown
     assert shown.count('class="keys"') == len(keymap.PAGES)
 
@@ -120,16 +120,16 @@ def test_a_key_typed_into_the_form_is_saved(signed_in, ada):
     assert Preferences.objects.get(user=ada).keys == {"undo": "u", "later": "Space"}
 
 
-def test_a_collision_is_said_at_both_fields_and_what_was_typed_is_still_there(signed_in):
+def test_a_collision_is_shown_at_both_fields_and_the_input_is_kept(signed_in):
     response = send(signed_in, **{"key-undo": "l", "key-later": "l", "key-note": "y"})
 
     shown = page(response)
-    said = (
+    sentence = (
         "l is the key of two actions: “Take the last judgment back” and "
         "“Later: comes back at the end”."
     )
     assert response.status_code == 422
-    assert shown.count(said) == 2
+    assert shown.count(sentence) == 2
     assert 'name="key-undo" value="l"' in shown
     assert 'name="key-note" value="y"' in shown
     assert not Preferences.objects.exists()
@@ -159,7 +159,7 @@ def test_a_forged_form_is_refused_with_a_sentence(signed_in, fields, sentence):
     assert not Preferences.objects.exists()
 
 
-def test_one_key_is_put_back_without_script(signed_in, ada):
+def test_one_key_is_reset_without_script(signed_in, ada):
     change_preferences(keys={"undo": "u", "later": "y"}, by=ada)
 
     send(signed_in, **{"key-undo": "u", "key-later": "y", "reset": "undo"})
@@ -167,7 +167,7 @@ def test_one_key_is_put_back_without_script(signed_in, ada):
     assert Preferences.objects.get().keys == {"later": "y"}
 
 
-def test_all_keys_are_put_back_and_the_rest_stays(signed_in, ada):
+def test_all_keys_are_reset_and_other_preferences_are_kept(signed_in, ada):
     change_preferences(keys={"undo": "u", "later": "y"}, theme="dark", by=ada)
 
     send(signed_in, reset_all="yes")
@@ -176,7 +176,7 @@ def test_all_keys_are_put_back_and_the_rest_stays(signed_in, ada):
     assert (row.keys, row.theme) == ({}, "dark")
 
 
-def test_a_theme_is_kept_for_the_person_and_remembered_by_the_browser(signed_in, ada):
+def test_a_theme_is_stored_for_the_person_and_in_a_cookie(signed_in, ada):
     response = send(signed_in, theme="dark")
 
     assert Preferences.objects.get(user=ada).theme == "dark"
@@ -192,13 +192,13 @@ def test_a_script_that_sends_the_theme_gets_no_page(signed_in, ada):
     assert Preferences.objects.get(user=ada).theme == "light"
 
 
-def test_a_zone_is_found_however_its_letters_were_typed(signed_in, ada):
+def test_a_time_zone_is_found_ignoring_case(signed_in, ada):
     send(signed_in, time_zone=" america/new york ")
 
     assert Preferences.objects.get(user=ada).time_zone == "America/New_York"
 
 
-def test_nobody_changes_what_another_prefers(signed_in, ada):
+def test_nobody_can_change_another_persons_preferences(signed_in, ada):
     ben = factories.user("ben")
     change_preferences(theme="light", by=ben)
 
@@ -211,7 +211,7 @@ def test_nobody_changes_what_another_prefers(signed_in, ada):
 
 
 @pytest.fixture
-def told(ada):
+def guidelines_url(ada):
     """Create guidelines with two versions, on the evening of 1 March UTC; return their address."""
     project = factories.project()
     author = factories.member(project, "ada")
@@ -226,27 +226,27 @@ def told(ada):
     return reverse("annotate:guidelines", args=[project.slug])
 
 
-def test_times_are_drawn_in_the_chosen_zone_with_its_name(signed_in, ada, told):
+def test_times_are_shown_in_the_chosen_zone_with_its_name(signed_in, ada, guidelines_url):
     change_preferences(time_zone="Asia/Kolkata", by=ada)
 
-    shown = page(signed_in.get(told))
+    shown = page(signed_in.get(guidelines_url))
 
     assert 'data-time-zone="Asia/Kolkata"' in shown
     assert "2 Mar 2026, 02:00 Asia/Kolkata</time>" in shown
     assert 'datetime="2026-03-01T20:30:00Z"' in shown
 
 
-def test_without_a_chosen_zone_times_are_universal(signed_in, told):
-    shown = page(signed_in.get(told))
+def test_without_a_chosen_zone_times_are_in_utc(signed_in, guidelines_url):
+    shown = page(signed_in.get(guidelines_url))
 
     assert "data-time-zone" not in shown
     assert "1 Mar 2026, 20:30 UTC</time>" in shown
 
 
-def test_a_zone_that_this_machine_forgot_is_as_if_none_was_chosen(signed_in, ada, told):
+def test_a_zone_unknown_to_this_machine_is_ignored(signed_in, ada, guidelines_url):
     Preferences.objects.create(user=ada, time_zone="Middle/Earth")
 
-    shown = page(signed_in.get(told))
+    shown = page(signed_in.get(guidelines_url))
 
     assert "1 Mar 2026, 20:30 UTC</time>" in shown
 
@@ -254,7 +254,7 @@ def test_a_zone_that_this_machine_forgot_is_as_if_none_was_chosen(signed_in, ada
 @pytest.mark.both_databases
 @pytest.mark.parametrize("chosen", [True, False])
 def test_a_page_reads_the_preferences_once_with_the_session(
-    signed_in, ada, told, chosen, django_assert_max_num_queries
+    signed_in, ada, guidelines_url, chosen, django_assert_max_num_queries
 ):
     UserSession.objects.create(
         user=ada, session_key=signed_in.session.session_key, ip="127.0.0.1", user_agent=""
@@ -263,7 +263,7 @@ def test_a_page_reads_the_preferences_once_with_the_session(
         change_preferences(theme="dark", time_zone="Asia/Kolkata", keys={"undo": "u"}, by=ada)
 
     with django_assert_max_num_queries(60) as queries:
-        page = signed_in.get(told)
+        page = signed_in.get(guidelines_url)
 
     assert sum("annotate_preferences" in query["sql"] for query in queries) == 1
     assert sum('FROM "annotate_preferences"' in query["sql"] for query in queries) == 0
@@ -272,9 +272,7 @@ def test_a_page_reads_the_preferences_once_with_the_session(
         assert page.wsgi_request.user.preferences.keys == {"undo": "u"}
 
 
-def test_a_program_that_judges_asks_for_no_preferences(
-    signed_in, ada, django_assert_max_num_queries
-):
+def test_an_api_request_does_not_read_preferences(signed_in, ada, django_assert_max_num_queries):
     query = factories.query(factories.project())
     factories.member(query.project, "ada")
     pair = factories.pair(query)

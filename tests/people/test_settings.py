@@ -23,7 +23,7 @@ print(json.dumps({
 
 
 @pytest.fixture
-def told(tmp_path):
+def read_settings(tmp_path):
     """Return a function that reads the settings of an installation with these variables only."""
 
     def read(**variables):
@@ -36,8 +36,8 @@ def told(tmp_path):
     return read
 
 
-def test_on_ones_own_machine_mail_is_printed_and_nobody_signs_in_elsewhere(told):
-    found = told()
+def test_without_variables_mail_is_printed_and_there_is_no_provider(read_settings):
+    found = read_settings()
 
     assert found["mail"] == ["console", None, None]
     assert found["providers"] == {}
@@ -45,8 +45,8 @@ def test_on_ones_own_machine_mail_is_printed_and_nobody_signs_in_elsewhere(told)
     assert found["caches"]["default"].endswith(".SharedDatabaseCache")
 
 
-def test_a_team_has_its_mail_its_sign_in_and_one_count_for_all(told):
-    found = told(
+def test_variables_set_mail_the_provider_and_a_shared_cache(read_settings):
+    found = read_settings(
         REJUDGE_MAIL="smtp+tls://rejudge:secret@mail.example.org:587",
         REJUDGE_MAIL_FROM="rejudge@example.org",
         REJUDGE_OIDC_ISSUER="https://login.example.org/realms/team/",

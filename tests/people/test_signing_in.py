@@ -51,7 +51,7 @@ def test_an_address_signs_in_as_well(ada, client):
     assert is_in(client)
 
 
-def test_names_that_differ_by_capitals_only_are_two_people(ada, client):
+def test_names_that_differ_only_by_case_are_two_people(ada, client):
     # An account from before look-alike names were refused.
     User.objects.bulk_create(
         [User(username="ADA", password=make_password("another long password"))]
@@ -65,7 +65,7 @@ def test_names_that_differ_by_capitals_only_are_two_people(ada, client):
 
 
 @pytest.mark.parametrize("name", ["ada", "nobody", "nobody@example.org", ""])
-def test_what_is_wrong_signs_nobody_in_and_does_not_say_who_there_is(ada, client, name):
+def test_wrong_credentials_do_not_reveal_which_accounts_exist(ada, client, name):
     response = sign_in(client, name, "not hers")
 
     assert response.status_code == 200
@@ -74,13 +74,13 @@ def test_what_is_wrong_signs_nobody_in_and_does_not_say_who_there_is(ada, client
         assert "Please enter a correct user name and password." in response.content.decode()
 
 
-def test_one_is_led_on_within_the_site_and_never_out_of_it(ada, client):
+def test_signing_in_redirects_only_within_the_site(ada, client):
     assert sign_in(client, next="/settings/").url == "/settings/"
     for elsewhere in ("https://evil.example/", "//evil.example", "/\\evil.example", "javascript:1"):
         assert sign_in(Client(), next=elsewhere).url == "/"
 
 
-def test_who_is_signed_in_is_not_asked_again(ada, client):
+def test_a_signed_in_person_is_redirected_from_the_login_page(ada, client):
     sign_in(client)
 
     assert client.get(LOGIN).url == "/"
@@ -96,7 +96,7 @@ def test_a_closed_account_is_told_so_and_not_signed_in(ada, client):
     assert "This account is closed" in client.get(response.url).content.decode()
 
 
-def test_nobody_registers(ada, client):
+def test_nobody_can_register(ada, client):
     page = client.get(reverse("account_signup"))
     client.post(
         reverse("account_signup"),
@@ -107,7 +107,7 @@ def test_nobody_registers(ada, client):
     assert User.objects.count() == 1
 
 
-def test_the_administration_has_no_sign_in_of_its_own(ada, client):
+def test_the_administration_uses_the_same_login_page(ada, client):
     response = client.get("/admin/login/")
 
     assert response.url == "/accounts/login/?next=%2Fadmin%2Flogin%2F"
@@ -118,7 +118,7 @@ def test_the_administration_has_no_sign_in_of_its_own(ada, client):
 # --- limited attempts -----------------------------------------------------------------------------
 
 
-def test_after_five_wrong_attempts_the_right_password_waits_as_well(ada, client):
+def test_after_five_wrong_attempts_the_right_password_is_refused_too(ada, client):
     for _ in range(5):
         sign_in(Client(), "ada", "not hers")
 
@@ -128,7 +128,7 @@ def test_after_five_wrong_attempts_the_right_password_waits_as_well(ada, client)
     assert not is_in(client)
 
 
-def test_wrong_attempts_from_elsewhere_keep_nobody_out(ada):
+def test_wrong_attempts_from_another_address_do_not_block_the_person(ada):
     for _ in range(6):
         refused = sign_in(Client(REMOTE_ADDR="192.0.2.66"), "ada", "not hers")
     assert "Too many attempts." in refused.content.decode()
@@ -146,7 +146,7 @@ def test_addresses_of_one_ipv6_network_are_counted_as_one(ada):
     assert "Too many attempts." in refused.content.decode()
 
 
-def test_a_browser_that_signed_in_before_is_let_try_where_others_of_its_address_are_not(ada):
+def test_a_known_browser_may_try_when_its_address_is_blocked(ada):
     known = Client()
     sign_in(known)
     known.post("/accounts/logout/")
@@ -159,7 +159,7 @@ def test_a_browser_that_signed_in_before_is_let_try_where_others_of_its_address_
     assert is_in(known)
 
 
-def test_a_known_browser_is_counted_as_well(ada):
+def test_attempts_of_a_known_browser_are_limited_too(ada):
     known = Client()
     sign_in(known)
     known.post("/accounts/logout/")
@@ -170,7 +170,7 @@ def test_a_known_browser_is_counted_as_well(ada):
     assert "Too many attempts." in refused.content.decode()
 
 
-def test_a_browser_is_known_to_its_own_accounts_only(ada):
+def test_a_browser_is_known_only_for_its_own_accounts(ada):
     factories.user("ben")
     known = Client()
     sign_in(known, "ben")
@@ -181,7 +181,7 @@ def test_a_browser_is_known_to_its_own_accounts_only(ada):
     assert "Too many attempts." in sign_in(known, "ada").content.decode()
 
 
-def test_a_browser_cannot_say_by_itself_that_it_is_known(ada):
+def test_a_forged_cookie_does_not_make_a_browser_known(ada):
     known = Client()
     sign_in(known)
     forged = Client()
@@ -192,7 +192,7 @@ def test_a_browser_cannot_say_by_itself_that_it_is_known(ada):
     assert "Too many attempts." in sign_in(forged).content.decode()
 
 
-def test_attempts_on_one_account_hold_up_no_other(ada, client):
+def test_attempts_on_one_account_do_not_block_another(ada, client):
     factories.user("ben")
     for _ in range(5):
         sign_in(Client(), "ada", "not hers")
@@ -202,14 +202,14 @@ def test_attempts_on_one_account_hold_up_no_other(ada, client):
     assert is_in(client)
 
 
-def test_signing_in_well_is_no_attempt(ada):
+def test_successful_sign_ins_are_not_counted(ada):
     for _ in range(8):
         client = Client()
         sign_in(client)
         assert is_in(client)
 
 
-def test_what_is_counted_is_shared_by_every_process(ada, settings):
+def test_the_counts_are_shared_by_all_processes(ada, settings):
     assert settings.CACHES["default"]["BACKEND"].endswith(("DatabaseCache", "RedisCache"))
 
     cache.set("seen-by-all", 1)
@@ -217,7 +217,7 @@ def test_what_is_counted_is_shared_by_every_process(ada, settings):
     assert cache.get("seen-by-all") == 1
 
 
-def test_who_stands_behind_a_proxy_is_counted_by_their_own_address(ada, settings):
+def test_behind_a_proxy_people_are_counted_by_their_own_address(ada, settings):
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
     client = Client(headers={"x-forwarded-for": "192.0.2.66, 198.51.100.7"})
 
@@ -230,7 +230,7 @@ def test_who_stands_behind_a_proxy_is_counted_by_their_own_address(ada, settings
 # --- sessions -------------------------------------------------------------------------------------
 
 
-def test_one_sees_where_one_is_signed_in_and_ends_it(ada, client):
+def test_a_person_sees_their_sessions_and_ends_one(ada, client):
     other = Client(headers={"user-agent": "An old phone"})
     sign_in(other)
     sign_in(client)
@@ -244,7 +244,7 @@ def test_one_sees_where_one_is_signed_in_and_ends_it(ada, client):
     assert is_in(client)
 
 
-def test_all_others_are_ended_at_once(ada, client):
+def test_all_other_sessions_are_ended_at_once(ada, client):
     others = [Client(), Client()]
     for other in others:
         sign_in(other)
@@ -256,7 +256,7 @@ def test_all_others_are_ended_at_once(ada, client):
     assert is_in(client)
 
 
-def test_ending_this_one_signs_out(ada, client):
+def test_ending_the_current_session_signs_out(ada, client):
     sign_in(client)
 
     response = client.post("/accounts/sessions/", {"session": UserSession.objects.get().pk})
@@ -266,14 +266,14 @@ def test_ending_this_one_signs_out(ada, client):
 
 
 @pytest.mark.parametrize("session", ["", "x", "9" * 30, "-1"])
-def test_what_is_no_session_ends_none(ada, client, session):
+def test_an_unknown_session_ends_none(ada, client, session):
     sign_in(client)
 
     assert client.post("/accounts/sessions/", {"session": session}).status_code == 404
     assert is_in(client)
 
 
-def test_nobody_ends_a_session_of_somebody_else(ada, client):
+def test_nobody_can_end_another_persons_session(ada, client):
     eve = Client()
     factories.user("eve")
     sign_in(eve, "eve")
@@ -285,7 +285,7 @@ def test_nobody_ends_a_session_of_somebody_else(ada, client):
     assert is_in(client)
 
 
-def test_a_session_that_was_not_listed_is_from_then_on(ada, client):
+def test_an_unlisted_session_is_listed_when_the_page_is_opened(ada, client):
     client.force_login(ada)
 
     assert client.get("/accounts/sessions/").status_code == 200
@@ -293,7 +293,7 @@ def test_a_session_that_was_not_listed_is_from_then_on(ada, client):
     assert UserSession.objects.get().user == ada
 
 
-def test_changing_the_password_keeps_one_here_and_ends_the_rest(ada, client):
+def test_changing_the_password_ends_all_other_sessions(ada, client):
     other = Client()
     sign_in(other)
     sign_in(client)
@@ -324,7 +324,7 @@ def mailed(ada):
     return ada
 
 
-def test_a_lost_password_is_set_anew_by_mail(mailed, client):
+def test_a_lost_password_is_reset_by_mail(mailed, client):
     other = Client()
     sign_in(other)
     client.post("/accounts/password/reset/", {"email": "ada@example.org"})
@@ -341,7 +341,7 @@ def test_a_lost_password_is_set_anew_by_mail(mailed, client):
     assert "This link is not valid" in Client().get(link).content.decode()
 
 
-def test_who_asks_is_not_told_whether_there_is_such_an_account(mailed, client):
+def test_a_password_reset_does_not_reveal_whether_the_account_exists(mailed, client):
     known = client.post("/accounts/password/reset/", {"email": "ada@example.org"})
     unknown = client.post("/accounts/password/reset/", {"email": "nobody@example.org"})
 
@@ -406,9 +406,7 @@ def secret(ada, client):
         ("mfa_reauthenticate", "Enter a code of your app or a recovery", "code", "password"),
     ],
 )
-def test_who_changes_how_to_sign_in_is_asked_for_one_thing_again(
-    secret, client, route, words, field, other
-):
+def test_reauthentication_asks_for_one_thing(secret, client, route, words, field, other):
     page = client.get(reverse(route)).content.decode()
 
     assert page.count("Confirm it is you") == 2
@@ -417,7 +415,7 @@ def test_who_changes_how_to_sign_in_is_asked_for_one_thing_again(
     assert f'name="{other}"' not in page
 
 
-def test_with_an_app_the_password_alone_signs_nobody_in(secret, client):
+def test_with_an_app_the_password_alone_is_not_enough(secret, client):
     client = Client()
 
     response = sign_in(client, next="/settings/")
@@ -431,7 +429,7 @@ def test_with_an_app_the_password_alone_signs_nobody_in(secret, client):
     assert is_in(client)
 
 
-def test_a_code_holds_once(secret):
+def test_a_code_works_once(secret):
     one, two = Client(), Client()
     now = code(secret)
     sign_in(one)
@@ -443,7 +441,7 @@ def test_a_code_holds_once(secret):
     assert (is_in(one), is_in(two)) == (True, False)
 
 
-def test_codes_are_guessed_five_times_and_no_more(secret):
+def test_a_code_can_be_guessed_only_five_times(secret):
     client = Client()
     sign_in(client)
     for _ in range(5):
@@ -468,7 +466,7 @@ def test_a_recovery_code_signs_in_once(secret, client):
     assert (is_in(one), is_in(two)) == (True, False)
 
 
-def test_the_app_is_given_up_by_who_can_say_so(secret, client):
+def test_a_person_can_remove_the_app(secret, client):
     client.post("/accounts/second-factor/app/leaving/")
 
     assert not Authenticator.objects.exists()
@@ -485,20 +483,20 @@ def test_setting_up_asks_for_the_password_again(ada, client):
     assert response.url.startswith("/accounts/again/?next=")
 
 
-def test_without_setting_up_there_is_no_picture(ada, client):
+def test_there_is_no_picture_before_setting_up(ada, client):
     client.force_login(ada)
 
     assert client.get("/accounts/second-factor/app/picture/").status_code == 404
 
 
-def test_the_account_page_says_what_signs_one_in(secret, client):
+def test_the_account_page_shows_how_the_person_signs_in(secret, client):
     shown = client.get("/accounts/").content.decode()
 
     assert "an app" in shown
     assert "in 1 place" in shown
 
 
-def test_who_lost_app_and_codes_is_helped_by_who_runs_the_installation(secret, ada):
+def test_an_administrator_removes_a_lost_second_factor(secret, ada):
     root = User.objects.create_superuser("root")
     helper, lost = Client(), Client()
     helper.force_login(root)

@@ -26,7 +26,7 @@ def rights(user):
     return user.is_superuser, user.is_staff
 
 
-def test_another_account_runs_the_installation_too_and_no_longer(client, root, ada):
+def test_administrator_rights_are_given_and_removed(client, root, ada):
     client.force_login(root)
     change = reverse("annotate:account_change", args=[ada.pk])
 
@@ -38,7 +38,7 @@ def test_another_account_runs_the_installation_too_and_no_longer(client, root, a
 
 def test_the_audit_log_has_each_change_once(root, ada):
     for _twice in range(2):
-        accounts.let_administrate(user=ada, by=root)
+        accounts.grant_administration(user=ada, by=root)
 
     event = AuditEvent.objects.get(what="account.rights")
     assert (event.about, event.name, event.changes) == (
@@ -48,21 +48,21 @@ def test_the_audit_log_has_each_change_once(root, ada):
     )
 
 
-def test_nobody_takes_the_right_from_themselves(root):
+def test_nobody_can_change_their_own_rights(root):
     with pytest.raises(Refused, match="You cannot change your own rights"):
-        accounts.end_administration(user=root, by=root)
+        accounts.revoke_administration(user=root, by=root)
 
 
-def test_a_closed_account_does_not_run_the_installation(root, ada):
+def test_a_closed_account_cannot_become_administrator(root, ada):
     accounts.deactivate(user=ada, by=root)
 
     with pytest.raises(Refused, match="The account of ada is closed"):
-        accounts.let_administrate(user=ada, by=root)
+        accounts.grant_administration(user=ada, by=root)
 
 
-def test_only_who_runs_the_installation_lets_others_run_it(ada):
+def test_only_administrators_can_give_rights(ada):
     with pytest.raises(Refused, match="Only administrators"):
-        accounts.let_administrate(user=factories.user("ben"), by=ada)
+        accounts.grant_administration(user=factories.user("ben"), by=ada)
 
 
 def test_no_page_links_to_the_administration_of_django(client, root):

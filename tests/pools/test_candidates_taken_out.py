@@ -7,14 +7,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.judging.actions import judge
-from annotate.judging.judging_session import order
+from annotate.judging.judging_session import judging_order
 from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project
-from annotate.pools.removal import named, remove_candidates, restore_candidates
-from audit.settling.disagreement_queries import source
+from annotate.pools.removal import candidate_keys, remove_candidates, restore_candidates
+from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
 from exporters.exports import selection
 from tests import factories
@@ -23,7 +23,7 @@ from tests.pools.pooling import add_run, make
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-class Two:
+class Scene:
     """A query with documents A and B, which ada and ben judged differently."""
 
     def __init__(self) -> None:
@@ -47,122 +47,122 @@ class Two:
 
 
 @pytest.fixture
-def two(db) -> Two:
-    return Two()
+def scene(db) -> Scene:
+    return Scene()
 
 
-def test_nobody_is_asked_to_judge_it(two):
-    two.remove(two.b)
+def test_a_removed_candidate_is_not_judged(scene):
+    scene.remove(scene.b)
 
-    assert order(pair=two.pair, by=two.ada) == [two.a.pk]
-    found = completion.judging(two.project)
+    assert judging_order(pair=scene.pair, by=scene.ada) == [scene.a.pk]
+    found = completion.judging(scene.project)
     assert (found.wanted, found.answered) == (2, 2)
 
 
-def test_what_people_said_of_it_is_kept_and_counts_nowhere(two):
-    two.remove(two.a)
+def test_judgments_of_a_removed_candidate_are_kept_and_not_counted(scene):
+    scene.remove(scene.a)
 
     assert Judgment.objects.current().count() == 2
-    assert not judgments_in_force(two.project).exists()
-    assert completion.judging(two.project).answered == 0
+    assert not judgments_in_force(scene.project).exists()
+    assert completion.judging(scene.project).answered == 0
 
 
-def test_what_people_differ_on_there_waits_for_nobody(two):
+def test_a_removed_candidate_has_no_open_disagreement(scene):
     def differing() -> int:
-        return source(Kind.JUDGMENT, Reader(two.carla), Wanted()).rows.count()
+        return build_source(Kind.JUDGMENT, Reader(scene.carla), QueueFilter()).rows.count()
 
     assert differing() == 1
-    two.remove(two.a)
+    scene.remove(scene.a)
     assert differing() == 0
 
 
-def test_it_is_in_no_qrels(two):
-    two.remove(two.a)
+def test_a_removed_candidate_is_in_no_qrels(scene):
+    scene.remove(scene.a)
 
-    pairs = selection.pairs(two.project)
-    standings = selection.standings(two.project, pairs, Narrative.Side.ALTERED)
+    pairs = selection.pairs(scene.project)
+    standings = selection.pooled_documents(scene.project, pairs, Narrative.Side.ALTERED)
     assert [one.doc_id for _pair, pool in standings for one in pool] == ["B"]
-    prior = selection.prior_qrels(selection.queries(two.project))
+    prior = selection.prior_qrels(selection.queries(scene.project))
     assert [line.doc_id for line in prior] == ["B"]
 
 
-def test_brought_back_it_is_work_again_and_what_was_said_counts(two):
+def test_a_restored_candidate_reopens_work_and_its_judgments_count(scene):
     assignment = Assignment.objects.create(
-        pair=two.pair,
+        pair=scene.pair,
         task="judge",
-        member=two.ada,
+        member=scene.ada,
         seat=1,
         touched_at=timezone.now(),
         done_at=timezone.now(),
     )
-    two.remove(two.a)
-    two.restore(two.a)
+    scene.remove(scene.a)
+    scene.restore(scene.a)
 
-    assert judgments_in_force(two.project).count() == 2
-    assert two.pair.query.candidates.count() == 2
+    assert judgments_in_force(scene.project).count() == 2
+    assert scene.pair.query.candidates.count() == 2
     assignment.refresh_from_db()
     assert assignment.done_at is None
 
 
-def test_what_is_said_of_it_meanwhile_is_kept(two):
-    factories.assignment(two.pair, two.ada)
-    two.remove(two.b)
+def test_a_judgment_of_a_removed_candidate_is_kept(scene):
+    factories.assignment(scene.pair, scene.ada)
+    scene.remove(scene.b)
 
-    judge(narrative=two.narrative, candidate=two.b, relevance=1, by=two.ada)
+    judge(narrative=scene.narrative, candidate=scene.b, relevance=1, by=scene.ada)
 
-    assert Judgment.objects.current().filter(candidate=two.b).count() == 1
-    two.restore(two.b)
-    assert judgments_in_force(two.project).filter(candidate=two.b).count() == 1
+    assert Judgment.objects.current().filter(candidate=scene.b).count() == 1
+    scene.restore(scene.b)
+    assert judgments_in_force(scene.project).filter(candidate=scene.b).count() == 1
 
 
-def test_a_later_pool_leaves_it_out(two):
-    add_run(two.project, "one.run", {"301": ["A", "B", "C"]})
-    two.remove(two.a)
+def test_a_later_pool_skips_removed_candidates(scene):
+    add_run(scene.project, "one.run", {"301": ["A", "B", "C"]})
+    scene.remove(scene.a)
 
-    pool = make(two.project, runs=["one.run"], depth=3)
+    pool = make(scene.project, runs=["one.run"], depth=3)
 
     # B counts as judged because of its earlier relevance.
     assert pool.counts is not None
     assert [pool.counts[state] for state in ("new", "judged", "removed")] == [1, 1, 1]
-    assert set(two.query.candidates.values_list("document__doc_id", flat=True)) == {"B", "C"}
+    assert set(scene.query.candidates.values_list("document__doc_id", flat=True)) == {"B", "C"}
 
 
-def test_when_by_whom_and_why_stands_in_the_row_and_in_the_audit_log(two):
-    two.remove(two.a, two.b)
+def test_a_removal_is_recorded_in_the_row_and_in_the_audit_log(scene):
+    scene.remove(scene.a, scene.b)
 
-    row = Candidate.with_removed.get(pk=two.a.pk)
-    assert (row.removed_by, row.removed_reason) == (two.carla, "A duplicate.")
+    row = Candidate.with_removed.get(pk=scene.a.pk)
+    assert (row.removed_by, row.removed_reason) == (scene.carla, "A duplicate.")
     [event] = AuditEvent.objects.filter(what="candidates.removed")
     assert (event.about, event.words) == ("2 documents · 301", "A duplicate.")
 
 
-def test_one_that_is_out_keeps_its_first_reason(two):
-    two.remove(two.a)
-    two.remove(two.a, two.b, reason="Broken text.")
+def test_a_removed_candidate_keeps_its_first_reason(scene):
+    scene.remove(scene.a)
+    scene.remove(scene.a, scene.b, reason="Broken text.")
 
-    assert Candidate.with_removed.get(pk=two.a.pk).removed_reason == "A duplicate."
-    assert Candidate.with_removed.get(pk=two.b.pk).removed_reason == "Broken text."
+    assert Candidate.with_removed.get(pk=scene.a.pk).removed_reason == "A duplicate."
+    assert Candidate.with_removed.get(pk=scene.b.pk).removed_reason == "Broken text."
 
 
-def test_candidates_are_found_by_their_ids(two):
-    assert named(two.project, [("301", "B"), ("301", "A")]) == [two.b.pk, two.a.pk]
+def test_candidates_are_found_by_their_ids(scene):
+    assert candidate_keys(scene.project, [("301", "B"), ("301", "A")]) == [scene.b.pk, scene.a.pk]
     with pytest.raises(Refused, match="Document C is not a candidate of query 301"):
-        named(two.project, [("301", "A"), ("301", "C")])
+        candidate_keys(scene.project, [("301", "A"), ("301", "C")])
 
 
 @pytest.mark.parametrize(("reason", "sentence"), [("  ", "Say why"), ("x" * 501, "at most 500")])
-def test_without_a_fitting_reason_nothing_is_taken_out(two, reason, sentence):
+def test_an_invalid_reason_takes_nothing_out(scene, reason, sentence):
     with pytest.raises(Refused, match=sentence):
-        two.remove(two.a, reason=reason)
+        scene.remove(scene.a, reason=reason)
 
     assert Candidate.objects.count() == 2
 
 
-def test_what_is_of_another_project_is_refused(two):
+def test_a_candidate_of_another_project_is_refused(scene):
     other = factories.candidate(factories.query(factories.project("other")))
 
     with pytest.raises(Refused, match="does not belong to this project"):
-        two.remove(two.a, other)
+        scene.remove(scene.a, other)
 
     assert Candidate.objects.count() == 3
 
@@ -170,8 +170,8 @@ def test_what_is_of_another_project_is_refused(two):
 @pytest.mark.parametrize(
     "fields", [{"removed_reason": "Why"}, {"removed_at": timezone.now()}, {"removed_by_id": 1}]
 )
-def test_the_database_takes_no_half_of_it(two, fields):
+def test_the_database_refuses_an_incomplete_removal(scene, fields):
     if "removed_by_id" in fields:
-        fields = {"removed_by_id": two.carla.pk}
+        fields = {"removed_by_id": scene.carla.pk}
     with pytest.raises(IntegrityError), transaction.atomic():
-        Candidate.objects.filter(pk=two.a.pk).update(**fields)
+        Candidate.objects.filter(pk=scene.a.pk).update(**fields)

@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
 from annotate.judgments import assignments, completion
-from annotate.judgments.tally import promises_in
+from annotate.judgments.tally import rule_report_in
 from annotate.models import Assignment, Candidate, Judgment
 from annotate.overview.progress import task_progress
 from annotate.pairs import pool
@@ -54,7 +54,9 @@ class Scene:
     def pools(self) -> list[str]:
         """Return the ids of the documents judged under the first and the second instruction."""
         return [
-            "".join(sorted(pool.pool(pair).values_list("document__doc_id", flat=True)))
+            "".join(
+                sorted(pool.candidates_to_judge(pair).values_list("document__doc_id", flat=True))
+            )
             for pair in (self.first, self.second)
         ]
 
@@ -88,7 +90,7 @@ def rules(scene: Scene, **changes: Any) -> None:
     scene.project.refresh_from_db()
 
 
-def test_it_is_in_the_pool_of_its_instruction_alone(scene):
+def test_a_generated_document_is_only_in_the_pool_of_its_instruction(scene):
     assert scene.pools() == ["ABG", "AB"]
     assert scene.sizes() == [3, 2]
 
@@ -108,13 +110,13 @@ def test_the_lead_chooses_whether_people_judge_it(db, scope, pools):
     assert scene.sizes() == [len(one) for one in pools]
 
 
-def test_judges_meet_it_under_its_instruction_alone(scene):
-    met = [len(judging_session.order(pair=pair, by=scene.ada)) for pair in scene.pairs]
+def test_judges_see_a_generated_document_only_under_its_instruction(scene):
+    met = [len(judging_session.judging_order(pair=pair, by=scene.ada)) for pair in scene.pairs]
 
     assert met == [3, 2]
 
 
-def test_nothing_can_be_said_of_it_under_another_instruction(scene):
+def test_a_generated_document_cannot_be_judged_under_another_instruction(scene):
     scene.take(scene.second)
 
     with pytest.raises(Refused, match="not among those to be judged"):
@@ -138,7 +140,7 @@ def test_a_task_is_done_without_the_tables_of_other_instructions(scene):
     assert Assignment.objects.get(pair=scene.first).done_at is None
 
 
-def test_what_was_said_of_it_stops_counting_where_generated_tables_are_not_judged(scene):
+def test_judgments_of_generated_documents_do_not_count_if_people_do_not_judge_them(scene):
     scene.take(scene.first)
     scene.judge(scene.first, scene.g)
     assert completion.judging(scene.project).answered == 1
@@ -164,27 +166,27 @@ def test_projects_of_different_scopes_are_counted_together(scene, client):
     assert (found[scene.project.pk].wanted, found[other.pk].wanted) == (5, 1)
 
 
-def test_the_rules_of_the_kind_count_it_for_its_instruction(scene):
+def test_the_rules_of_the_kind_count_a_generated_document_for_its_instruction(scene):
     model = factories.machine(scene.project, "claims")
     factories.judgment(factories.altered(scene.first), scene.g, model, 0)
 
-    found = {one.pair.pair_id: one.counts for one in promises_in(scene.project, None).pairs}
+    found = {one.pair.pair_id: one.counts for one in rule_report_in(scene.project, None).pairs}
 
     # It has no earlier relevance and is claimed not relevant, so it violates the instruction.
     assert (found["301_0"].violating, found["301_0"].unjudged) == (1, 2)
     assert "301_1" not in found
 
 
-def test_a_release_misses_no_judgment_of_it_under_other_instructions(scene):
+def test_a_release_does_not_expect_judgments_of_it_under_other_instructions(scene):
     for of in (scene.a, scene.b, scene.g):
         factories.judgment(factories.altered(scene.first), of, scene.ada, 1)
     factories.judgment(factories.altered(scene.second), scene.a, scene.ada, 1)
     written = selection.pairs(scene.project)
 
-    assert preview.unjudged(scene.project, written) == 1
+    assert preview.count_unjudged(scene.project, written) == 1
 
 
-def test_a_judge_reads_nowhere_that_it_was_generated(scene, client):
+def test_judges_cannot_see_that_a_document_was_generated(scene, client):
     for pair in scene.pairs:
         scene.take(pair)
     client.force_login(scene.ada.user)
@@ -205,7 +207,7 @@ def without_tokens(page: str) -> str:
     return re.sub(r'"x-csrftoken": "\w+"|name="(csrfmiddlewaretoken|uuid)" value="[^"]+"', "", page)
 
 
-def test_a_lead_reads_for_which_instruction_it_was_generated(scene, client):
+def test_leads_see_for_which_instruction_a_document_was_generated(scene, client):
     client.force_login(scene.carla.user)
 
     page = client.get(reverse("annotate:query", args=["tides", scene.query.pk])).content.decode()
@@ -215,7 +217,7 @@ def test_a_lead_reads_for_which_instruction_it_was_generated(scene, client):
     assert [one["made_for"] for one in listed.json()["results"]] == [None, None, scene.first.pk]
 
 
-def test_a_lead_reads_that_people_do_not_judge_it(scene, client):
+def test_leads_see_that_people_do_not_judge_a_generated_document(scene, client):
     rules(scene, judge_scope="existing")
     client.force_login(scene.carla.user)
 
@@ -224,7 +226,7 @@ def test_a_lead_reads_that_people_do_not_judge_it(scene, client):
     assert page.count("not judged by people") == 1
 
 
-def test_it_is_no_document_of_other_instructions(scene, client):
+def test_a_generated_document_is_not_found_under_other_instructions(scene, client):
     scene.take(scene.second)
     client.force_login(scene.ada.user)
 
@@ -266,7 +268,7 @@ def made_for(project) -> dict[str, str | None]:
     return dict(rows.values_list("document__doc_id", "made_for__pair_id"))
 
 
-def test_a_file_of_pairs_says_which_documents_were_generated(empty):
+def test_a_file_of_pairs_can_name_generated_documents(empty):
     lines = jsonl(*PAIRS, generated("1_0", "G"), claim("1_0", "G"), claim("1_0", "A"))
 
     report = load(empty, "pairs-jsonl", lines)
@@ -278,7 +280,7 @@ def test_a_file_of_pairs_says_which_documents_were_generated(empty):
     assert (again.new, again.changed) == (0, 0)
 
 
-def test_a_table_that_one_of_several_instructions_lists_was_generated_for_it(empty):
+def test_a_table_listed_by_only_one_instruction_was_generated_for_it(empty):
     def out(*tables):
         names = [f"{name}.txt" for name in tables]
         return {
@@ -303,7 +305,7 @@ def test_a_table_that_one_of_several_instructions_lists_was_generated_for_it(emp
     assert made_for(empty) == {"1": None, "2": None, "3": "0_0"}
 
 
-def test_a_document_has_one_instruction_at_most(empty):
+def test_a_document_is_generated_for_at_most_one_instruction(empty):
     report = load(empty, "pairs-jsonl", jsonl(*PAIRS, generated("1_0", "G"), generated("1_1", "G")))
 
     assert [str(one) for one in report.problems] == [
@@ -321,7 +323,7 @@ def test_an_instruction_must_be_known(empty):
     assert "there is no instruction pair 1_9" in str(report.problems[0])
 
 
-def test_no_label_comes_under_another_instruction(empty):
+def test_a_label_under_another_instruction_is_refused(empty):
     report = load(empty, "pairs-jsonl", jsonl(*PAIRS, generated("1_0", "G"), claim("1_1", "G")))
 
     assert [str(one) for one in report.problems] == [
@@ -329,7 +331,7 @@ def test_no_label_comes_under_another_instruction(empty):
     ]
 
 
-def test_a_document_with_labels_under_another_instruction_stays_with_all(empty):
+def test_a_document_with_labels_under_another_instruction_stays_in_all_pools(empty):
     load(empty, "pairs-jsonl", jsonl(*PAIRS, claim("1_0", "G"), claim("1_1", "G")))
 
     report = load(empty, "pairs-jsonl", jsonl(generated("1_0", "G")))
@@ -343,7 +345,7 @@ def test_a_document_with_labels_under_another_instruction_stays_with_all(empty):
     assert made_for(empty) == {"G": None}
 
 
-def test_a_preview_says_the_same_and_writes_nothing(empty):
+def test_a_preview_refuses_the_same_labels_and_writes_nothing(empty):
     lines = jsonl(*PAIRS, generated("1_0", "G"), claim("1_1", "G"))
 
     assert load(empty, "pairs-jsonl", lines, dry_run=True).refused == 1

@@ -32,7 +32,7 @@ def at(name, *keys):
     return reverse(f"annotate:{name}", args=["tides", *keys])
 
 
-def test_the_page_counts_a_pool_and_offers_to_make_what_was_counted(carla, project):
+def test_the_page_counts_a_pool_and_then_makes_it(carla, project):
     page = carla.get(at("new_pool"), RULE)
 
     assert page.context["counts"]["new"] == 6
@@ -58,14 +58,14 @@ def test_the_page_counts_a_pool_and_offers_to_make_what_was_counted(carla, proje
         ({"method": "sample", "strata": "x"}, "is not a stratum"),
     ],
 )
-def test_a_rule_that_cannot_be_is_told_in_a_sentence(carla, given, sentence):
+def test_the_page_explains_an_invalid_rule(carla, given, sentence):
     page = carla.get(at("new_pool"), {**RULE, **given})
 
     assert page.status_code == 422
     assert sentence in page.content.decode()
 
 
-def test_a_name_that_is_taken_is_told_and_makes_nothing(carla, project):
+def test_a_taken_pool_name_is_refused(carla, project):
     make(project, "First", runs=RULE["runs"], depth=1)
 
     page = carla.post(at("new_pool"), {**RULE, "name": "first"})
@@ -85,7 +85,7 @@ def test_a_pool_being_made_can_be_cancelled(carla, project):
     assert pool.state == "cancelled"
 
 
-def test_the_page_of_pools_tells_how_much_of_each_run_is_judged(carla, project):
+def test_the_page_of_pools_shows_judged_at_k_of_each_run(carla, project):
     make(project, runs=RULE["runs"], depth=2)
     Candidate.objects.filter(document__doc_id="A").update(prior_relevance=1)
 
@@ -96,7 +96,7 @@ def test_the_page_of_pools_tells_how_much_of_each_run_is_judged(carla, project):
     assert b"first" in page.content
 
 
-def test_a_lead_reads_on_the_query_page_which_run_brought_a_document(carla, project):
+def test_leads_see_on_the_query_page_which_runs_rank_a_document(carla, project):
     make(project, runs=RULE["runs"], depth=2)
     query = project.queries.get(query_id="301")
 
@@ -108,7 +108,7 @@ def test_a_lead_reads_on_the_query_page_which_run_brought_a_document(carla, proj
     assert "301,B,yes,ance.run,2\n301,B,yes,bm25.run,1\n" in table
 
 
-def test_with_several_instructions_the_matrix_says_it_as_well(carla, project):
+def test_the_matrix_of_several_instructions_also_shows_the_runs(carla, project):
     make(project, runs=RULE["runs"], depth=2)
     query = project.queries.get(query_id="301")
     for number in (1, 2):
@@ -121,7 +121,7 @@ def test_with_several_instructions_the_matrix_says_it_as_well(carla, project):
     assert page.count('form="removal"') == 3
 
 
-def test_an_annotator_reads_no_run_and_no_rank(client, project):
+def test_annotators_see_no_runs_or_ranks(client, project):
     make(project, runs=RULE["runs"], depth=2)
     query = project.queries.get(query_id="301")
     client.force_login(factories.member(project, "ada").user)
@@ -133,7 +133,7 @@ def test_an_annotator_reads_no_run_and_no_rank(client, project):
     assert client.get(at("pools")).status_code == 403
 
 
-def test_a_lead_who_still_judges_reads_none_either(carla, project):
+def test_a_lead_who_still_judges_sees_no_runs_or_ranks(carla, project):
     make(project, runs=RULE["runs"], depth=2)
     query = project.queries.get(query_id="301")
     factories.assignment(factories.pair(query), project.memberships.get(name="carla"))
@@ -161,7 +161,7 @@ def test_many_documents_are_taken_out_at_once_and_brought_back(carla, project):
 
 
 @pytest.mark.parametrize("keys", [[], ["x"], ["999999"]])
-def test_without_a_document_of_the_query_nothing_is_taken_out(carla, project, keys):
+def test_invalid_candidate_keys_take_nothing_out(carla, project, keys):
     make(project, runs=RULE["runs"], depth=2)
     query = project.queries.get(query_id="301")
 

@@ -47,7 +47,7 @@ def command(*words):
     return out.getvalue()
 
 
-def test_a_program_counts_a_pool_then_makes_what_was_counted(api):
+def test_the_api_counts_a_pool_and_then_makes_it(api):
     counted = api("post", "pool_count", RULE).json()
     assert (counted["documents"], counted["new"]) == (6, 6)
 
@@ -62,14 +62,14 @@ def test_a_program_counts_a_pool_then_makes_what_was_counted(api):
     assert listed["name"] == "first"
 
 
-def test_a_program_is_told_why_a_pool_cannot_be(api):
+def test_the_api_explains_why_a_pool_is_refused(api):
     answer = api("post", "pool_count", {**RULE, "runs": ["none.run"]})
 
     assert answer.status_code in {400, 409, 422}
     assert "no run called none.run" in answer.content.decode()
 
 
-def test_a_program_takes_documents_out_and_brings_them_back(api, project):
+def test_the_api_takes_documents_out_and_brings_them_back(api, project):
     command("pool", "tides", "first", "--run", "ance.run", "--depth", "2")
     some = [{"query_id": "301", "doc_id": "A"}, {"query_id": "302", "doc_id": "X"}]
 
@@ -86,7 +86,7 @@ def test_a_program_takes_documents_out_and_brings_them_back(api, project):
     assert Candidate.objects.count() == 3
 
 
-def test_a_program_reads_judged_at_k_and_the_documents_of_a_pool(api, project):
+def test_the_api_returns_judged_at_k_and_the_documents_of_a_pool(api, project):
     command("pool", "tides", "first", "--run", "ance.run", "--depth", "2")
     Candidate.objects.filter(document__doc_id="A").update(prior_relevance=1)
 
@@ -102,7 +102,7 @@ def test_a_program_reads_judged_at_k_and_the_documents_of_a_pool(api, project):
     assert table.splitlines()[:2] == ["query_id,doc_id,new,run,rank", "301,A,yes,ance.run,1"]
 
 
-def test_a_program_chooses_hard_negatives_and_passages(api):
+def test_the_api_sets_hard_negatives_and_passages(api):
     chosen = {"runs": ["ance.run"], "depth": 5}
 
     assert api("put", "hard_negatives", chosen).json() == chosen
@@ -120,7 +120,7 @@ def test_a_blind_lead_gets_nothing_of_pools_from_the_api(api, project):
         assert api("get", name).status_code == 403
 
 
-def test_the_command_counts_and_makes_nothing_when_asked_to(project):
+def test_the_command_can_count_without_making_the_pool(project):
     words = ["pool", "tides", "first", "--run", "ance.run", "--run", "bm25.run", "--depth", "2"]
 
     assert "first would hold 6 documents: 6 new" in command(*words, "--count")
@@ -164,12 +164,12 @@ def test_the_command_takes_documents_out_by_a_file(project, tmp_path):
         (["passages", "tides", "--words", "5"], "cannot overlap"),
     ],
 )
-def test_a_command_says_in_a_sentence_what_is_wrong(project, words, sentence):
+def test_commands_explain_errors_in_a_sentence(project, words, sentence):
     with pytest.raises(CommandError, match=sentence):
         command(*words)
 
 
-def test_the_command_writes_passages_that_lead_back(project, tmp_path):
+def test_the_command_writes_passages_with_their_document_ids(project, tmp_path):
     factories.document(project, "a_3", "one two three four five")
     target = tmp_path / "passages.jsonl"
 

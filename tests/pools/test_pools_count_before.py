@@ -82,7 +82,7 @@ def test_the_count_says_how_runs_overlap(project):
         {"method": "sample", "strata": "1:100 4:50", "seed": 7},
     ],
 )
-def test_a_pool_holds_what_was_counted(project, rule):
+def test_a_pool_contains_the_counted_documents(project, rule):
     runs = two_runs(project)
     counted = actions.count_pool(actions.recipe_of(project=project, runs=runs, **rule))
 
@@ -118,7 +118,7 @@ def test_a_sample_takes_the_percentage_of_each_stratum_rounded_up(project):
     assert len(chosen(pool)) == 4
 
 
-def test_another_seed_draws_another_sample_and_the_same_seed_the_same(project):
+def test_only_another_seed_draws_another_sample(project):
     add_run(project, "one.run", {"301": [f"D{n}" for n in range(1, 41)]})
 
     def drawn(seed: int) -> str:
@@ -131,7 +131,7 @@ def test_another_seed_draws_another_sample_and_the_same_seed_the_same(project):
     assert drawn(1) != drawn(2)
 
 
-def test_everything_judged_so_far_adds_nothing_and_needs_no_run(project):
+def test_a_pool_of_judged_documents_adds_nothing_and_needs_no_run(project):
     two_runs(project)
     query = project.queries.get(query_id="301")
     document = Document.objects.get(doc_id="F")
@@ -144,7 +144,7 @@ def test_everything_judged_so_far_adds_nothing_and_needs_no_run(project):
     assert pool.counts["new"] == 0
 
 
-def test_a_second_pool_adds_only_what_is_new_and_says_so(project):
+def test_a_second_pool_adds_and_counts_only_new_documents(project):
     runs = two_runs(project)
     make(project, "first", runs=runs, depth=1)
     second = make(project, "second", runs=runs, depth=2)
@@ -155,7 +155,7 @@ def test_a_second_pool_adds_only_what_is_new_and_says_so(project):
     assert Candidate.objects.count() == 6
 
 
-def test_what_changed_since_the_count_is_not_made(project):
+def test_a_pool_that_changed_since_the_count_is_not_made(project):
     runs = two_runs(project)
     recipe = actions.recipe_of(project=project, method="union", runs=runs, depth=1)
     counted = actions.count_pool(recipe)["sha256"]
@@ -195,7 +195,7 @@ def test_a_pool_that_is_cancelled_while_it_is_made_leaves_nothing(project):
     assert not Candidate.objects.exists()
 
 
-def test_judges_whose_pool_grew_have_work_again(project):
+def test_a_pool_that_adds_documents_reopens_judging(project):
     add_run(project, "one.run", {"301": ["A", "B"]})
     query = project.queries.get(query_id="301")
     pair = factories.pair(query)
@@ -209,7 +209,7 @@ def test_judges_whose_pool_grew_have_work_again(project):
     assert done.done_at is None
 
 
-def test_of_a_run_over_instructions_the_best_rank_under_any_pair_counts(project):
+def test_a_run_over_instructions_counts_the_best_rank_under_any_pair(project):
     run = add_run(project, "one.run", {"301": ["A", "B", "C"]})
     query = project.queries.get(query_id="301")
     pairs = [factories.pair(query, pair_id=f"301_{n}") for n in (1, 2)]
@@ -234,7 +234,7 @@ def test_a_query_that_is_taken_out_gets_no_candidates(project):
     assert [one["query_id"] for one in pool.counts["queries"]] == ["302"]
 
 
-def test_where_only_relevant_documents_are_judged_the_count_warns(project):
+def test_the_count_warns_if_only_relevant_documents_are_judged(project):
     project.judge_scope = Project.Scope.RELEVANT
     recipe = actions.recipe_of(project=project, method="union", runs=two_runs(project), depth=1)
 
@@ -254,7 +254,7 @@ def test_where_only_relevant_documents_are_judged_the_count_warns(project):
         {"state": "done", "finished_at": timezone.now()},
     ],
 )
-def test_the_database_takes_no_pool_that_cannot_be(project, fields):
+def test_the_database_refuses_invalid_pools(project, fields):
     with pytest.raises(IntegrityError), transaction.atomic():
         Pool.objects.create(
             project=project, **{"name": "first", "method": "union", "depth": 1, **fields}
@@ -264,7 +264,7 @@ def test_the_database_takes_no_pool_that_cannot_be(project, fields):
 @pytest.mark.parametrize(
     "fields", [{"words": 200}, {"share": 0}, {"share": 101}, {"published": "half"}]
 )
-def test_the_database_takes_no_passages_that_cannot_be(project, fields):
+def test_the_database_refuses_invalid_passage_rules(project, fields):
     with pytest.raises(IntegrityError), transaction.atomic():
         PassageRule.objects.create(project=project, **fields)
 
@@ -284,7 +284,7 @@ def test_the_database_takes_no_passages_that_cannot_be(project, fields):
         ({"seed": -1}, "A seed is a number"),
     ],
 )
-def test_a_rule_that_cannot_be_is_refused_with_a_sentence(project, rule, sentence):
+def test_invalid_recipes_are_refused_with_a_sentence(project, rule, sentence):
     add_run(project, "one.run", {"301": ["A"]})
 
     with pytest.raises(Refused, match=sentence):

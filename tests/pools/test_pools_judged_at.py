@@ -53,6 +53,6 @@ def test_without_a_label_judged_at_k_is_undefined(project):
 
 
 @pytest.mark.parametrize("cutoffs", [(), (0,), (10_001,)])
-def test_a_cutoff_that_cannot_be_is_refused(project, cutoffs):
+def test_invalid_cutoffs_are_refused(project, cutoffs):
     with pytest.raises(Refused, match="cutoffs"):
         judged_at(project, cutoffs)

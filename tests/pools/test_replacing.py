@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotate.judgments.tally import promises
+from annotate.judgments.tally import rule_report
 from annotate.models import AuditEvent, Candidate, Document, Judgment, Narrative, Replacement
 from annotate.pools.replacing import NewDocument, effects, replace_document, undo_replacement
 from audit.reports.rule_standings import rule_standings
@@ -88,7 +88,7 @@ def test_a_preview_counts_what_changes_and_writes_nothing(tides):
     assert not Document.objects.filter(doc_id="H").exists()
 
 
-def test_the_new_document_stands_in_every_pool_of_the_core_query_with_the_claims(tides):
+def test_the_new_document_is_in_every_pool_of_the_core_query_with_the_claims(tides):
     tides.replace()
 
     assert [tides.pool(query_id) for query_id in "123"] == [[("H", 1)], [("H", 1)], [("G", 1)]]
@@ -99,7 +99,7 @@ def test_the_new_document_stands_in_every_pool_of_the_core_query_with_the_claims
     ]
 
 
-def test_what_was_said_of_the_old_document_is_kept_and_it_says_why_it_is_out(tides):
+def test_judgments_of_the_old_document_are_kept_and_its_removal_has_a_reason(tides):
     tides.replace()
 
     old = Candidate.with_removed.get(pk=tides.pools["1"].pk)
@@ -110,13 +110,13 @@ def test_what_was_said_of_the_old_document_is_kept_and_it_says_why_it_is_out(tid
 
 
 def test_undoing_brings_the_old_document_and_its_rule_back(tides):
-    [before] = rule_standings(promises(tides.carla))
+    [before] = rule_standings(rule_report(tides.carla))
     made = tides.replace()
 
     undo_replacement(replacement=made, by=tides.carla)
     undo_replacement(replacement=made, by=tides.carla)
 
-    [after] = rule_standings(promises(tides.carla))
+    [after] = rule_standings(rule_report(tides.carla))
     assert [tides.pool(query_id) for query_id in "123"] == [[("G", 1)]] * 3
     assert (after.state, len(after.broken)) == (before.state, len(before.broken))
     assert Replacement.objects.get().undone_by == tides.carla
@@ -131,7 +131,7 @@ def test_a_document_can_be_replaced_again_after_undoing(tides):
     assert Judgment.objects.filter(candidate__document__doc_id="H").count() == 2
 
 
-def test_the_claims_that_go_over_are_in_the_chain(tides):
+def test_claims_that_move_to_the_new_document_are_in_the_chain(tides):
     before = verify(tides.project)
 
     tides.replace()
@@ -151,7 +151,7 @@ def test_the_claims_that_go_over_are_in_the_chain(tides):
         (NewDocument("a b"), "The new document has no valid id: doc_id 'a b' holds white space."),
     ],
 )
-def test_a_document_that_cannot_come_in_is_refused(tides, new, sentence):
+def test_an_invalid_new_document_is_refused(tides, new, sentence):
     factories.document(tides.project, "K")
     factories.candidate(tides.pools["2"].query, "P")
 
@@ -199,7 +199,7 @@ def test_the_pages_show_the_effects_replace_and_undo(tides, client):
     assert tides.pool("1") == [("G", 1)]
 
 
-def test_programs_preview_replace_list_and_undo(tides):
+def test_the_api_previews_replaces_lists_and_undoes(tides):
     program = Program("carla", "read", "lead")
     asked = {"query_id": "1", "doc_id": "G", "new_doc_id": "H", "text": "Better."}
     at = "projects/tides/replacements/"
@@ -216,7 +216,7 @@ def test_programs_preview_replace_list_and_undo(tides):
     assert [row["id"] for row in program.get(at).json()["results"]] == [made["id"]]
 
 
-def test_the_command_shows_what_changes_and_replaces(tides, tmp_path):
+def test_the_command_previews_and_replaces(tides, tmp_path):
     (tmp_path / "h.txt").write_text("Better.")
     out = StringIO()
     asked = ["tides", "replace", "--candidate", "1", "G", "--with", "H", "--by", "carla"]

@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection, transaction
 from annotate.models import AuditEvent, Link
 from annotate.projects.audit_events import AUDIT_EVENTS, Kind
 from annotate.projects.audit_log import record
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 from tests import factories
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -70,7 +70,7 @@ def test_an_audit_event_of_an_administrator_has_their_account():
     assert (audit_event.user, audit_event.name) == (admin, "fay")
 
 
-def test_a_kind_that_nobody_knows_is_an_error(carla):
+def test_an_unknown_kind_is_an_error(carla):
     with pytest.raises(KeyError, match="not a kind of audit event"):
         record(project=carla.project, what="member.eaten", about="ada", by=carla)
 
@@ -81,7 +81,7 @@ def test_a_kind_that_nobody_knows_is_an_error(carla):
 @pytest.mark.parametrize(
     "change", ["UPDATE {} SET {} = {}", "DELETE FROM {}"], ids=["changed", "deleted"]
 )
-def test_neither_an_audit_event_nor_a_link_is(model, change, carla):
+def test_audit_events_and_links_cannot_be(model, change, carla):
     record(project=carla.project, what="project.made", about=carla.project, by=carla)
     Link.objects.create(
         project=carla.project,
@@ -106,16 +106,16 @@ def test_neither_an_audit_event_nor_a_link_is(model, change, carla):
     assert model.objects.count() == before
 
 
-def test_only_what_is_thawed_is_deleted_and_never_changed(carla):
+def test_rows_are_deleted_only_while_deletions_are_allowed_and_never_changed(carla):
     record(project=carla.project, what="project.made", about=carla.project, by=carla)
 
     with (
         pytest.raises(DatabaseError, match="the trail never changes"),
         transaction.atomic(),
-        thawed(),
+        deletions_allowed(),
     ):
         AuditEvent.objects.update(about="another")
-    with thawed():
+    with deletions_allowed():
         AuditEvent.objects.all().delete()
 
     assert not AuditEvent.objects.exists()

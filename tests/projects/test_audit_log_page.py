@@ -42,17 +42,17 @@ def tides(db, client):
     return made
 
 
-def listed(tides, query: str = "") -> list[str]:
+def list_events(tides, query: str = "") -> list[str]:
     page = tides.client.get(f"{tides.url}{query}")
     assert page.status_code == 200
     return [line.audit_event.what for line in page.context["lines"]]
 
 
-def test_the_newest_stands_first_and_nothing_of_another_project(tides):
-    assert listed(tides) == ["judgment.settled", "load.done", "member.role", "project.rules"]
+def test_events_of_the_project_are_listed_newest_first(tides):
+    assert list_events(tides) == ["judgment.settled", "load.done", "member.role", "project.rules"]
 
 
-def test_it_says_what_was_otherwise_before_and_why_as_text(tides):
+def test_changes_and_reasons_are_shown_as_text(tides):
     page = tides.client.get(tides.url).content.decode()
 
     assert "overlap judge: 2 → 3" in page
@@ -60,7 +60,7 @@ def test_it_says_what_was_otherwise_before_and_why_as_text(tides):
     assert "A command" in page
 
 
-def test_grades_and_what_was_empty_are_told_in_words(tides):
+def test_grades_and_empty_values_are_shown_in_words(tides):
     changes = {
         "grades": ([[0, "No", ""]], [[0, "No", "Never."], [1, "Yes", ""]]),
         "description": ("", "Tides."),
@@ -94,36 +94,36 @@ def test_grades_and_what_was_empty_are_told_in_words(tides):
         ("?what=guidelines.written", []),
     ],
 )
-def test_it_is_narrowed_by_who_what_and_when(tides, query, what):
-    assert listed(tides, query) == what
+def test_the_list_is_filtered_by_who_what_and_when(tides, query, what):
+    assert list_events(tides, query) == what
 
 
-def test_it_is_narrowed_by_a_person(tides):
-    assert listed(tides, f"?who={tides.fay.user_id}") == ["member.role"]
-    assert listed(tides, f"?who={tides.carla.user_id}&what=project.rules") == ["project.rules"]
+def test_the_list_is_filtered_by_person(tides):
+    assert list_events(tides, f"?who={tides.fay.user_id}") == ["member.role"]
+    assert list_events(tides, f"?who={tides.carla.user_id}&what=project.rules") == ["project.rules"]
 
 
-def test_days_are_those_of_the_reader(tides):
+def test_days_are_in_the_readers_time_zone(tides):
     Preferences.objects.create(user=tides.carla.user, time_zone="Europe/Berlin")
 
-    assert listed(tides, "?since=2026-05-03&until=2026-05-03") == ["load.done", "member.role"]
+    assert list_events(tides, "?since=2026-05-03&until=2026-05-03") == ["load.done", "member.role"]
 
 
 @pytest.mark.parametrize(
     "query", ["?who=999", "?what=nothing", "?since=yesterday", "?until=2026-13-01", "?who='"]
 )
-def test_what_makes_no_sense_is_told_and_shows_everything(tides, query):
+def test_an_invalid_filter_is_reported_and_everything_is_shown(tides, query):
     page = tides.client.get(f"{tides.url}{query}")
 
     assert page.context["form"].errors
     assert len(page.context["lines"]) == 4
 
 
-def test_the_first_and_last_day_of_all_are_no_error(tides):
-    assert len(listed(tides, "?since=0001-01-01&until=9999-12-31")) == 4
+def test_the_first_and_last_possible_day_are_valid(tides):
+    assert len(list_events(tides, "?since=0001-01-01&until=9999-12-31")) == 4
 
 
-def test_a_long_audit_log_comes_in_parts_and_costs_the_same(tides, django_assert_max_num_queries):
+def test_a_long_audit_log_comes_in_pages_at_the_same_cost(tides, django_assert_max_num_queries):
     for number in range(60):
         record(project=tides.project, what="load.done", about=f"F{number}", by=tides.carla)
 
@@ -138,7 +138,7 @@ def test_a_long_audit_log_comes_in_parts_and_costs_the_same(tides, django_assert
     assert [line.audit_event.about for line in back.context["lines"]][::49] == ["F59", "F10"]
 
 
-def test_a_lead_who_has_judging_left_is_not_told_what_was_settled(tides):
+def test_a_lead_with_judging_left_does_not_see_what_was_settled(tides):
     query = factories.query(tides.project)
     factories.candidate(query)
     factories.assignment(factories.pair(query), tides.carla)
@@ -154,7 +154,7 @@ def test_a_lead_who_has_judging_left_is_not_told_what_was_settled(tides):
     assert tides.client.get(f"{tides.url}?what=judgment.settled").context["form"].errors
     assert "judgment.settled" not in rows(tides, "")[1][3]
     tides.client.force_login(tides.fay.user)
-    assert "judgment.settled" in listed(tides)
+    assert "judgment.settled" in list_events(tides)
 
 
 def rows(tides, query: str) -> list[list[str]]:
@@ -180,7 +180,7 @@ def test_the_table_has_all_of_it_oldest_first(tides):
     assert [row[3] for row in others] == ["member.role", "load.done", "judgment.settled"]
 
 
-def test_the_table_is_narrowed_as_the_page_is(tides):
+def test_the_table_is_filtered_like_the_page(tides):
     assert [row[3] for row in rows(tides, "?who=command")[1:]] == ["load.done"]
     assert tides.client.get(f"{tides.table}?since=yesterday").url == tides.url
 
@@ -193,7 +193,7 @@ def test_only_leads_of_the_project_read_it(tides, who, status):
     assert tides.client.get(tides.table).status_code == status
 
 
-def test_a_project_in_which_nothing_was_done_says_so(db, client):
+def test_an_empty_audit_log_says_so(db, client):
     carla = factories.lead(factories.project("bees"))
     client.force_login(carla.user)
 

@@ -40,7 +40,7 @@ def test_a_taxonomy_is_set_in_its_order_and_setting_it_again_changes_nothing(car
     assert rows(carla.project) == [tuple(kind) for kind in KINDS]
 
 
-def test_what_is_left_out_goes_and_instructions_keep_their_keys(carla):
+def test_omitted_types_are_deleted_and_instructions_keep_their_keys(carla):
     pair = factories.pair(factories.query(carla.project))
     InstructionPair.objects.filter(pk=pair.pk).update(category="X")
     taxonomy.set_categories(kinds=KINDS, by=carla)
@@ -60,7 +60,7 @@ def test_what_is_left_out_goes_and_instructions_keep_their_keys(carla):
         ([Kind(str(n), "x") for n in range(101)], "at most 100 types"),
     ],
 )
-def test_what_cannot_be_a_taxonomy_is_refused_and_changes_nothing(carla, kinds, sentence):
+def test_an_invalid_taxonomy_is_refused_and_changes_nothing(carla, kinds, sentence):
     taxonomy.set_categories(kinds=KINDS, by=carla)
 
     with pytest.raises(Refused, match=sentence):
@@ -80,25 +80,25 @@ def test_only_leads_change_it_and_only_while_the_project_is_not_archived(carla):
     assert rows(carla.project) == []
 
 
-def test_a_taxonomy_that_comes_along_is_added_to_what_is_there(carla):
+def test_a_ready_made_taxonomy_is_added_to_existing_types(carla):
     taxonomy.set_categories(kinds=KINDS, by=carla)
 
-    taxonomy.take_taxonomy(name="FollowTable", by=carla)
+    taxonomy.add_taxonomy(name="FollowTable", by=carla)
 
     assert [key for key, *_ in rows(carla.project)] == ["C1", "X", "C2", "S1", "S2", "S3"]
     assert rows(carla.project)[0] == ("C1", "Content", "It asks for content.")
     with pytest.raises(Refused, match="The taxonomies are: FollowTable, InfoSearch"):
-        taxonomy.take_taxonomy(name="None", by=carla)
+        taxonomy.add_taxonomy(name="None", by=carla)
 
 
-def test_the_types_that_come_along_fit_their_columns():
+def test_ready_made_types_fit_their_columns():
     for kinds in TAXONOMIES.values():
         assert len({kind.key for kind in kinds}) == len(kinds)
         assert all(len(kind.key) <= 60 and len(kind.name) <= 120 for kind in kinds)
         assert all(0 < len(kind.sentence) <= 500 for kind in kinds)
 
 
-def test_the_page_shows_sets_and_takes_types(carla):
+def test_the_page_shows_sets_and_adds_types(carla):
     client = Client()
     client.force_login(carla.user)
     page = "/projects/tides/categories/"
@@ -120,7 +120,7 @@ def test_the_page_shows_sets_and_takes_types(carla):
     assert "Add the types of FollowTable" not in after
 
 
-def test_a_type_is_struck_out_on_the_page(carla):
+def test_a_type_is_deleted_on_the_page(carla):
     client = Client()
     client.force_login(carla.user)
     taxonomy.set_categories(kinds=KINDS, by=carla)
@@ -137,7 +137,7 @@ def test_a_type_is_struck_out_on_the_page(carla):
     assert [key for key, *_ in rows(carla.project)] == ["X"]
 
 
-def test_a_sentence_that_was_typed_on_two_lines_is_kept_on_one(carla):
+def test_a_sentence_typed_on_two_lines_is_stored_on_one(carla):
     client = Client()
     client.force_login(carla.user)
 

@@ -62,7 +62,7 @@ def test_a_new_project_of_a_kind_has_its_settings(kind, overlaps, scope, grades,
     tasks = (project.overlap_rewrite, project.overlap_judge, project.overlap_review)
     assert (project.kind, tasks, project.judge_scope) == (kind, overlaps, scope)
     assert list(project.grades.order_by("value").values_list("value", flat=True)) == grades
-    assert rubrics.in_force(project.pk).name == rubric
+    assert rubrics.current_rubric(project.pk).name == rubric
     assert list(project.categories.order_by("place").values_list("key", flat=True)) == types
 
 
@@ -75,7 +75,7 @@ def test_the_page_of_a_new_project_makes_one_of_a_kind(client):
     assert Project.objects.get().kind == "followtable"
 
 
-def test_grades_without_the_one_that_the_kind_needs_are_refused():
+def test_grades_without_the_kinds_threshold_are_refused():
     with pytest.raises(Refused, match="MultiConIR counts documents as relevant from grade 10"):
         create_project(slug="ten", kind="multiconir", grades=[0, 1])
 
@@ -102,12 +102,12 @@ def test_a_project_takes_another_kind_with_everything_it_sets():
 
     project.refresh_from_db()
     assert (project.kind, project.overlap_review, project.relevant_from) == ("multiconir", 10, 10)
-    assert rubrics.in_force(project.pk).name == "multiconir-1"
+    assert rubrics.current_rubric(project.pk).name == "multiconir-1"
     event = AuditEvent.objects.get(what="project.kind")
     assert event.changes == {"kind": ["own", "multiconir"]}
 
 
-def test_words_that_a_lead_gave_a_grade_stay_when_the_kind_changes():
+def test_a_grades_own_name_is_kept_when_the_kind_changes():
     project = made("own")
     carla = project.memberships.get()
     project.grades.filter(value=1).update(name="Fits", sentence="It fits the tide.")
@@ -118,7 +118,7 @@ def test_words_that_a_lead_gave_a_grade_stay_when_the_kind_changes():
     assert words == {0: "Not relevant", 1: "Fits", 2: "Highly relevant"}
 
 
-def test_a_kind_without_a_grade_that_was_given_is_refused_in_a_sentence():
+def test_a_kind_without_a_grade_in_use_is_refused_with_a_sentence():
     project = made("own")
     carla = project.memberships.get()
     pair = factories.pair(factories.query(project))
@@ -132,11 +132,11 @@ def test_a_kind_without_a_grade_that_was_given_is_refused_in_a_sentence():
     assert (project.kind, project.overlap_judge) == ("own", 2)
 
 
-def test_a_narrative_with_more_conditions_than_the_kind_counts_stands_in_the_way(monkeypatch):
+def test_a_narrative_with_too_many_conditions_prevents_a_change_of_kind(monkeypatch):
     project = made("own")
     monkeypatch.setattr(rules.longest_conditions, "_answer", lambda project: (11, "q1"))
 
-    found = kind_settings.what_stands_in_the_way(project, KINDS["multiconir"])
+    found = kind_settings.refusal_reason(project, KINDS["multiconir"])
 
     assert found.startswith("The narrative of q1 has 11 conditions; MultiConIR counts at most 10.")
 
@@ -154,7 +154,7 @@ def test_the_page_shows_what_would_change_before_it_does(client):
     assert Project.objects.get().kind == "followtable"
 
 
-def test_the_api_makes_reads_and_changes_a_kind():
+def test_the_api_sets_returns_and_changes_a_kind():
     program = Program("carla", "lead")
 
     made = program.send("POST", "projects/", {"slug": "t", "name": "T", "kind": "infosearch"})

@@ -33,7 +33,7 @@ def test_one_query_reads_the_member_the_project_and_the_account(django_assert_nu
 
 
 @pytest.mark.parametrize("change", [lambda: {"left_at": timezone.now()}, lambda: {"user": None}])
-def test_who_has_left_or_has_no_account_is_no_member(change):
+def test_a_former_member_or_a_visitor_is_not_a_member(change):
     ada = factories.member(factories.project("tides"), "ada")
     user = ada.user
     assert user

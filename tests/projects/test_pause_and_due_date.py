@@ -38,7 +38,7 @@ def ada(carla):
     return factories.member(carla.project, "ada")
 
 
-def again(member):
+def reloaded(member):
     """Return the membership as the next request loads it."""
     return type(member).objects.select_related("project", "user").get(pk=member.pk)
 
@@ -47,38 +47,38 @@ def test_a_paused_project_gives_out_no_task_and_offers_none(carla, ada):
     schedule.pause(by=carla)
 
     with pytest.raises(Refused, match="paused by a lead"):
-        assignments.take_next(task=JUDGE, by=again(ada))
+        assignments.take_next(task=JUDGE, by=reloaded(ada))
     pair = carla.project.pairs.get()
     with pytest.raises(Refused, match="paused by a lead"):
-        assignments.take(pair=pair, task=JUDGE, by=again(ada))
-    assert not open_pairs.is_any_open(task=JUDGE, by=again(ada))
-    assert open_pairs.count_free_assignments(pair, JUDGE, again(ada)) == 0
-    assert count_to_check([again(ada)]) == {ada.pk: 0}
+        assignments.take(pair=pair, task=JUDGE, by=reloaded(ada))
+    assert not open_pairs.is_any_open(task=JUDGE, by=reloaded(ada))
+    assert open_pairs.count_free_assignments(pair, JUDGE, reloaded(ada)) == 0
+    assert count_to_check([reloaded(ada)]) == {ada.pk: 0}
     assert not Assignment.objects.exists()
 
 
 def test_a_resumed_project_gives_out_tasks_again(carla, ada):
     schedule.pause(by=carla)
-    schedule.resume(by=again(carla))
+    schedule.resume(by=reloaded(carla))
 
-    assert assignments.take_next(task=JUDGE, by=again(ada)) is not None
+    assert assignments.take_next(task=JUDGE, by=reloaded(ada)) is not None
 
 
-def test_what_is_judged_in_a_task_counts_while_the_project_is_paused(carla, ada):
+def test_judgments_in_a_task_count_while_the_project_is_paused(carla, ada):
     assignments.take_next(task=JUDGE, by=ada)
     pair = carla.project.pairs.get()
     schedule.pause(by=carla)
 
-    judge_first_document(pair, again(ada))
+    judge_first_document(pair, reloaded(ada))
 
     assert Judgment.objects.current().count() == 1
 
 
-def test_what_a_browser_kept_offline_is_accepted_while_paused_even_without_a_task(carla, ada):
+def test_judgments_from_an_offline_browser_are_accepted_while_paused(carla, ada):
     pair = carla.project.pairs.get()
     schedule.pause(by=carla)
 
-    judge_first_document(pair, again(ada), late=True)
+    judge_first_document(pair, reloaded(ada), late=True)
 
     assert Judgment.objects.current().count() == 1
     assert ada.assignments.filter(pair=pair, task=JUDGE).exists()
@@ -93,14 +93,14 @@ def judge_first_document(pair, by, *, late=False):
 def test_pausing_twice_keeps_who_paused_first_and_when(carla):
     gina = factories.lead(carla.project, "gina")
     schedule.pause(by=carla, now=NOON)
-    schedule.pause(by=again(gina))
+    schedule.pause(by=reloaded(gina))
 
     project = Project.objects.get()
     assert (project.paused_at, project.paused_by) == (NOON, carla.user)
     assert AuditEvent.objects.filter(what="project.paused").count() == 1
 
 
-def test_a_pause_has_a_moment_and_a_person(carla):
+def test_the_database_requires_who_paused_and_when(carla):
     with pytest.raises(IntegrityError, match="project_paused_by_and_at"), transaction.atomic():
         Project.objects.update(paused_at=NOON)
 
@@ -117,7 +117,7 @@ def test_a_due_date_says_how_many_days_are_left_or_have_passed(due_on, days, sta
     assert schedule.due(Project(due_on=due_on), now=NOON) == (due_on, days, state)
 
 
-def test_today_is_the_day_in_the_time_zone_that_the_reader_chose(monkeypatch):
+def test_today_is_in_the_readers_time_zone(monkeypatch):
     monkeypatch.setattr(
         "base.reader_preferences.zone_of_reader", lambda: ZoneInfo("Pacific/Auckland")
     )
@@ -138,7 +138,7 @@ def test_only_leads_pause_and_set_dates(ada):
             act()
 
 
-def test_the_audit_log_says_what_the_due_date_was_before(carla):
+def test_the_audit_log_has_the_previous_due_date(carla):
     schedule.set_due_date(due_on=date(2027, 3, 31), by=carla, now=NOON)
     schedule.set_due_date(due_on=None, by=carla)
 
@@ -149,7 +149,7 @@ def test_the_audit_log_says_what_the_due_date_was_before(carla):
     ]
 
 
-def test_home_and_overview_say_that_a_lead_paused_and_how_many_days_are_left(client, carla, ada):
+def test_home_and_overview_show_the_pause_and_the_due_date(client, carla, ada):
     client.force_login(ada.user)
     home, overview = reverse("annotate:home"), reverse("annotate:project", args=["tides"])
     assert "Start" in client.get(home).content.decode()
@@ -167,7 +167,7 @@ def test_home_and_overview_say_that_a_lead_paused_and_how_many_days_are_left(cli
         assert "/projects/tides/settings/#pause-title" in client.get(page).content.decode()
 
 
-def test_the_judge_page_says_that_a_lead_paused(client, carla, ada):
+def test_the_judge_page_shows_the_pause(client, carla, ada):
     assignments.take_next(task=JUDGE, by=ada)
     pair = carla.project.pairs.get()
     schedule.pause(by=carla)
@@ -178,7 +178,7 @@ def test_the_judge_page_says_that_a_lead_paused(client, carla, ada):
     assert PAUSED in page.content.decode()
 
 
-def test_settings_pause_resume_and_set_the_date(client, carla):
+def test_the_settings_page_pauses_resumes_and_sets_the_date(client, carla):
     client.force_login(carla.user)
     settings = reverse("annotate:settings", args=["tides"])
 
@@ -201,12 +201,12 @@ def test_settings_pause_resume_and_set_the_date(client, carla):
     assert (project.paused_at, project.due_on) == (None, date(2127, 3, 31))
 
 
-def test_programs_pause_resume_and_set_the_date(client, carla):
+def test_the_api_pauses_resumes_and_sets_the_date(client, carla):
     client.force_login(carla.user)
     pause = reverse("annotate:api_pause", args=["tides"])
     due = reverse("annotate:api_due_date", args=["tides"])
 
     assert client.put(pause, content_type="application/json").json()["paused_at"] is not None
     assert client.delete(pause).json()["paused_at"] is None
-    told = client.put(due, {"due_on": "2127-03-31"}, content_type="application/json").json()
-    assert told["due_on"] == "2127-03-31"
+    answer = client.put(due, {"due_on": "2127-03-31"}, content_type="application/json").json()
+    assert answer["due_on"] == "2127-03-31"

@@ -25,7 +25,7 @@ def tides(db) -> Project:
     return project
 
 
-def test_home_shows_what_i_can_take_and_what_i_hold(tides, client):
+def test_home_shows_open_tasks_and_my_assignments(tides, client):
     ada = factories.member(tides, "ada")
     client.force_login(ada.user)
     offered = client.get(reverse("annotate:home")).content.decode()
@@ -38,7 +38,7 @@ def test_home_shows_what_i_can_take_and_what_i_hold(tides, client):
     assert "29 tasks open" in held
 
 
-def test_home_of_someone_in_no_project_says_what_to_do(db, client):
+def test_home_without_projects_says_what_to_do(db, client):
     client.force_login(factories.user("ada"))
 
     page = client.get(reverse("annotate:home")).content.decode()
@@ -55,7 +55,7 @@ def test_taking_an_assignment_goes_to_its_work(tides, client):
 
 
 @pytest.mark.parametrize("task", ["", "rule", "judge'--"])
-def test_a_task_that_does_not_exist_gives_no_assignment(tides, client, task):
+def test_an_unknown_task_gives_no_assignment(tides, client, task):
     client.force_login(factories.member(tides, "ada").user)
 
     response = client.post(
@@ -68,7 +68,7 @@ def test_a_task_that_does_not_exist_gives_no_assignment(tides, client, task):
 
 @pytest.mark.parametrize("who", ["ada", "carla"])
 @pytest.mark.parametrize("name", ["project", "queries"])
-def test_lists_cost_the_same_however_long_they_are(
+def test_lists_have_a_constant_number_of_queries(
     tides, client, who, name, django_assert_max_num_queries
 ):
     person = (factories.lead if who == "carla" else factories.member)(tides, who)
@@ -99,7 +99,7 @@ def test_queries_come_in_pages(tides, client):
 
 
 @pytest.mark.parametrize("key", ["-1", "x", "9" * 30, "1;drop"])
-def test_a_place_in_the_list_that_makes_no_sense_is_ignored(tides, client, key):
+def test_an_invalid_position_in_the_list_is_ignored(tides, client, key):
     client.force_login(factories.member(tides, "ada").user)
 
     response = client.get(reverse("annotate:queries", args=["tides"]), {"after": key})
@@ -107,7 +107,7 @@ def test_a_place_in_the_list_that_makes_no_sense_is_ignored(tides, client, key):
     assert response.status_code == 200
 
 
-def test_queries_are_found_by_id_and_by_words_of_the_title(tides, client):
+def test_queries_are_found_by_id_and_by_title(tides, client):
     client.force_login(factories.member(tides, "ada").user)
     url = reverse("annotate:queries", args=["tides"])
 
@@ -136,7 +136,7 @@ def judged(tides, *grades: tuple[str, int]):
     ("grades", "word"),
     [([1, 1], "kept"), ([0, 0], "dropped out"), ([0, 1], "disputed"), ([], "unjudged")],
 )
-def test_a_lead_sees_what_judgments_come_to(tides, client, grades, word):
+def test_a_lead_sees_the_result_of_judgments(tides, client, grades, word):
     query = judged(tides, *zip(["ada", "ben"], grades, strict=False))
     client.force_login(factories.lead(tides).user)
 
@@ -145,7 +145,7 @@ def test_a_lead_sees_what_judgments_come_to(tides, client, grades, word):
     assert word in page
 
 
-def test_a_query_whose_narrative_is_not_written_has_nothing_to_judge_yet(db, client):
+def test_a_query_without_an_altered_narrative_has_nothing_to_judge_yet(db, client):
     project = factories.project()
     query = factories.query(project, "301")
     factories.candidate(query, prior=1)
@@ -185,7 +185,7 @@ def test_a_lead_who_judges_is_blind_until_they_have_judged(tides, client):
     assert "disputed" in after
 
 
-def test_a_new_project_is_led_by_who_made_it(db, client):
+def test_a_new_project_is_led_by_its_creator(db, client):
     client.force_login(factories.user("carla"))
 
     response = client.post(
@@ -200,7 +200,7 @@ def test_a_new_project_is_led_by_who_made_it(db, client):
     ("grades", "sentence"),
     [("1", "at least two"), ("0, x", "whole numbers"), ("0,99999", "must be between")],
 )
-def test_a_new_project_with_grades_that_make_no_sense_is_not_made(db, client, grades, sentence):
+def test_a_project_with_invalid_grades_is_not_created(db, client, grades, sentence):
     client.force_login(factories.user("carla"))
 
     response = client.post(
@@ -241,7 +241,7 @@ SETTINGS = {
 }
 
 
-def test_settings_are_saved_whole(tides, client):
+def test_settings_are_saved_all_or_nothing(tides, client):
     client.force_login(factories.lead(tides).user)
     url = reverse("annotate:settings", args=["tides"])
     form = SETTINGS
@@ -264,7 +264,7 @@ def test_settings_are_saved_whole(tides, client):
 
 
 @pytest.mark.parametrize("judged", [True, False])
-def test_a_new_order_says_what_becomes_of_who_has_begun(tides, client, judged):
+def test_a_new_order_explains_what_happens_to_judges_who_have_begun(tides, client, judged):
     query = factories.query(tides, "999")
     pair = factories.pair(query)
     if judged:
@@ -279,7 +279,7 @@ def test_a_new_order_says_what_becomes_of_who_has_begun(tides, client, judged):
     assert ("Judges get the remaining documents" in page.content.decode()) is judged
 
 
-def test_a_rule_that_does_not_go_with_the_grades_is_said_on_the_page(tides, client):
+def test_a_rule_that_contradicts_the_grades_is_reported_on_the_page(tides, client):
     client.force_login(factories.lead(tides).user)
     grades = {"grades-1-value": 4, "relevant_from": 4, "condition_rule": "count_met"}
 

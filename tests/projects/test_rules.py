@@ -37,7 +37,7 @@ def test_rules_and_grades_are_set_together(carla):
     assert grades(project) == [(0, "No", ""), (1, "Yes", "Says so plainly.")]
 
 
-def test_a_grade_that_was_given_cannot_be_taken_away(carla):
+def test_a_grade_in_use_cannot_be_removed(carla):
     query = factories.query(carla.project)
     pair = factories.pair(query)
     ada = factories.member(carla.project, "ada")
@@ -54,13 +54,13 @@ def test_a_grade_that_was_given_cannot_be_taken_away(carla):
     ("bad", "sentence"),
     [(USUAL[:1], "at least two"), ([USUAL[0], USUAL[0]], "same value")],
 )
-def test_grades_that_tell_nothing_apart_are_refused(carla, bad, sentence):
+def test_too_few_or_equal_grades_are_refused(carla, bad, sentence):
     with pytest.raises(Refused, match=sentence):
         rules.change_rules(changes={}, grades=bad, by=carla)
 
 
 @pytest.mark.parametrize("threshold", [0, 3, -1])
-def test_what_counts_as_relevant_begins_at_a_grade_above_the_lowest(carla, threshold):
+def test_relevant_from_must_be_a_grade_above_the_lowest(carla, threshold):
     with pytest.raises(Refused, match=r"above the lowest: 1, 2\."):
         rules.change_rules(changes={"relevant_from": threshold}, grades=USUAL, by=carla)
 
@@ -78,7 +78,7 @@ def test_what_counts_as_relevant_begins_at_a_grade_above_the_lowest(carla, thres
         ),
     ],
 )
-def test_the_number_of_conditions_met_is_a_grade_whatever_it_is(carla, values, sentence):
+def test_every_possible_number_of_met_conditions_must_be_a_grade(carla, values, sentence):
     pair = factories.pair(factories.query(carla.project, "301"))
     for number in (1, 2, 3):
         factories.altered(pair).conditions.create(number=number, text="It floats.")
@@ -98,7 +98,7 @@ def test_the_number_of_conditions_met_is_a_grade_whatever_it_is(carla, values, s
     assert (kept, Project.objects.get().condition_rule) == ("by_hand", "count_met")
 
 
-def test_a_grade_that_counts_conditions_cannot_be_taken_away_later(carla):
+def test_a_grade_that_counts_conditions_cannot_be_removed_later(carla):
     rules.change_rules(changes={"condition_rule": "count_met"}, grades=USUAL, by=carla)
     by = Membership.objects.get(pk=carla.pk)
 
@@ -106,7 +106,7 @@ def test_a_grade_that_counts_conditions_cannot_be_taken_away_later(carla):
         rules.change_rules(changes={"relevant_from": 2}, grades=[USUAL[0], USUAL[2]], by=by)
 
 
-def test_what_an_older_version_asked_needs_no_grade(carla):
+def test_conditions_of_an_older_version_need_no_grade(carla):
     pair = factories.pair(factories.query(carla.project, "301"))
     for number in (1, 2, 3):
         factories.altered(pair).conditions.create(number=number, text="It floats.")
@@ -124,17 +124,17 @@ def test_a_rule_outside_its_bounds_changes_nothing(carla):
     assert len(grades(carla.project)) == 3
 
 
-def test_only_what_is_a_rule_can_be_changed(carla):
+def test_only_rules_can_be_changed(carla):
     with pytest.raises(Refused, match="no rule called slug"):
         rules.change_rules(changes={"slug": "other"}, grades=USUAL, by=carla)
 
 
-def test_an_annotator_changes_no_rule(carla):
+def test_an_annotator_cannot_change_rules(carla):
     with pytest.raises(Refused, match="Only leads"):
         rules.change_rules(changes={}, grades=USUAL, by=factories.member(carla.project, "ada"))
 
 
-def test_an_archived_project_changes_no_more_until_it_is_back(carla):
+def test_an_archived_project_cannot_change_until_it_is_unarchived(carla):
     rules.archive(by=carla)
     archived = Membership.objects.get(pk=carla.pk)
 
@@ -146,7 +146,7 @@ def test_an_archived_project_changes_no_more_until_it_is_back(carla):
     assert len(grades(carla.project)) == 2
 
 
-def test_the_database_itself_refuses_an_archive_without_who_and_when(carla):
+def test_the_database_requires_who_archived_and_when(carla):
     with pytest.raises(IntegrityError), transaction.atomic():
         Project.objects.update(archived_by=carla.user)
 
@@ -159,11 +159,11 @@ def test_a_new_project_has_its_grades_and_its_lead(db):
 
 
 @pytest.mark.parametrize("slug", ["", "Tides", "a b", "../x", "x" * 81])
-def test_a_short_name_that_cannot_be_one_is_refused(db, slug):
+def test_an_invalid_short_name_is_refused(db, slug):
     with pytest.raises(Refused, match="short name"):
         create_project(slug=slug, grades=[0, 1])
 
 
-def test_a_short_name_is_taken_once(carla):
+def test_a_short_name_is_unique(carla):
     with pytest.raises(Refused, match="already"):
         create_project(slug="tides", grades=[0, 1])

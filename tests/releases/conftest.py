@@ -1,4 +1,4 @@
-"""Fixtures that these tests share with others."""
+"""Fixtures shared with the tests of exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release has people by numbers in every file, and by name only those who agreed to it."""
+"""A release has people as numbers in every file, and by name only those who agreed to be named."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import pytest
 
 from annotate.people.naming import set_named
 from exporters.releases import contents, file_store
-from tests.exports.conftest import released
+from tests.exports.conftest import make_release
 
 pytestmark = pytest.mark.django_db
 
 
 def content_of(storage, release, name):
     entry = contents.files(release)[name]
-    with storage.open(file_store.place(release.project_id, entry["sha256"])) as stream:
+    with storage.open(file_store.path_of(release.project_id, entry["sha256"])) as stream:
         return stream.read()
 
 
 @pytest.fixture
 def release(tides):
-    """A release of the project of tides, in which ben alone agreed to be named."""
+    """A release of the project of tides, in which only ben agreed to be named."""
     for member in tides.project.memberships.filter(is_machine=False):
         member.name = f"person-{member.name}"
         member.save()
     set_named(named=True, by=tides.ben)
-    return released(tides, "v1")
+    return make_release(tides, "v1")
 
 
 def test_no_file_names_who_did_not_agree(release, empty_storage):
@@ -50,7 +50,7 @@ def test_each_record_has_the_number_of_about_json(release, empty_storage):
     ]
 
 
-def test_who_settles_reviews_and_releases_is_numbered_too(release, empty_storage):
+def test_leads_and_auditors_are_numbered_too(release, empty_storage):
     def records(name):
         return [
             json.loads(line)

@@ -1,4 +1,4 @@
-"""`manage.py release`, and `manage.py export --release`: the same release as the page's."""
+"""`manage.py release` and `manage.py export --release` give the same release as the page."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from annotate.models import Judgment, Project
 from exporters.models import Release
 from exporters.releases import contents, file_store
 from tests import factories
-from tests.exports.conftest import released
+from tests.exports.conftest import make_release
 
-# The thread that renews a lease would look over a connection of its own.
+# The thread that renews a lease would use its own connection.
 pytestmark = pytest.mark.usefixtures("finish_jobs")
 
 
@@ -35,7 +35,7 @@ def files(folder) -> dict[str, bytes]:
 
 
 def test_the_command_makes_what_the_page_makes(tides):
-    by_page = released(tides, "v1")
+    by_page = make_release(tides, "v1")
 
     printed = command("release", "tides", "v2", "--note", "For the paper.")
 
@@ -47,7 +47,7 @@ def test_the_command_makes_what_the_page_makes(tides):
     assert f"{ours['files'][0]['sha256']}  trec/qrels.original.txt\n" in printed
 
 
-def test_what_it_holds_is_printed_as_json(tides):
+def test_the_content_of_a_release_is_printed_as_json(tides):
     printed = json.loads(command("release", "tides", "v1", "--json"))
 
     assert printed["name"] == "v1"
@@ -59,11 +59,11 @@ def test_what_it_holds_is_printed_as_json(tides):
     [
         ("nowhere", "v1", "There is no project called 'nowhere'."),
         ("tides", "v 1", "A release's name has letters, digits, dots"),
-        ("tides", "made", "There is a release called made already, and it never changes."),
+        ("tides", "made", "A release called made already exists, and releases never change."),
     ],
 )
-def test_what_cannot_be_released_is_said(tides, project, name, sentence):
-    released(tides, "made")
+def test_an_invalid_release_command_reports_the_error(tides, project, name, sentence):
+    make_release(tides, "made")
 
     with pytest.raises(CommandError) as refused:
         command("release", project, name)
@@ -79,16 +79,16 @@ def test_an_archived_project_is_not_released(tides):
         command("release", "tides", "v1")
 
 
-def test_what_cannot_be_written_is_said(tides):
+def test_a_release_that_cannot_be_written_reports_why(tides):
     newest = factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
-    tides.say(newest, tides.pool["FT-9"], tides.ada, 1)
+    tides.judge(newest, tides.pool["FT-9"], tides.ada, 1)
 
     with pytest.raises(CommandError, match="This cannot be written: the narrative of topic 301"):
         command("release", "tides", "v1")
 
 
-def test_a_release_that_is_whole_says_so(tides):
-    release = released(tides, "v1")
+def test_verifying_an_intact_release_reports_success(tides):
+    release = make_release(tides, "v1")
 
     printed = command("release", "tides", "v1", "--verify")
 
@@ -98,23 +98,23 @@ def test_a_release_that_is_whole_says_so(tides):
     )
 
 
-def test_what_differs_is_named_and_the_command_fails(tides, empty_storage, capsys):
-    release = released(tides, "v1")
+def test_verifying_a_damaged_release_names_the_file_and_fails(tides, empty_storage, capsys):
+    release = make_release(tides, "v1")
     entry = contents.files(release)["trec/qrels.changed.txt"]
-    empty_storage.delete(file_store.place(tides.project.pk, entry["sha256"]))
+    empty_storage.delete(file_store.path_of(tides.project.pk, entry["sha256"]))
 
-    with pytest.raises(CommandError, match="v1 is not what was released: 1 thing differs"):
+    with pytest.raises(CommandError, match="v1 is not as it was released: 1 fault in"):
         command("release", "tides", "v1", "--verify")
 
     assert "trec/qrels.changed.txt is missing." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("made", "known"), [(["v1"], "There are: v1."), ([], "There are none yet.")]
+    ("made", "known"), [(["v1"], "Its releases: v1."), ([], "It has no releases yet.")]
 )
-def test_a_release_that_is_not_there_is_said(tides, tmp_path, made, known):
+def test_an_unknown_release_is_named_in_the_error(tides, tmp_path, made, known):
     for name in made:
-        released(tides, name)
+        make_release(tides, name)
 
     for asked in (
         ("release", "tides", "v9", "--verify"),
@@ -127,11 +127,11 @@ def test_a_release_that_is_not_there_is_said(tides, tmp_path, made, known):
 
 
 @pytest.mark.parametrize("format_name", ["trec", "jsonl"])
-def test_an_export_of_a_release_is_what_was_exported_then(tides, tmp_path, format_name):
-    # Who agreed is named in a release as in an export.
+def test_an_export_of_a_release_equals_the_export_at_that_time(tides, tmp_path, format_name):
+    # With consent of all, names in a release are the same as in an export.
     tides.project.memberships.filter(user__isnull=False).update(named_at=timezone.now())
     command("export", "tides", format_name, "--output", tmp_path / "then")
-    released(tides, "v1")
+    make_release(tides, "v1")
     Judgment.objects.update(relevance=1, note="Otherwise.")
 
     command("export", "tides", format_name, "--release", "v1", "--output", tmp_path / "out")
@@ -139,22 +139,24 @@ def test_an_export_of_a_release_is_what_was_exported_then(tides, tmp_path, forma
 
     then, out, now = (files(tmp_path / name) for name in ("then", "out", "now"))
     if format_name == "jsonl":
-        # The manifest says how people are called.
+        # The manifests differ in the rule about people's names.
         del then["manifest.json"], out["manifest.json"]
     assert out == then
     assert out != now
 
 
-def test_a_damaged_release_is_not_given_out_and_leaves_what_was_there(
+def test_a_damaged_release_is_not_exported_and_keeps_the_earlier_files(
     tides, tmp_path, empty_storage
 ):
-    release = released(tides, "v1")
+    release = make_release(tides, "v1")
     command("export", "tides", "trec", "--release", "v1", "--output", tmp_path / "out")
     before = files(tmp_path / "out")
     entry = contents.files(release)["trec/topics.changed.txt"]
-    Path(empty_storage.path(file_store.place(tides.project.pk, entry["sha256"]))).write_bytes(b"x")
+    Path(empty_storage.path(file_store.path_of(tides.project.pk, entry["sha256"]))).write_bytes(
+        b"x"
+    )
 
-    with pytest.raises(CommandError, match=r"topics\.changed\.txt is not what was kept"):
+    with pytest.raises(CommandError, match=r"topics\.changed\.txt has changed"):
         command("export", "tides", "trec", "--release", "v1", "--output", tmp_path / "out")
 
     assert files(tmp_path / "out") == before

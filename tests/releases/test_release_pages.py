@@ -1,4 +1,4 @@
-"""The pages of releases: what would be in one, making it, taking its files, comparing two."""
+"""The pages of releases: preview, request, files, and comparison of two."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from annotate.models import (
 from exporters.models import Release
 from exporters.releases import contents, file_store
 from tests import factories
-from tests.exports.conftest import LATER, released
+from tests.exports.conftest import LATER, make_release
 
 HTMX = {"HX-Request": "true"}
 SURE = {"name": "v1.0", "note": "For the paper.", "sure": "on"}
@@ -34,7 +34,7 @@ SURE = {"name": "v1.0", "note": "For the paper.", "sure": "on"}
 
 @pytest.fixture(autouse=True)
 def nothing_published(published):
-    """No broker is asked."""
+    """Send no job to a broker."""
 
 
 @pytest.fixture
@@ -55,18 +55,18 @@ def text(response):
     return response.content.decode()
 
 
-def test_an_empty_list_says_what_will_be_here_and_leads_there(tides, carla):
+def test_an_empty_list_explains_itself_and_links_to_the_form(tides, carla):
     page = text(carla.get(url("releases")))
 
-    assert "What is released will appear here" in page
+    assert "Releases will appear here" in page
     assert f'href="{url("new_release")}"' in page
 
 
-def test_before_releasing_one_reads_what_is_open(tides, carla):
+def test_the_form_of_a_release_lists_what_is_open(tides, carla):
     page = text(carla.get(url("new_release")))
 
     assert "1 document is disputed and would be left out of the qrels." in page
-    assert "1 document that judges are asked about is not judged and would be left out" in page
+    assert "1 document that should be judged is not judged and would be left out" in page
     assert "1 pair has no altered narrative, so it would be left out." in page
     assert "1 review is not submitted yet and would be left out." in page
     assert "There are no guidelines." in page
@@ -74,7 +74,7 @@ def test_before_releasing_one_reads_what_is_open(tides, carla):
     assert page.index("is disputed") < page.index('name="name"')
 
 
-def test_what_is_sent_back_and_undecided_is_open_too(tides, carla):
+def test_pairs_sent_back_and_undecided_instructions_are_open(tides, carla):
     Project.objects.update(overlap_review=1)
     decided = InstructionPair.objects.get(pair_id="302").narratives.get(side="altered")
     decided.decisions.update(withdrawn_at=LATER, withdrawn_by=tides.carla)
@@ -91,7 +91,7 @@ def test_what_is_sent_back_and_undecided_is_open_too(tides, carla):
     assert "There are no guidelines." not in page
 
 
-def test_where_nothing_is_open_that_is_said(db, client):
+def test_the_form_of_a_release_says_that_nothing_is_open(db, client):
     carla = factories.lead(factories.project())
     pair = factories.pair(factories.query(carla.project))
     candidate = factories.candidate(pair.query)
@@ -103,10 +103,10 @@ def test_where_nothing_is_open_that_is_said(db, client):
 
     page = text(client.get(url("new_release")))
 
-    assert "Nothing: all that people were asked is judged, settled and decided." in page
+    assert "Nothing: everything is judged, settled and decided." in page
 
 
-def test_what_a_lead_settled_unheard_is_not_open(tides, carla):
+def test_a_document_settled_without_judgments_is_not_open(tides, carla):
     Adjudication.objects.create(
         narrative=tides.narrative,
         candidate=tides.pool["B"],
@@ -118,11 +118,11 @@ def test_what_a_lead_settled_unheard_is_not_open(tides, carla):
 
     page = text(carla.get(url("new_release")))
 
-    # D of 302, which only a machine judged.
-    assert "1 document that judges are asked about is not judged" in page
+    # Only D of 302 is open, which only a machine judged.
+    assert "1 document that should be judged is not judged" in page
 
 
-def test_a_release_is_asked_for_watched_and_made(tides, carla, published, finish_jobs, client):
+def test_a_release_is_requested_followed_and_made(tides, carla, published, finish_jobs, client):
     asked = carla.post(url("new_release"), SURE)
     release = Release.objects.get()
     waiting = text(carla.get(asked.url))
@@ -154,12 +154,12 @@ def test_a_release_is_asked_for_watched_and_made(tides, carla, published, finish
         ({"name": "a" * 61}, "at most 60 characters"),
         ({"note": "a" * 2001}, "at most 2000 characters"),
         ({"sure": ""}, "Tick the box if you are sure."),
-        ({"name": "Made"}, "There is a release called made already, and it never changes."),
+        ({"name": "Made"}, "A release called made already exists, and releases never change."),
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_what_cannot_be_released_is_said_and_nothing_is_made(tides, carla, sent, sentence):
-    released(tides, "made")
+def test_an_invalid_release_form_shows_the_error_and_makes_nothing(tides, carla, sent, sentence):
+    make_release(tides, "made")
 
     response = carla.post(url("new_release"), {**SURE, **sent})
 
@@ -169,7 +169,7 @@ def test_what_cannot_be_released_is_said_and_nothing_is_made(tides, carla, sent,
 
 
 def test_an_archived_project_says_so_and_keeps_its_releases(tides, carla):
-    released(tides, "v0")
+    make_release(tides, "v0")
     Project.objects.update(archived_at=timezone.now(), archived_by=tides.carla.user)
 
     response = carla.post(url("new_release"), SURE)
@@ -180,8 +180,8 @@ def test_an_archived_project_says_so_and_keeps_its_releases(tides, carla):
     assert body(carla.get(url("release_file", "v0", "trec/qrels.changed.txt"))).startswith(b"301 ")
 
 
-def test_files_are_handed_out_as_they_were_kept(tides, carla):
-    release = released(tides, "v1.0")
+def test_files_are_sent_as_they_were_stored(tides, carla):
+    release = make_release(tides, "v1.0")
 
     for name, entry in contents.files(release).items():
         response = carla.get(url("release_file", "v1.0", name))
@@ -196,17 +196,19 @@ def test_files_are_handed_out_as_they_were_kept(tides, carla):
 
 
 @pytest.mark.parametrize("name", ["nothing.txt", "../../rejudge.sqlite3", "trec/../release.json"])
-def test_only_files_of_the_release_are_handed_out(tides, carla, name):
-    released(tides, "v1.0")
+def test_only_files_of_the_release_are_sent(tides, carla, name):
+    make_release(tides, "v1.0")
 
     assert carla.get(url("release", "v1.0") + "files/" + name).status_code == 404
 
 
-def test_a_file_that_is_not_what_was_kept_is_never_handed_out(tides, carla, empty_storage):
-    release = released(tides, "v1.0")
-    released(tides, "v1.1")
+def test_a_changed_file_is_never_sent(tides, carla, empty_storage):
+    release = make_release(tides, "v1.0")
+    make_release(tides, "v1.1")
     entry = contents.files(release)["trec/qrels.changed.txt"]
-    Path(empty_storage.path(file_store.place(tides.project.pk, entry["sha256"]))).write_bytes(b"x")
+    Path(empty_storage.path(file_store.path_of(tides.project.pk, entry["sha256"]))).write_bytes(
+        b"x"
+    )
 
     for asked in (
         url("release_file", "v1.0", "trec/qrels.changed.txt"),
@@ -214,18 +216,18 @@ def test_a_file_that_is_not_what_was_kept_is_never_handed_out(tides, carla, empt
         url("comparison_table", "v1.0", "v1.1"),
     ):
         page = text(carla.get(asked, follow=True))
-        assert "trec/qrels.changed.txt is not what was kept" in page
+        assert "trec/qrels.changed.txt has changed" in page
         assert "Restore it from a backup of the data folder." in page
 
 
-def test_a_lead_who_has_yet_to_judge_sees_no_count_no_file_and_makes_none(tides, carla):
-    released(tides, "v1.0")
-    released(tides, "v1.1")
+def test_a_lead_who_has_yet_to_judge_sees_no_counts_or_files_and_cannot_release(tides, carla):
+    make_release(tides, "v1.0")
+    make_release(tides, "v1.1")
     Assignment.objects.create(pair=tides.pair, task="judge", seat=1, member=tides.carla)
 
     for name in ("releases", "new_release"):
         page = text(carla.get(url(name)))
-        assert "would show you what others said" in page
+        assert "would show you what others answered" in page
         assert "would be left out" not in page
     assert "disputed" not in text(carla.get(url("release", "v1.0")))
     for refused in (
@@ -238,7 +240,7 @@ def test_a_lead_who_has_yet_to_judge_sees_no_count_no_file_and_makes_none(tides,
     assert Release.objects.count() == 2
 
 
-def test_nothing_is_offered_of_a_release_that_is_not_made(tides, carla):
+def test_an_unfinished_release_offers_no_files(tides, carla):
     Release.objects.create(project=tides.project, by=tides.carla, name="v1.0")
 
     assert carla.get(url("release", "v1.0")).status_code == 200
@@ -261,7 +263,7 @@ def test_a_failed_release_says_why_and_can_be_tried_again(tides, carla):
     assert "Waiting for the worker." in text(carla.get(asked.url))
 
 
-def test_a_release_under_way_can_be_called_off(tides, carla):
+def test_a_release_in_progress_can_be_cancelled(tides, carla):
     release = Release.objects.create(project=tides.project, by=tides.carla, name="v1.0")
 
     response = carla.post(url("release_cancellation", "v1.0"))
@@ -271,10 +273,10 @@ def test_a_release_under_way_can_be_called_off(tides, carla):
     assert release.state == Release.State.CANCELLED
 
 
-def test_the_list_has_the_newest_first_with_what_came_out(tides, carla):
+def test_the_list_has_the_newest_first_with_counts(tides, carla):
     Guideline.objects.create(project=tides.project, version=4, text="Read.", author=tides.carla)
-    first = released(tides, "v1.0")
-    released(tides, "v1.1", by=None)
+    first = make_release(tides, "v1.0")
+    make_release(tides, "v1.1", by=None)
 
     page = text(carla.get(url("releases")))
 
@@ -284,9 +286,9 @@ def test_the_list_has_the_newest_first_with_what_came_out(tides, carla):
     assert "the command" in page
 
 
-def test_two_names_lead_to_how_they_differ(tides, carla):
-    released(tides, "v1.0")
-    released(tides, "v1.1")
+def test_two_names_redirect_to_their_comparison(tides, carla):
+    make_release(tides, "v1.0")
+    make_release(tides, "v1.1")
 
     asked = carla.get(url("releases"), {"before": "v1.0", "after": "v1.1"})
     same = carla.get(url("releases"), {"before": "v1.0", "after": "v1.0"})
@@ -301,9 +303,9 @@ def test_two_names_lead_to_how_they_differ(tides, carla):
     assert "Choose two different releases." in text(back)
 
 
-def test_a_release_of_the_same_rows_differs_in_nothing(tides, carla):
-    released(tides, "v1.0")
-    released(tides, "v1.1")
+def test_releases_of_the_same_rows_have_no_differences(tides, carla):
+    make_release(tides, "v1.0")
+    make_release(tides, "v1.1")
 
     page = text(carla.get(url("comparison", "v1.0", "v1.1")))
 
@@ -312,10 +314,12 @@ def test_a_release_of_the_same_rows_differs_in_nothing(tides, carla):
 
 @pytest.fixture
 def two(tides):
-    """v1.0; then a grade settled, one disputed, one judged, a narrative, a query, a pair out."""
-    released(tides, "v1.0")
-    tides.say(tides.narrative, tides.pool["é"], tides.ben, 0)
-    tides.say(tides.narrative, tides.pool["FT-10"], tides.dan, 1)
+    """v1.0, then changes: a grade settled, one disputed, one judged; a new narrative, which takes
+    its pair out; a new query; and an earlier relevance removed.
+    """
+    make_release(tides, "v1.0")
+    tides.judge(tides.narrative, tides.pool["é"], tides.ben, 0)
+    tides.judge(tides.narrative, tides.pool["FT-10"], tides.dan, 1)
     Adjudication.objects.create(
         narrative=tides.narrative,
         candidate=tides.pool["FT-9"],
@@ -331,7 +335,7 @@ def two(tides):
 
 
 def test_grades_that_changed_are_listed_document_by_document(two, carla):
-    released(two, "v1.1")
+    make_release(two, "v1.1")
 
     page = carla.get(url("comparison", "v1.0", "v1.1"))
 
@@ -350,8 +354,8 @@ def test_grades_that_changed_are_listed_document_by_document(two, carla):
     }
 
 
-def test_what_changed_is_counted_by_query(two, carla):
-    released(two, "v1.1")
+def test_changes_are_counted_by_query(two, carla):
+    make_release(two, "v1.1")
 
     page = carla.get(url("comparison", "v1.0", "v1.1"), {"show": "queries"})
     only = carla.get(url("comparison", "v1.0", "v1.1"), {"show": "grades", "query": "302"})
@@ -366,7 +370,7 @@ def test_what_changed_is_counted_by_query(two, carla):
 
 
 def test_narratives_that_changed_are_shown_with_the_words_marked(two, carla):
-    released(two, "v1.1")
+    make_release(two, "v1.1")
 
     page = text(carla.get(url("comparison", "v1.0", "v1.1"), {"show": "narratives"}))
 
@@ -374,8 +378,8 @@ def test_narratives_that_changed_are_shown_with_the_words_marked(two, carla):
     assert "version 1, then version 2" in page
 
 
-def test_queries_and_pairs_that_came_and_went_are_listed(two, carla):
-    released(two, "v1.1")
+def test_added_and_removed_queries_and_pairs_are_listed(two, carla):
+    make_release(two, "v1.1")
 
     page = carla.get(url("comparison", "v1.0", "v1.1"), {"show": "listed"})
 
@@ -386,8 +390,8 @@ def test_queries_and_pairs_that_came_and_went_are_listed(two, carla):
     assert "in the changed files" in text(page)
 
 
-def test_the_other_way_round_everything_is_the_other_way_round(two, carla):
-    released(two, "v1.1")
+def test_swapping_the_releases_swaps_before_and_after(two, carla):
+    make_release(two, "v1.1")
 
     there = table(carla.get(url("comparison_table", "v1.0", "v1.1")))
     back = table(carla.get(url("comparison_table", "v1.1", "v1.0")))
@@ -399,8 +403,8 @@ def table(response) -> list[list[str]]:
     return list(csv.reader(io.StringIO(body(response).decode())))
 
 
-def test_everything_comes_as_a_table(two, carla):
-    released(two, "v1.1")
+def test_all_differences_are_a_table(two, carla):
+    make_release(two, "v1.1")
 
     response = carla.get(url("comparison_table", "v1.0", "v1.1"))
 
@@ -417,11 +421,11 @@ def test_everything_comes_as_a_table(two, carla):
     )
 
 
-def test_rules_and_guidelines_that_changed_stand_beside_each_other(tides, carla):
-    released(tides, "v1.0")
+def test_changed_rules_and_guidelines_are_compared(tides, carla):
+    make_release(tides, "v1.0")
     Project.objects.update(consensus="majority")
     Guideline.objects.create(project=tides.project, version=1, text="Read.", author=tides.carla)
-    released(tides, "v1.1")
+    make_release(tides, "v1.1")
 
     page = carla.get(url("comparison", "v1.0", "v1.1"))
 
@@ -431,14 +435,14 @@ def test_rules_and_guidelines_that_changed_stand_beside_each_other(tides, carla)
     assert counts["disputed"] == (1, 1)
 
 
-def test_long_lists_come_in_parts_that_meet(tides, carla, monkeypatch):
+def test_pages_of_long_lists_cover_all_rows(tides, carla, monkeypatch):
     monkeypatch.setattr("exporters.releases.views.SIZES", {**dict.fromkeys(SIZES, 2), "texts": 2})
-    released(tides, "v1.0")
+    make_release(tides, "v1.0")
     Judgment.objects.filter(narrative=tides.narrative).update(relevance=1)
     factories.query(tides.project, "900")
     factories.query(tides.project, "901")
     factories.query(tides.project, "902")
-    released(tides, "v1.1")
+    make_release(tides, "v1.1")
 
     for show in SIZES:
         seen, where = [], f"?show={show}"
@@ -448,7 +452,7 @@ def test_long_lists_come_in_parts_that_meet(tides, carla, monkeypatch):
             where = page.context["next_url"]
         assert len(seen) == page.context["totals"][show]
     assert page.context["totals"]["listed"] == 3
-    # B, FT-10, é, and FT-9, which is not disputed any more.
+    # B, FT-10, é, and FT-9, which is no longer disputed.
     assert page.context["totals"]["grades"] == 4
 
 
@@ -456,22 +460,22 @@ SIZES = ("grades", "queries", "narratives", "listed")
 
 
 @pytest.mark.parametrize("asked", ["show=nothing", "after=~%09~", "query=nowhere"])
-def test_what_nobody_asks_for_is_answered_all_the_same(two, carla, asked):
-    released(two, "v1.1")
+def test_unknown_query_parameters_still_give_a_page(two, carla, asked):
+    make_release(two, "v1.1")
 
     assert carla.get(url("comparison", "v1.0", "v1.1") + f"?{asked}").status_code == 200
 
 
 def test_a_comparison_reads_few_rows_and_no_document(two, carla, monkeypatch):
-    released(two, "v1.1")
+    make_release(two, "v1.1")
     opened = []
-    open_kept = file_store.opened
+    open_kept = file_store.open_stored
 
     def watched(of, entry):
         opened.append(entry["name"])
         return open_kept(of, entry)
 
-    monkeypatch.setattr(file_store, "opened", watched)
+    monkeypatch.setattr(file_store, "open_stored", watched)
 
     for asked in ("", "?show=queries", "?show=narratives", "?show=listed"):
         with CaptureQueriesContext(connection) as queries:
@@ -488,7 +492,7 @@ def test_the_pages_cost_the_same_however_many_there_are(
     tides, carla, django_assert_max_num_queries
 ):
     for number in range(4):
-        released(tides, f"v{number}")
+        make_release(tides, f"v{number}")
 
     with django_assert_max_num_queries(9):
         carla.get(url("releases"))
@@ -498,8 +502,8 @@ def test_the_pages_cost_the_same_however_many_there_are(
         carla.get(url("new_release"))
 
 
-def test_what_people_wrote_stays_text(tides, carla):
-    released(tides, "v1.0", note="<b>note</b>")
+def test_user_text_is_escaped(tides, carla):
+    make_release(tides, "v1.0", note="<b>note</b>")
 
     page = text(carla.get(url("release", "v1.0")))
 
@@ -507,17 +511,17 @@ def test_what_people_wrote_stays_text(tides, carla):
     assert "<b>note" not in page
 
 
-def test_the_project_page_tells_its_lead_what_was_released_last(tides, carla):
+def test_the_project_page_shows_the_last_release_to_its_lead(tides, carla):
     before = text(carla.get(tides.project.get_absolute_url()))
-    released(tides, "v1.0")
+    make_release(tides, "v1.0")
     after = text(carla.get(tides.project.get_absolute_url()))
 
     assert "Nothing is released yet" in before
     assert f'Last release: <a href="{url("release", "v1.0")}">v1.0</a>' in after
 
 
-def test_release_json_is_what_the_page_was_drawn_from(tides, carla):
-    release = released(tides, "v1.0")
+def test_release_json_is_the_content_shown_on_the_page(tides, carla):
+    release = make_release(tides, "v1.0")
 
     sent = json.loads(body(carla.get(url("release_file", "v1.0", "release.json"))))
 

@@ -1,4 +1,4 @@
-"""The export of a release is the same bytes for ever, whatever people do afterwards."""
+"""The export of a release always has the same bytes, whatever people do afterwards."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from exporters.models import Release
 from exporters.releases import actions as releasing
 from exporters.releases import contents, file_store
 from tests import factories
-from tests.exports.conftest import Tides, released
+from tests.exports.conftest import Tides, make_release
 
 pytestmark = pytest.mark.both_databases
 
@@ -50,7 +50,7 @@ def newest(tides: Tides) -> Narrative:
 
 
 def judge(tides: Tides, n: int) -> None:
-    """ada or ben says something else, or the same again, of one of the documents."""
+    """Let ada or ben judge one of the documents again, perhaps with the same grade."""
     by = (tides.ada, tides.ben)[n % 2]
     assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
     candidate = tides.pool[("B", "FT-9", "FT-10", "é")[n % 4]]
@@ -58,7 +58,7 @@ def judge(tides: Tides, n: int) -> None:
 
 
 def undo(tides: Tides, n: int) -> None:
-    """What was replaced stands again: superseded_at is null once more."""
+    """Undo a judgment, which makes the superseded one current again."""
     by = (tides.ada, tides.ben)[n % 2]
     assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
     withdrawal.undo(narrative=newest(tides), by=by)
@@ -105,7 +105,7 @@ def remove_or_bring_back(tides: Tides, n: int) -> None:
     if pair.removed_at is None:
         rewriting.remove(pair=pair, by=tides.carla)
     else:
-        rewriting.take_back_decision(pair=pair, by=tides.carla)
+        rewriting.undo_decision(pair=pair, by=tides.carla)
 
 
 def withdraw_decision(tides: Tides, n: int) -> None:
@@ -137,7 +137,7 @@ def write_guidelines(tides: Tides, n: int) -> None:
 
 
 def load(tides: Tides, n: int) -> None:
-    """Earlier relevance comes for what had none, and documents that were not in the pool."""
+    """Load an earlier relevance for a document without one, and a new document."""
     with TemporaryDirectory() as folder:
         qrels = Path(folder, "qrels.txt")
         qrels.write_text(f"301 0 Z 2\n301 0 new-{n} 1\n")
@@ -145,11 +145,11 @@ def load(tides: Tides, n: int) -> None:
 
 
 def release_again(tides: Tides, n: int) -> None:
-    released(tides, f"again-{n}")
+    make_release(tides, f"again-{n}")
 
 
 def write_rows(tides: Tides, n: int) -> None:
-    """What no page does: every row of what people said written over."""
+    """Overwrite every row of people's judgments and narratives, which no page can do."""
     Judgment.objects.update(relevance=n % 3, note="Otherwise.")
     Narrative.objects.update(text="Otherwise.")
     Rating.objects.update(words="Otherwise.")
@@ -164,20 +164,20 @@ STEPS = [*CHANGING, write_guidelines, release_again]
 
 
 def kept_files(release: Release) -> dict[str, bytes]:
-    """The release as it is given out now: every file, read through the checks."""
+    """Return every file of a release as it would be sent now, after its check."""
     found = {}
     for name, entry in contents.files(Release.objects.get(pk=release.pk)).items():
-        with file_store.checked(release.project_id, entry) as stream:
+        with file_store.open_checked(release.project_id, entry) as stream:
             found[name] = stream.read()
     return found
 
 
 def given_out(release: Release) -> dict[str, bytes]:
-    """The same through `export --release`."""
+    """Return the files that `export --release` would write now."""
     found: dict[str, bytes] = {}
     for format_name in actions.FORMATS:
         with TemporaryDirectory() as folder:
-            releasing.copy(Release.objects.get(pk=release.pk), format_name, Path(folder))
+            releasing.copy_format(Release.objects.get(pk=release.pk), format_name, Path(folder))
             found |= {
                 f"{format_name}/{path.relative_to(folder).as_posix()}": path.read_bytes()
                 for path in Path(folder).rglob("*")
@@ -186,8 +186,8 @@ def given_out(release: Release) -> dict[str, bytes]:
     return found
 
 
-def live(tides: Tides) -> str:
-    """One sum over what would be exported now."""
+def digest_of_export(tides: Tides) -> str:
+    """Return a digest of what would be exported now."""
     whole = hashlib.sha256()
     for format_name in actions.FORMATS:
         with TemporaryDirectory() as folder:
@@ -199,27 +199,27 @@ def live(tides: Tides) -> str:
 
 
 @pytest.mark.parametrize("step", CHANGING, ids=lambda step: step.__name__)
-def test_what_people_do_changes_the_next_export_and_never_the_release(tides, published, step):
-    # Something stands that can be undone or settled.
+def test_later_changes_alter_the_next_export_but_never_the_release(tides, published, step):
+    # There is a judgment that can be undone or settled.
     judge(tides, 3)
-    release = released(tides, "v1.0")
-    files, exported = kept_files(release), live(tides)
+    release = make_release(tides, "v1.0")
+    files, exported = kept_files(release), digest_of_export(tides)
 
     step(tides, 1)
 
-    assert live(tides) != exported
+    assert digest_of_export(tides) != exported
     assert kept_files(release) == files
     assert releasing.verify(release).faults == []
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 11)), min_size=1, max_size=10))
-def test_whatever_people_do_after_a_release_it_stays_the_same_bytes(scene, steps):
+def test_a_release_keeps_its_bytes_whatever_people_do_afterwards(scene, steps):
     tides, release = scene.tides, scene.release
 
     with transaction.atomic():
         for step, n in steps:
-            # What is not possible now is refused, and is no less a thing that people try.
+            # A step that is not possible now is refused, but people may try it.
             with suppress(Refused), transaction.atomic():
                 step(tides, n)
 
@@ -230,13 +230,13 @@ def test_whatever_people_do_after_a_release_it_stays_the_same_bytes(scene, steps
 
 
 class Scene:
-    """A release, and what it was when it was made."""
+    """A release, and its files at the time when it was made."""
 
     def __init__(self, tides: Tides) -> None:
-        # Both sit there, and something stands that can be undone.
+        # Both have the assignment, and there are judgments that can be undone.
         judge(tides, 2)
         judge(tides, 3)
-        self.tides, self.release = tides, released(tides, "v1.0")
+        self.tides, self.release = tides, make_release(tides, "v1.0")
         self.files, self.given_out = kept_files(self.release), given_out(self.release)
 
 
@@ -245,7 +245,7 @@ def scene(tides, published):
     return Scene(tides)
 
 
-def test_a_newer_rejudge_gives_out_the_same_bytes(scene, settings, monkeypatch):
+def test_a_newer_version_of_rejudge_returns_the_same_bytes(scene, settings, monkeypatch):
     release, files = scene.release, scene.files
     settings.VERSION = "99.0"
     monkeypatch.setattr(
@@ -256,10 +256,12 @@ def test_a_newer_rejudge_gives_out_the_same_bytes(scene, settings, monkeypatch):
     assert kept_files(release) == files
     assert given_out(release) == scene.given_out
     assert b"99.0" not in files["release.json"]
-    assert kept_files(released(scene.tides, "v2.0"))["trec/pairs.tsv"] != files["trec/pairs.tsv"]
+    assert (
+        kept_files(make_release(scene.tides, "v2.0"))["trec/pairs.tsv"] != files["trec/pairs.tsv"]
+    )
 
 
 def test_the_same_rows_released_twice_give_the_same_files(tides):
-    first, second = kept_files(released(tides, "v1.0")), kept_files(released(tides, "v1.1"))
+    first, second = kept_files(make_release(tides, "v1.0")), kept_files(make_release(tides, "v1.1"))
 
     assert {name for name in first if first[name] != second[name]} == {"release.json"}

@@ -1,4 +1,4 @@
-"""Releasing a project: everything of one moment under a name, kept and never changed."""
+"""Releasing a project: a snapshot under a name, stored and never changed."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from exporters.releases import contents, file_store
 from jobs import runner
 from jobs.runner import LEASE
 from tests import factories
-from tests.exports.conftest import AT, released
+from tests.exports.conftest import AT, make_release
 
 pytestmark = pytest.mark.both_databases
 
-# The sha256 of b"abc", as FIPS 180 has it.
+# The sha256 of b"abc", from FIPS 180.
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
 def content_of(storage, release, name):
     entry = contents.files(release)[name]
-    with storage.open(file_store.place(release.project_id, entry["sha256"])) as stream:
+    with storage.open(file_store.path_of(release.project_id, entry["sha256"])) as stream:
         return stream.read()
 
 
-def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage):
+def test_a_release_holds_every_export_from_one_snapshot(tides, write, empty_storage):
     Guideline.objects.create(project=tides.project, version=1, text="Old.", author=tides.carla)
     newest = Guideline.objects.create(
         project=tides.project, version=2, text="Read.", author=tides.carla
     )
-    # Who agreed is named in a release as in an export.
+    # With consent of all, names in a release are the same as in an export.
     tides.project.memberships.filter(user__isnull=False).update(named_at=newest.created_at)
     files = {
         f"{name}/{path}": content
@@ -47,7 +47,7 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
         for path, content in write(tides.project, name).bytes().items()
     }
 
-    release = released(tides, "v1.0", note="For the paper.")
+    release = make_release(tides, "v1.0", note="For the paper.")
 
     held = contents.of(release)
     names = set(contents.files(release))
@@ -58,7 +58,7 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
         "release.json",
     }
     for name, content in files.items():
-        # The one of the format jsonl says how people are called.
+        # The manifest of jsonl differs in the rule about people's names.
         if name != "jsonl/manifest.json":
             assert content_of(empty_storage, release, name) == content, name
     assert content_of(empty_storage, release, "guidelines.txt") == b"Read."
@@ -70,29 +70,29 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
     assert held["counts"]["trec"]["disputed"] == 1
 
 
-def test_release_json_has_one_sum_for_everything(tides, empty_storage):
-    release = released(tides, "v1.0")
+def test_the_checksum_of_release_json_covers_all_files(tides, empty_storage):
+    release = make_release(tides, "v1.0")
     release.refresh_from_db()
 
     own = content_of(empty_storage, release, "release.json")
 
     assert contents.to_bytes(contents.of(release)) == own
-    assert file_store.fault(release.project_id, contents.own_facts(release)) == ""
+    assert file_store.find_fault(release.project_id, contents.own_facts(release)) == ""
     assert {entry["name"] for entry in json.loads(own)["files"]} == set(contents.files(release)) - {
         "release.json"
     }
 
 
 def test_a_second_release_shares_the_files_that_are_the_same(tides, empty_storage):
-    released(tides, "v1.0")
-    before = shelf(empty_storage)
-    released(tides, "v1.1")
+    make_release(tides, "v1.0")
+    before = stored_names(empty_storage)
+    make_release(tides, "v1.1")
 
-    # Only what names the release differs.
-    assert len(shelf(empty_storage) - before) == 1
+    # Only release.json differs.
+    assert len(stored_names(empty_storage) - before) == 1
 
 
-def shelf(storage) -> set[str]:
+def stored_names(storage) -> set[str]:
     return {path.name for path in Path(storage.location).rglob("*") if path.is_file()}
 
 
@@ -112,8 +112,8 @@ def shelf(storage) -> set[str]:
     ],
     ids=", ".join,
 )
-def test_the_database_lets_nothing_of_a_release_be_written_again(tides, field):
-    release = released(tides, "v1.0")
+def test_the_database_refuses_changes_of_a_release(tides, field):
+    release = make_release(tides, "v1.0")
     before = Release.objects.filter(pk=release.pk).values().get()
 
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -122,8 +122,8 @@ def test_the_database_lets_nothing_of_a_release_be_written_again(tides, field):
     assert Release.objects.filter(pk=release.pk).values().get() == before
 
 
-def test_a_statement_that_knows_no_model_changes_nothing_either(tides):
-    release = released(tides, "v1.0")
+def test_raw_sql_cannot_change_a_release(tides):
+    release = make_release(tides, "v1.0")
 
     with (
         pytest.raises(IntegrityError, match="a release never changes"),
@@ -136,11 +136,11 @@ def test_a_statement_that_knows_no_model_changes_nothing_either(tides):
     assert release.note == ""
 
 
-def test_no_release_is_deleted_and_what_it_stands_on_stays(tides):
+def test_a_release_and_its_referenced_rows_cannot_be_deleted(tides):
     guideline = Guideline.objects.create(
         project=tides.project, version=1, text="Read.", author=tides.carla
     )
-    release = released(tides, "v1.0")
+    release = make_release(tides, "v1.0")
 
     for refused in (release.delete, Release.objects.all().delete):
         with pytest.raises(TypeError, match="never deleted"):
@@ -154,9 +154,9 @@ def test_no_release_is_deleted_and_what_it_stands_on_stays(tides):
 
 @pytest.mark.parametrize("name", ["v1.0", "V1.0"])
 def test_a_name_means_one_release_for_ever(tides, name):
-    released(tides, "v1.0")
+    make_release(tides, "v1.0")
 
-    with pytest.raises(Refused, match=r"There is a release called v1\.0 already"):
+    with pytest.raises(Refused, match=r"A release called v1\.0 already exists"):
         releasing.request_release(project=tides.project, name=name, by=tides.carla)
     with pytest.raises(IntegrityError), transaction.atomic():
         Release.objects.create(project=tides.project, name=name)
@@ -167,7 +167,7 @@ def test_a_name_means_one_release_for_ever(tides, name):
 @pytest.mark.parametrize(
     "name", ["", " ", "v 1", "../etc", "-v1", ".v1", "v/1", "v1\n", "é", "a" * 61]
 )
-def test_a_name_that_is_none_is_refused(tides, name):
+def test_an_invalid_name_is_refused(tides, name):
     with pytest.raises(Refused, match=r"as in v1\.0"):
         releasing.request_release(project=tides.project, name=name, by=tides.carla)
 
@@ -175,7 +175,7 @@ def test_a_name_that_is_none_is_refused(tides, name):
 
 
 @pytest.mark.parametrize("name", ["new", "Files", "cancellation"])
-def test_a_name_that_addresses_need_is_refused(tides, name):
+def test_a_name_reserved_for_urls_is_refused(tides, name):
     with pytest.raises(Refused, match=f"“{name}” cannot be the name of a release"):
         releasing.request_release(project=tides.project, name=name, by=tides.carla)
 
@@ -199,14 +199,14 @@ def test_a_note_that_is_too_long_is_refused(tides):
         releasing.request_release(project=tides.project, name="v1", note="a" * 2001, by=tides.carla)
 
 
-def test_who_does_not_lead_or_has_yet_to_judge_releases_nothing(tides):
+def test_a_nonlead_or_a_blind_lead_cannot_release(tides):
     stranger = factories.lead(factories.project("elsewhere"), "eve")
     for who in (tides.ada, stranger):
         with pytest.raises(Refused, match="Only leads of this project can release it"):
             releasing.request_release(project=tides.project, name="v1", by=who)
 
     Assignment.objects.create(pair=tides.pair, task="judge", seat=1, member=tides.carla)
-    with pytest.raises(Refused, match="would show you what others said"):
+    with pytest.raises(Refused, match="would show you what others answered"):
         releasing.request_release(project=tides.project, name="v1", by=tides.carla)
 
     assert not Release.objects.exists()
@@ -221,43 +221,45 @@ def test_one_release_of_a_project_is_made_at_a_time(tides, published):
         Release.objects.create(project=tides.project, name="v2")
 
 
-def test_a_release_called_off_leaves_its_name_free(tides, published):
+def test_a_cancelled_release_leaves_its_name_free(tides, published):
     first = releasing.request_release(project=tides.project, name="v1", by=tides.carla)
     releasing.cancel_release(release=first, by=tides.carla)
 
-    assert released(tides, "v1").state == Release.State.DONE
+    assert make_release(tides, "v1").state == Release.State.DONE
     assert Release.objects.count() == 2
 
 
-def test_what_cannot_be_written_is_said_and_leaves_its_name_free(tides, empty_storage):
+def test_a_release_that_cannot_be_written_reports_why_and_leaves_its_name_free(
+    tides, empty_storage
+):
     newest = factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
-    tides.say(newest, tides.pool["FT-9"], tides.ada, 1)
+    tides.judge(newest, tides.pool["FT-9"], tides.ada, 1)
 
     with pytest.raises(runner.JobError):
-        released(tides, "v1")
+        make_release(tides, "v1")
 
     failed = Release.objects.get()
     assert failed.error.startswith("This cannot be written: the narrative of topic 301 holds <num>")
-    assert (failed.manifest, shelf(empty_storage)) == (None, set())
+    assert (failed.manifest, stored_names(empty_storage)) == (None, set())
     factories.narrative(tides.pair, text="Only at sea.", version=4)
-    assert released(tides, "v1").state == Release.State.DONE
+    assert make_release(tides, "v1").state == Release.State.DONE
 
 
-def test_a_file_that_a_killed_worker_left_half_written_is_put_right(tides, empty_storage):
-    first = released(tides, "v1")
+def test_a_file_that_a_killed_worker_left_half_written_is_replaced(tides, empty_storage):
+    first = make_release(tides, "v1")
     entry = contents.files(first)["trec/qrels.changed.txt"]
-    place = file_store.place(tides.project.pk, entry["sha256"])
+    place = file_store.path_of(tides.project.pk, entry["sha256"])
     empty_storage.delete(place)
     empty_storage.save(place, ContentFile(b"301 0 B"))
     assert len(releasing.verify(first).faults) == 1
 
-    released(tides, "v2")
+    make_release(tides, "v2")
 
     assert releasing.verify(first).faults == []
 
 
-def test_a_worker_who_takes_over_what_is_done_has_nothing_to_do(tides, monkeypatch):
-    release = released(tides, "v1")
+def test_a_worker_that_takes_over_a_finished_release_does_nothing(tides, monkeypatch):
+    release = make_release(tides, "v1")
     monkeypatch.setattr(actions, "write", pytest.fail)
 
     releasing.build(release, runner.Progress())
@@ -265,7 +267,7 @@ def test_a_worker_who_takes_over_what_is_done_has_nothing_to_do(tides, monkeypat
     assert releasing.verify(release).faults == []
 
 
-def test_who_lost_the_lease_names_nothing(tides, published):
+def test_a_worker_that_lost_the_lease_does_not_fill_the_row(tides, published):
     release = releasing.request_release(project=tides.project, name="v1", by=tides.carla)
     runner.claim_row(Release, release.pk)
     release.refresh_from_db()
@@ -280,28 +282,24 @@ def test_who_lost_the_lease_names_nothing(tides, published):
 
 
 def test_a_missing_and_a_changed_file_are_named(tides, empty_storage):
-    release = released(tides, "v1")
+    release = make_release(tides, "v1")
     every = contents.files(release)
     missing, changed = every["jsonl/judgments.jsonl"], every["trec/topics.changed.txt"]
-    empty_storage.delete(file_store.place(tides.project.pk, missing["sha256"]))
-    place = Path(empty_storage.path(file_store.place(tides.project.pk, changed["sha256"])))
+    empty_storage.delete(file_store.path_of(tides.project.pk, missing["sha256"]))
+    place = Path(empty_storage.path(file_store.path_of(tides.project.pk, changed["sha256"])))
     place.write_bytes(b"abc")
 
     checked = releasing.verify(release)
 
-    is_not_what_was_kept = (
-        f"{changed['name']} is not what was kept: its sha256 is {OF_ABC} and should be "
-        f"{changed['sha256']}."
+    has_changed = (
+        f"{changed['name']} has changed: its sha256 is {OF_ABC} and should be {changed['sha256']}."
     )
-    assert sorted(checked.faults) == [
-        "jsonl/judgments.jsonl is missing.",
-        is_not_what_was_kept,
-    ]
+    assert sorted(checked.faults) == ["jsonl/judgments.jsonl is missing.", has_changed]
     assert checked.files == len(every)
 
 
-def test_everybody_s_work_goes_on_after_a_release(tides, write):
-    released(tides, "v1")
+def test_judging_can_continue_after_a_release(tides, write):
+    make_release(tides, "v1")
 
     Judgment.objects.update(relevance=1)
 

@@ -1,4 +1,4 @@
-"""Before a release, pairs outside the share of relevant documents that drops out are listed."""
+"""The preview of a release lists pairs in which too few or too many documents drop out."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def narrowed(db):
-    """Of 301 two of four documents drop out, of 302 one of eight (six are judged), of 303 none is
-    judged.
+    """Three pairs: in 301 two of four documents drop out, in 302 one of eight (six are judged), and
+    in 303 none is judged.
     """
     project = factories.project(kind="followir", judge_scope="relevant", overlap_judge=1)
     ada = factories.member(project, "ada")
@@ -39,7 +39,7 @@ def test_the_page_lists_them_with_their_shares(narrowed, client):
 
     found = page.context["preview"]
     assert found.share_range == (25, 75)
-    # 1 of 6 judged; the 2 that are open could still bring it to 3 of 8.
+    # 1 of 6 judged documents; with the 2 open ones it could still become 3 of 8.
     assert [(one.pair.pair_id, one.dropped, one.of, one.open) for one in found.outside_share] == [
         ("302", 1, 6, 2)
     ]
@@ -60,7 +60,7 @@ def test_programs_read_the_same(narrowed, client):
     assert (one["pair_id"], one["dropped"], one["of"], one["open"]) == ("302", 1, 6, 2)
 
 
-def test_a_kind_without_such_a_rule_lists_none(narrowed, client):
+def test_a_kind_without_a_share_rule_lists_no_pairs(narrowed, client):
     project, carla = narrowed
     project.kind = "own"
     project.save()

@@ -1,4 +1,4 @@
-"""Agreement on instructions is given for each domain of the queries, and of one domain alone."""
+"""Agreement on instructions for each domain of the queries, and for one domain alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests import factories
 
 pytestmark = pytest.mark.both_databases
 
-# Of three raters, whether each finds the query natural: three queries of each domain.
+# Whether each of three raters finds a query natural, for three queries of each domain.
 SAID = {"Books": ["111", "110", "000"], "Films": ["111", "000", "111"]}
 
 
@@ -45,7 +45,7 @@ def project(db):
 
 
 def fleiss(of):
-    """Fleiss' kappa of three raters and two categories, by hand."""
+    """Compute Fleiss' kappa of three raters and two categories by hand."""
     yes = [said.count("1") for said in of]
     observed = sum((n * (n - 1) + (3 - n) * (2 - n)) / 6 for n in yes) / len(yes)
     share = sum(yes) / (3 * len(yes))
@@ -74,7 +74,7 @@ def test_a_report_of_one_domain_counts_its_instructions_alone(project):
     assert str(scope) == "domain=Books"
 
 
-def test_the_table_of_domains_leads_to_the_part(project):
+def test_lines_of_the_domain_table_link_to_their_parts(project):
     found = {one.key: one for one in tables(agreement_of(project, seed=1, resamples=100))}
 
     lines = found["review-domains"].lines
@@ -82,8 +82,9 @@ def test_the_table_of_domains_leads_to_the_part(project):
     assert lines[0].address == "domain=Books&criterion=natural"
 
 
-def test_a_domain_that_no_query_has_is_refused_with_those_there_are(project):
-    with pytest.raises(Refused, match=r"No query here is of domain Law\. There are: Books, Films"):
+def test_unknown_domain_is_refused_with_the_known_ones(project):
+    sentence = r"No query in this project has domain Law\. The domains are: Books, Films"
+    with pytest.raises(Refused, match=sentence):
         scope_of(project, {"domain": "Law"})
 
 

@@ -1,4 +1,4 @@
-"""Two parts of a project set against each other: what is paired, what differs, what is refused."""
+"""Comparing two parts of a project: pairing, differences and refusals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement, request_comparison
 from audit.reports.comparison import COMPARED, comparison_of
 from audit.reports.scopes import WHOLE, Scope
-from audit.reports.statements_since import since
+from audit.reports.statements_since import count_changes_since
 from base.errors import Refused
 from jobs.runner import Progress
 from tests import factories
@@ -28,8 +28,8 @@ HTMX = {"HX-Request": "true"}
 @pytest.fixture
 def guided(scene, client):
     """Version 1 of the guidelines from noon, 2 a day later. Of twenty documents, ada and ben differ
-    on ten under version 1; under version 2 ben comes round on eight of them, and both judge ten
-    more, on which they agree.
+    on ten under version 1; under version 2 ben agrees on eight of them, and both judge ten more, on
+    which they agree.
     """
     client.force_login(scene.carla.user)
     for version in (1, 2):
@@ -76,14 +76,14 @@ def test_before_and_after_new_guidelines(guided):
 
     assert (found["first"]["units"], found["second"]["units"], found["paired"]) == (18, 20, 8)
     percent = found["differences"]["percent"]
-    # All of 18 under version 2, ten of twenty under version 1.
+    # They agree on all 18 under version 2, and on ten of twenty under version 1.
     assert percent["value"] == pytest.approx(0.5)
     low, high = percent["interval"]
     assert 0 < low < 0.5 < high
     assert list(found["differences"]) == list(COMPARED)
 
 
-def test_the_other_way_round_has_the_other_sign(guided):
+def test_swapping_the_parts_changes_the_sign(guided):
     found = compared(guided, Scope(guideline=1), Scope(guideline=2))
 
     assert found["differences"]["percent"]["value"] == pytest.approx(-0.5)
@@ -106,7 +106,7 @@ def test_two_categories_share_nothing(guided):
     assert found["differences"]["percent"]["value"] == pytest.approx(1 - 28 / 30)
 
 
-def test_what_is_undefined_in_one_part_has_no_difference(guided):
+def test_difference_is_undefined_if_one_part_is(guided):
     found = compared(guided, Scope(side="original"), WHOLE)
 
     assert found["differences"]["alpha_ordinal"]["value"] is None
@@ -137,8 +137,8 @@ def test_it_is_computed_by_a_job_and_shown(guided, client):
 
     page = text(client.get(address))
     for shown in (
-        "Said under version 2 of the guidelines",
-        "18 and 20, of which 8 stand in both",
+        "Answers under version 2 of the guidelines",
+        "18 and 20, of which 8 are in both",
         "0.500",
         "yes, higher",
     ):
@@ -149,7 +149,7 @@ def text(response):
     return response.getvalue().decode()
 
 
-def test_asking_twice_is_asking_once_and_agreement_is_another_report(guided):
+def test_repeated_request_returns_the_same_comparison(guided):
     def ask():
         return request_comparison(
             project=guided.project,
@@ -166,10 +166,10 @@ def test_asking_twice_is_asking_once_and_agreement_is_another_report(guided):
     ("scope", "against", "sentence"),
     [
         (WHOLE, WHOLE, "Choose two different parts"),
-        (Scope(criterion="x"), WHOLE, "Judgments are compared, not reviews"),
+        (Scope(criterion="x"), WHOLE, "Only judgments can be compared, not reviews"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(guided, scope, against, sentence):
+def test_invalid_comparison_is_refused(guided, scope, against, sentence):
     with pytest.raises(Refused, match=sentence):
         request_comparison(project=guided.project, by=guided.carla, scope=scope, against=against)
     assert not AgreementReport.objects.exists()
@@ -182,7 +182,7 @@ def test_what_cannot_be_compared_is_refused(guided, scope, against, sentence):
         ("?of=guideline%3D9&against=", "There is no such part of this project"),
     ],
 )
-def test_parts_there_are_not_are_told(guided, client, asked, sentence):
+def test_unknown_parts_are_explained(guided, client, asked, sentence):
     for response, status in (
         (client.get(guided.url + asked), 200),
         (client.post(guided.url + asked), 422),
@@ -201,7 +201,7 @@ def test_earlier_parts_are_offered(guided, client):
     assert "Choose two parts" in page
 
 
-def test_comparisons_are_listed_and_lead_to_their_page(guided, client):
+def test_comparisons_are_listed_and_link_to_their_page(guided, client):
     report = request_comparison(
         project=guided.project, by=guided.carla, scope=WHOLE, against=Scope(blind=True)
     )
@@ -215,7 +215,7 @@ def test_comparisons_are_listed_and_lead_to_their_page(guided, client):
     assert past.url == f"{guided.url}?of=&against=blind%3D1"
 
 
-def test_what_came_since_is_of_either_part(guided):
+def test_changes_since_are_counted_in_both_parts(guided):
     report = AgreementReport.objects.create(
         project=guided.project,
         compares=True,
@@ -226,7 +226,7 @@ def test_what_came_since_is_of_either_part(guided):
     query = factories.query(guided.project, "303")
     other = factories.altered(factories.pair(query))
     factories.judgment(other, factories.candidate(query, "g"), guided.ada, 1)
-    narratives_of_others = since(report).narratives
+    narratives_of_others = count_changes_since(report).narratives
     factories.judgment(guided.narrative, guided.first, guided.ada, 1)
 
-    assert (narratives_of_others, since(report).judgments) == (0, 1)
+    assert (narratives_of_others, count_changes_since(report).judgments) == (0, 1)

@@ -13,7 +13,7 @@ from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of
 from audit.reports.report_parts import COEFFICIENTS
-from audit.reports.statements_since import since
+from audit.reports.statements_since import count_changes_since
 from audit.reviews.actions import save_ratings, submit_review
 from jobs.runner import Cancelled, Progress
 from tests import factories
@@ -33,7 +33,7 @@ def values(scope, *keys):
 
 
 def judge(scene, doc_id, query=None, narrative=None, **by):
-    """One candidate and what each said of it: ada=1, ben=0."""
+    """Add one candidate with a judgment by each person: ada=1, ben=0."""
     candidate = factories.candidate(query or scene.query, doc_id)
     for name, relevance in by.items():
         factories.judgment(narrative or scene.narrative, candidate, getattr(scene, name), relevance)
@@ -49,7 +49,7 @@ def judged(scene):
 
 
 def test_judgments_of_people_are_measured(judged):
-    # Agreement 4/5. Ada says 1 of 3 and 0 of 2; ben 1 of 2 and 0 of 3: by chance 12/25.
+    # Agreement 4/5. Ada gives 1 to 3 documents and 0 to 2; ben 1 to 2 and 0 to 3: by chance 12/25.
     scope = figures(judged)["judgments"]["all"]
 
     assert (scope["units"], scope["raters"], scope["ratings"]) == (5, ["ada", "ben"], 10)
@@ -100,7 +100,7 @@ def test_each_query_is_measured(judged):
     assert values(queries[1], "percent") == [0.0]
 
 
-def test_what_has_no_value_says_why(scene):
+def test_undefined_value_has_a_reason(scene):
     judge(scene, "a", ada=1, ben=1)
 
     scope = figures(scene)["judgments"]["all"]
@@ -139,7 +139,7 @@ def test_machines_are_measured_against_people_and_never_among_them(judged):
         (["ada", "gauge"], 5),
         (["ben", "gauge"], 5),
     ]
-    # Ada says 1 three times of five.
+    # Ada gives 1 to three of five documents.
     assert values(gauge["pairs"][0], "percent") == [pytest.approx(3 / 5)]
 
 
@@ -151,7 +151,7 @@ def test_machines_among_themselves_are_not_compared(scene):
     assert [machine["pairs"] for machine in figures(scene)["machines"]] == [[], []]
 
 
-def test_only_what_stands_now_counts(judged):
+def test_only_current_judgments_count(judged):
     candidate = judge(judged, "f", ada=0)
     factories.judgment(
         judged.narrative, candidate, judged.ben, 2, superseded_at=NOON, withdrawn_at=NOON
@@ -201,7 +201,7 @@ def test_flags_and_drafts_are_counted_as_left_out(judged):
     ]
 
 
-def test_the_scale_is_the_projects_grades_and_what_files_held_besides(scene):
+def test_scale_includes_grades_that_only_files_have(scene):
     judge(scene, "a", ada=4, ben=0)
 
     assert figures(scene)["scale"] == [0, 1, 2, 4]
@@ -224,7 +224,7 @@ def test_a_grade_that_nobody_used_still_belongs_to_the_scale(db):
     assert values(scope, "cohen_linear") == [pytest.approx(2 / 11)]
 
 
-def test_other_projects_do_not_enter(judged):
+def test_other_projects_do_not_count(judged):
     other = judged.eve.project
     query = factories.query(other)
     narrative = factories.altered(factories.pair(query))
@@ -298,7 +298,7 @@ def test_progress_counts_the_scopes(judged):
     assert (progress.step, progress.done, progress.total) == ("Measuring agreement", 11, 11)
 
 
-def test_computing_stops_when_it_is_called_off(judged):
+def test_computing_stops_when_cancelled(judged):
     progress = Progress()
     progress.stop(Cancelled())
 
@@ -320,11 +320,11 @@ def report(scene):
     return AgreementReport.objects.create(project=scene.project, figures=figures(scene))
 
 
-def test_nothing_has_come_since_a_report_that_saw_everything(judged):
-    assert not since(report(judged)).anything
+def test_up_to_date_report_has_no_changes_since(judged):
+    assert not count_changes_since(report(judged)).any_change
 
 
-def test_what_came_after_a_report_is_counted(judged):
+def test_changes_after_a_report_are_counted(judged):
     made = report(judged)
     judge(judged, "f", ada=0, ben=1)
     first = judged.query.candidates.get(document__doc_id="a").judgments.get(annotator=judged.ada)
@@ -335,7 +335,7 @@ def test_what_came_after_a_report_is_counted(judged):
         pair=judged.pair, text="Only fences count.", based_on=1, by=judged.carla
     )
 
-    assert since(made) == (2, 1, 0, 1, 1)
+    assert count_changes_since(made) == (2, 1, 0, 1, 1)
 
 
 def test_judging_again_counts_once(judged):
@@ -345,13 +345,13 @@ def test_judging_again_counts_once(judged):
     first.save()
     factories.judgment(judged.narrative, first.candidate, judged.ada, 1, replaces=first)
 
-    assert since(made) == (1, 0, 0, 0, 0)
+    assert count_changes_since(made) == (1, 0, 0, 0, 0)
 
 
-def test_judgments_of_another_project_have_not_come(judged):
+def test_judgments_of_another_project_are_no_changes(judged):
     made = report(judged)
     query = factories.query(judged.eve.project)
     narrative = factories.altered(factories.pair(query))
     factories.judgment(narrative, factories.candidate(query), judged.eve, 2)
 
-    assert not since(made).anything
+    assert not count_changes_since(made).any_change

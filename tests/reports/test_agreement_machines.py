@@ -1,4 +1,4 @@
-"""People against machines stand on a page of their own, and nowhere else."""
+"""Agreement with machines is on its own page, and nowhere else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 @pytest.fixture
 def led(disputed, client):
-    """Ada said 0 and 1, ben 2 and 1; the machine says 2 of the first."""
+    """Ada's grades are 0 and 1, ben's 2 and 1; the machine gives the first document 2."""
     client.force_login(disputed.carla.user)
     disputed.gauge = factories.machine(disputed.project, "gauge")
     factories.judgment(disputed.narrative, disputed.first, disputed.gauge, 2)
@@ -41,7 +41,7 @@ def text(response):
     return response.getvalue().decode()
 
 
-def test_nothing_of_a_machine_is_among_people(led, client):
+def test_machines_are_not_on_the_page_of_people(led, client):
     before = text(client.get(led.people))
     computed(led)
 
@@ -51,7 +51,7 @@ def test_nothing_of_a_machine_is_among_people(led, client):
     assert "ada and ben" in page
 
 
-def test_each_person_stands_against_the_machine(led, client):
+def test_each_person_is_compared_with_the_machine(led, client):
     computed(led)
 
     page = text(client.get(led.machines))
@@ -62,12 +62,12 @@ def test_each_person_stands_against_the_machine(led, client):
     assert '<th class="number" scope="col">Raters</th>' in page
 
 
-def test_the_table_tells_how_often_which_grades_met(led, client):
+def test_table_counts_how_often_grades_meet(led, client):
     report = computed(led)
 
     assert report.figures is not None
     (gauge,) = report.figures["machines"]
-    # Lines are the person's 0, 1, 2; columns the machine's.
+    # Rows are the person's grades 0, 1, 2; columns the machine's.
     assert [pair["table"] for pair in gauge["pairs"]] == [
         [[0, 0, 1], [0, 0, 0], [0, 0, 0]],
         [[0, 0, 0], [0, 0, 0], [0, 0, 1]],
@@ -75,7 +75,7 @@ def test_the_table_tells_how_often_which_grades_met(led, client):
     assert "Grades of ada and of gauge" in text(client.get(led.machines))
 
 
-def test_asking_there_leads_back_there(led, client):
+def test_request_on_the_machine_page_returns_to_it(led, client):
     response = client.post(led.machines)
 
     assert response.url == led.machines
@@ -83,7 +83,7 @@ def test_asking_there_leads_back_there(led, client):
     assert "Computing agreement" in text(client.get(led.machines))
 
 
-def test_the_unit_table_with_machines_is_one_of_its_own(led, client):
+def test_machines_have_a_separate_unit_table(led, client):
     computed(led)
     url = reverse("audit:agreement_units", args=[led.project.slug]) + "?of=machines"
 
@@ -103,14 +103,14 @@ def test_without_machines_the_page_says_what_to_load(led, client):
     assert "No machine has judged here" in text(client.get(led.machines))
 
 
-def test_a_machine_that_shares_nothing_is_named(led, client):
+def test_machine_without_shared_units_is_named(led, client):
     led.narrative.judgments.exclude(annotator=led.gauge).delete()
     computed(led)
 
     assert "No person has judged what gauge judged" in text(client.get(led.machines))
 
 
-def test_who_has_yet_to_judge_sees_nothing_of_it(led, client):
+def test_blind_lead_sees_no_machine_figures(led, client):
     report = computed(led)
     factories.assignment(led.pair, led.carla)
     slug = led.project.slug
@@ -128,7 +128,7 @@ def test_who_has_yet_to_judge_sees_nothing_of_it(led, client):
 
 
 @pytest.mark.parametrize(("who", "status"), [("ada", 403), ("eve", 404)])
-def test_it_is_for_leads(led, client, who, status):
+def test_machine_page_is_for_leads(led, client, who, status):
     client.force_login(getattr(led, who).user)
 
     assert client.get(led.machines).status_code == status

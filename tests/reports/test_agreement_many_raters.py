@@ -73,7 +73,7 @@ def test_all_criteria_together_have_every_rating(rated):
     )
 
 
-def test_the_mean_over_pairs_of_many_has_an_interval_by_its_variance_in_a_split(rated):
+def test_mean_over_many_pairs_has_a_variance_interval_in_splits(rated):
     found = agreement_of(rated.project, seed=1, resamples=200)["reviews"]["criteria"]["natural"]
 
     cohen, fleiss = found["coefficients"]["cohen"], found["coefficients"]["fleiss"]

@@ -1,4 +1,4 @@
-"""Documents of one query resemble each other: the interval over queries tells how much."""
+"""Intervals over queries, which account for the similarity of documents of one query."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def judged(scene, queries):
     return found["judgments"]["all"]["coefficients"], said
 
 
-def test_it_is_that_of_the_package_over_clusters(scene):
+def test_interval_over_queries_equals_the_package_over_clusters(scene):
     found, said = judged(scene, 12)
     clustered = krippendorff_alpha(
         Ratings.from_matrix(
@@ -45,20 +45,20 @@ def test_it_is_that_of_the_package_over_clusters(scene):
     assert clustered.interval is not None
     assert alpha["interval_over_queries"] == pytest.approx(list(clustered.interval))
     assert "over 12 queries" in alpha["interval_over_queries_note"]
-    # What resembles each other tells less: the interval is wider.
+    # Similar documents carry less information, so the interval is wider.
     low, high = alpha["interval"]
     wide_low, wide_high = alpha["interval_over_queries"]
     assert wide_low < low < high < wide_high
 
 
-def test_of_few_queries_there_is_none(scene):
+def test_few_queries_give_no_interval_over_queries(scene):
     found, _ = judged(scene, 9)
 
     assert "interval_over_queries" not in found["alpha_ordinal"]
 
 
 def test_two_people_have_prevalence_and_bias_of_being_relevant(scene):
-    # From grade 1 on. Both say so of a, neither of b: (1 - 1) / 4. Ada alone of c and d: 2 / 4.
+    # From grade 1 on, both call a relevant, neither b: (1 - 1) / 4. Only ada calls c, d so: 2 / 4.
     for doc_id, adas, bens in (("a", 1, 2), ("b", 0, 0), ("c", 2, 0), ("d", 1, 0)):
         candidate = factories.candidate(scene.query, doc_id)
         factories.judgment(scene.narrative, candidate, scene.ada, adas)

@@ -1,10 +1,10 @@
-"""What a paper says of agreement: a sentence, and lines that LaTeX takes."""
+"""Text for a paper about agreement: a sentence, and lines of LaTeX."""
 
 from __future__ import annotations
 
 import pytest
 
-from audit.reports.paper import escaped, latex, sentence
+from audit.reports.paper import escape_latex, latex, sentence
 from audit.reports.tables import Line
 
 HOW = "95 % expanded percentile bootstrap over units, 2,000 resamples, seed 7"
@@ -39,7 +39,7 @@ def line(*coefficients, **more):
     )
 
 
-def test_a_line_of_latex_says_what_it_is_of_and_how_its_interval_was_made():
+def test_latex_line_names_its_units_and_interval_method():
     assert latex(figure(), unit="documents") == (
         r"Krippendorff's alpha (ordinal) $= 0.493$, 95\,\% CI $[0.477, 0.508]$ "
         r"(10,284 documents, 2 raters; expanded percentile bootstrap over units, "
@@ -47,7 +47,7 @@ def test_a_line_of_latex_says_what_it_is_of_and_how_its_interval_was_made():
     )
 
 
-def test_a_part_stands_in_the_line_as_latex_prints_it():
+def test_latex_line_escapes_the_part():
     said = latex(figure(value=-0.1), unit="documents", of="query 50%_a & {b} $c^2~d\\#")
 
     assert "$= -0.100$" in said
@@ -57,7 +57,7 @@ def test_a_part_stands_in_the_line_as_latex_prints_it():
     )
 
 
-def test_a_value_that_is_undefined_is_told_with_its_reason():
+def test_latex_line_of_an_undefined_value_gives_the_reason():
     undefined = figure(value=None, interval=None, note="undefined: only one category was used")
 
     assert latex(undefined, unit="documents") == (
@@ -66,7 +66,7 @@ def test_a_value_that_is_undefined_is_told_with_its_reason():
     )
 
 
-def test_without_an_interval_the_line_says_why():
+def test_latex_line_without_interval_says_why():
     said = latex(
         figure(interval=None, interval_note="no interval: 5 % of resamples had no value"),
         unit="documents",
@@ -84,15 +84,15 @@ def test_without_an_interval_the_line_says_why():
         ("ø 日本", "ø 日本"),
     ],
 )
-def test_what_latex_takes_for_something_else_is_escaped(text, printed):
-    assert escaped(text) == printed
+def test_special_characters_of_latex_are_escaped(text, printed):
+    assert escape_latex(text) == printed
 
 
-def test_the_sentence_says_who_what_and_how_well():
+def test_sentence_names_people_units_and_coefficients():
     percent = figure("Percent agreement", 0.44, name="percent agreement", interval=None)
 
     assert sentence(line(figure(), percent), unit="documents") == (
-        "2 people answered, and 10,284 documents had an answer of at least two of them. "
+        "2 people answered, and 10,284 documents had answers from at least two of them. "
         "Left out: 12 judged by one rater only. "
         "Krippendorff's alpha (ordinal) was 0.493 (95 % interval 0.477 to 0.508). "
         f"Percent agreement was 0.440. Intervals: {HOW}."
@@ -100,12 +100,12 @@ def test_the_sentence_says_who_what_and_how_well():
 
 
 def test_the_sentence_names_the_part():
-    assert "of at least two of them (query 301)." in sentence(
+    assert "from at least two of them (query 301)." in sentence(
         line(figure()), unit="documents", of="query 301"
     )
 
 
-def test_where_the_first_is_undefined_the_next_is_told():
+def test_sentence_uses_the_next_coefficient_if_the_first_is_undefined():
     undefined = figure(value=None, interval=None, note="undefined: only one category was used")
     percent = figure("Percent agreement", 1.0, name="percent agreement", interval=None)
 
@@ -115,7 +115,7 @@ def test_where_the_first_is_undefined_the_next_is_told():
     assert "undefined" not in said
 
 
-def test_of_nothing_there_is_no_sentence():
+def test_no_defined_value_gives_no_sentence():
     undefined = figure(value=None, interval=None, note="undefined: only one rater judged")
 
     assert sentence(line(undefined), unit="documents") == ""

@@ -1,4 +1,4 @@
-"""A report of a part of a project: asked for by the address, kept with it, listed, shown again."""
+"""Reports of a part of a project: requested by the address, stored with it, listed, shown."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def text(response):
     return response.getvalue().decode()
 
 
-def test_what_the_address_names_is_computed_and_kept_with_the_report(led, client):
+def test_part_in_the_address_is_computed_and_stored(led, client):
     response = client.post(led.url + "?query=302&blind=1")
 
     report = AgreementReport.objects.get()
@@ -65,7 +65,7 @@ def test_what_the_address_names_is_computed_and_kept_with_the_report(led, client
     assert report.sha256 == report.figures["sha256"]
 
 
-def test_two_parts_are_two_reports_and_one_part_is_one(led):
+def test_each_part_has_its_own_report(led):
     whole = request_agreement(project=led.project, by=led.carla)
     part = request_agreement(project=led.project, by=led.carla, scope=Scope(query="302"))
 
@@ -79,7 +79,7 @@ def test_the_page_shows_the_report_of_the_part_and_not_of_the_whole(led, client)
 
     page = text(client.get(led.url + "?query=302"))
 
-    assert "Of a part: query 302." in page
+    assert "Only a part: query 302." in page
     assert "1.000" in page
     assert "0.667" not in page
     assert "0.667" in text(client.get(led.url))
@@ -94,7 +94,7 @@ def test_a_part_without_report_says_so_and_offers_to_compute_it(led, client):
     assert f'action="{led.url}?category=C1"' in page
 
 
-def test_a_part_in_which_nobody_spoke_says_what_to_do(led, client):
+def test_part_without_answers_says_what_to_do(led, client):
     computed(led, "side=original")
 
     page = text(client.get(led.url + "?side=original"))
@@ -120,7 +120,9 @@ def test_people_who_share_nothing_are_counted(led, client):
     led.other.judgments.filter(annotator=led.ben).delete()
     computed(led)
 
-    assert "2 people answered here, and no two of them the same" in text(client.get(led.url))
+    assert "2 people answered here, but no two of them on the same document or instruction" in text(
+        client.get(led.url)
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,11 +131,11 @@ def test_people_who_share_nothing_are_counted(led, client):
         ("?query=999", "There is no query 999 in this project."),
         ("?guideline=7", "This project has no guidelines yet"),
         ("?one=ada", "Choose both, or leave both open."),
-        ("?week=soon", "soon is no day."),
+        ("?week=soon", "soon is not a date."),
         ("?query=" + "x" * 300, "at most 255 characters"),
     ],
 )
-def test_a_part_there_is_not_says_so_and_computes_nothing(led, client, asked, sentence):
+def test_unknown_part_is_explained_and_computes_nothing(led, client, asked, sentence):
     for response, status in (
         (client.get(led.url + asked), 200),
         (client.post(led.url + asked), 422),
@@ -194,7 +196,7 @@ def test_reports_are_listed_the_newest_first_with_their_parts(led, client):
     assert whole.figures["sha256"][:12] in page
 
 
-def test_who_has_yet_to_judge_sees_no_figure_and_no_sum_in_the_list(led, client):
+def test_blind_lead_sees_no_figure_and_no_sum_in_the_list(led, client):
     shown = [computed(led).sha256[:12], '<td class="number">0.']
     url = reverse("audit:agreement_reports", args=[led.project.slug])
     before = text(client.get(url))
@@ -207,7 +209,7 @@ def test_who_has_yet_to_judge_sees_no_figure_and_no_sum_in_the_list(led, client)
     assert not any(figure in page for figure in shown)
 
 
-def test_the_list_of_reports_comes_in_parts(led, client, django_assert_max_num_queries):
+def test_list_of_reports_is_paged(led, client, django_assert_max_num_queries):
     figures = computed(led).figures
     AgreementReport.objects.bulk_create(
         AgreementReport(project=led.project, state="done", finished_at=NOON, figures=figures)
@@ -227,7 +229,7 @@ def test_the_list_of_reports_comes_in_parts(led, client, django_assert_max_num_q
 
 
 @pytest.mark.parametrize("before", ["x", "-1", "9" * 30, "²"])
-def test_a_place_in_the_list_that_is_none_is_its_beginning(led, client, before):
+def test_invalid_cursor_shows_the_first_page(led, client, before):
     computed(led)
     url = reverse("audit:agreement_reports", args=[led.project.slug])
 
@@ -262,12 +264,12 @@ def test_a_polled_part_is_that_part(led, client):
     assert whole.headers["HX-Refresh"] == "true"
 
 
-def test_the_paper_has_its_words_on_the_page(led, client):
+def test_page_has_the_text_for_a_paper(led, client):
     computed(led)
 
     page = text(client.get(led.url))
 
-    assert "2 people answered, and 3 documents had an answer of at least two of them." in page
+    assert "2 people answered, and 3 documents had answers from at least two of them." in page
     assert r"95\,\% CI" in page
 
 
@@ -301,11 +303,11 @@ def test_the_command_prints_machines_alone(led):
     assert "Judgments of people" not in printed
 
 
-def test_the_command_says_what_there_is_not(led):
+def test_command_explains_unknown_and_empty_parts(led):
     with pytest.raises(CommandError, match="There is no query 999 in this project"):
         command("tides", "--query", "999")
-    assert "No machine has judged anything here." in command("tides", "--by", "machine")
+    assert "No machine has judged any of this." in command("tides", "--by", "machine")
     assert "Nobody has answered anything in this part." in command("tides", "--side", "original")
-    assert "No two people answered the same here; there is: ada." in command(
+    assert "No two people answered the same; all answers are by ada." in command(
         "tides", "--people", "ada", "dan"
     )

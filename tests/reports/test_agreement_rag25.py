@@ -1,8 +1,7 @@
 """RAG 2025 (TREC): the same 10,284 documents judged by people and by a language model.
 
-Loaded as judgments of a person and of a machine, computed by the job and shown on the page of
-machines: the figures equal the library's on the files themselves, and nothing of them is among
-people.
+They are loaded as judgments of a person and of a machine. The figures of the job and the page of
+machines equal the library's on the files, and the page of people has none of them.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def lines(shared_data):
 
 @pytest.fixture
 def report(db, lines, tmp_path):
-    """The report of a project into which both were loaded."""
+    """The report of a project into which both files were loaded."""
     with (tmp_path / "rag25.csv").open("w", newline="") as stream:
         out = csv.writer(stream)
         out.writerow(["query_id", "doc_id", "annotator", "relevance", "machine"])
@@ -101,7 +100,7 @@ def test_the_pages_show_what_the_library_finds(report, lines, client):
     assert "10,284 documents, 2 raters; NIST against umbrela2;" in page
 
 
-def test_nothing_of_it_is_agreement_among_people(report, client):
+def test_machine_judgments_are_not_agreement_among_people(report, client):
     people = report.figures["judgments"]["all"]
 
     assert (people["units"], people["raters"]) == (0, ["NIST"])

@@ -1,4 +1,4 @@
-"""A report is asked for, computed by a worker, shown with what it was of, and downloaded."""
+"""A report is requested, computed by a worker, shown with its scope, and downloaded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def published(settings):
-    """Keep what is handed to the broker in a list."""
+    """Collect the messages to the broker in a list."""
     settings.JOBS_DELIVER = f"{__name__}.deliver"
     DELIVERED.clear()
     return DELIVERED
@@ -76,7 +76,7 @@ def test_a_request_is_a_row_and_a_message_once_it_is_committed(
     assert published == [("audit.agreement", report.pk)]
 
 
-def test_while_one_waits_asking_again_gives_that_one(disputed, published):
+def test_repeated_request_returns_the_waiting_report(disputed, published):
     first = request_agreement(project=disputed.project, by=disputed.carla)
 
     assert request_agreement(project=disputed.project, by=disputed.carla) == first
@@ -84,7 +84,7 @@ def test_while_one_waits_asking_again_gives_that_one(disputed, published):
 
 
 @pytest.mark.parametrize("who", ["ada", "eve"])
-def test_only_leads_of_the_project_ask(disputed, published, who):
+def test_only_leads_of_the_project_request_reports(disputed, published, who):
     with pytest.raises(Refused, match="Only leads"):
         request_agreement(project=disputed.project, by=getattr(disputed, who))
 
@@ -168,18 +168,18 @@ def test_the_page_says_what_has_come_since(led, client):
 
     page = text(client.get(led.url))
 
-    assert "1 judgment has come since." in page
+    assert "Since then: 1 new judgment." in page
 
 
-def test_judgments_of_a_text_that_was_replaced_are_not_said_to_be_taken_back(led, client):
+def test_outdated_judgments_are_not_reported_as_withdrawn(led, client):
     computed(led)
     led.adas.text_replaced_at = timezone.now()
     led.adas.save()
 
     page = text(client.get(led.url))
 
-    assert "1 was outdated by a newer text since." in page
-    assert "was taken back" not in page
+    assert "Since then: 1 judgment outdated by a newer text." in page
+    assert "withdrawn" not in page
 
 
 def test_while_it_runs_the_page_shows_how_far_it_is(led, client):
@@ -204,7 +204,7 @@ def test_while_it_runs_the_page_shows_how_far_it_is(led, client):
     assert client.get(led.url, headers=HTMX).headers["HX-Refresh"] == "true"
 
 
-def test_a_failed_report_says_why_and_the_last_good_one_still_stands(led, client):
+def test_failed_report_says_why_and_the_last_good_one_is_shown(led, client):
     computed(led)
     AgreementReport.objects.create(
         project=led.project, state="failed", finished_at=NOON, error="The disk is full."
@@ -217,7 +217,7 @@ def test_a_failed_report_says_why_and_the_last_good_one_still_stands(led, client
     assert "Compute again" in page
 
 
-def test_computing_can_be_called_off(led, client):
+def test_computing_can_be_cancelled(led, client):
     report = AgreementReport.objects.create(project=led.project)
     url = reverse("audit:agreement_cancellation", args=[led.project.slug, report.pk])
 
@@ -321,6 +321,6 @@ def test_the_command_stores_nothing(disputed):
     assert not AgreementReport.objects.exists()
 
 
-def test_the_command_knows_its_projects(db):
+def test_command_refuses_an_unknown_project(db):
     with pytest.raises(CommandError, match="There is no project 'mars'"):
         command("mars")

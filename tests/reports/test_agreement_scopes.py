@@ -1,4 +1,4 @@
-"""Agreement in a part of a project: which judgments are in it, and which are not."""
+"""Agreement in a part of a project: which judgments it covers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from annotate.models import (
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of
-from audit.reports.scopes import Scope, scope_of, stored_scope, words
-from audit.reports.statements_since import since
+from audit.reports.scopes import Scope, describe_scope, scope_of, stored_scope
+from audit.reports.statements_since import count_changes_since
 from audit.reviews.actions import save_ratings, submit_review
 from base.errors import Refused
 from tests import factories
@@ -42,7 +42,7 @@ def percent(scope):
 
 
 def judge(scene, doc_id, narrative=None, at=NOON, **by):
-    """One candidate and what each said of it, at one moment: ada=1, ben=0."""
+    """Add one candidate with a judgment by each person at one time: ada=1, ben=0."""
     narrative = narrative or scene.narrative
     candidate = factories.candidate(narrative.pair.query, doc_id)
     for name, relevance in by.items():
@@ -51,7 +51,7 @@ def judge(scene, doc_id, narrative=None, at=NOON, **by):
 
 
 def again(judgment, relevance, at):
-    """The same person says something else later."""
+    """Replace a judgment by another one of the same person, later."""
     judgment.superseded_at = at
     judgment.save()
     return factories.judgment(
@@ -93,7 +93,7 @@ def two(scene):
         ({"week": date(2026, 11, 9)}, 0, None),
     ],
 )
-def test_a_part_takes_in_what_belongs_to_it(two, scope, units, value):
+def test_part_counts_the_units_that_belong_to_it(two, scope, units, value):
     found = everyone(two, **scope)
 
     assert (found["units"], percent(found)) == (
@@ -116,8 +116,8 @@ def test_without_categories_there_is_no_split_by_them(scene):
     assert agreement_of(scene.project, seed=1, resamples=100)["judgments"]["categories"] == []
 
 
-def test_a_document_is_of_the_week_in_which_it_was_last_judged(scene):
-    # Ada on Sunday, ben on Monday: known since Monday.
+def test_document_belongs_to_the_week_of_its_last_judgment(scene):
+    # Ada on Sunday, ben on Monday: the unit belongs to Monday's week.
     candidate = judge(scene, "a", at=NOON - DAY, ada=1)
     factories.judgment(scene.narrative, candidate, scene.ben, 1, at=NOON)
     judge(scene, "b", at=NOON - DAY, ada=1, ben=0)
@@ -131,7 +131,7 @@ def test_a_document_is_of_the_week_in_which_it_was_last_judged(scene):
     assert everyone(scene, week=date(2026, 11, 16))["units"] == 1
 
 
-def test_only_what_a_week_left_out_is_said_of_it(scene):
+def test_week_reports_only_its_own_left_out_judgments(scene):
     judge(scene, "a", at=NOON - DAY, ada=1, ben=1)
     judge(scene, "b", at=NOON, ada=1)
     rewriting.rewrite_narrative(pair=scene.pair, text="Other words.", based_on=1, by=scene.carla)
@@ -164,10 +164,10 @@ def guided(scene):
     return scene
 
 
-def test_each_version_of_the_guidelines_has_what_stood_when_the_next_came(guided):
+def test_guideline_version_counts_judgments_current_at_its_end(guided):
     found = agreement_of(guided.project, seed=1, resamples=100)["judgments"]
 
-    # Ben's change stands now, and not under version 1; ada said hers under version 1 only.
+    # Ben's change counts now but not under version 1; ada judged only under version 1.
     assert [(one["guideline"], one["units"], percent(one)) for one in found["guidelines"]] == [
         (0, 1, 1.0),
         (1, 1, 0.0),
@@ -182,13 +182,13 @@ def test_each_version_of_the_guidelines_has_what_stood_when_the_next_came(guided
 
 
 @pytest.mark.parametrize(("version", "value"), [(0, 1.0), (1, 0.0), (2, 1.0)])
-def test_a_version_of_the_guidelines_is_a_part_of_its_own(guided, version, value):
+def test_guideline_version_is_a_part(guided, version, value):
     found = everyone(guided, guideline=version)
 
     assert (found["units"], percent(found)) == (1, value)
 
 
-def test_what_was_taken_back_stood_under_no_version(guided):
+def test_withdrawn_judgments_count_under_no_version(guided):
     judge(guided, "slip", at=NOON, ada=1)
     slip = judge(guided, "taken back", at=NOON, ada=1, ben=0)
     slip.judgments.update(superseded_at=NOON + 3 * DAY, withdrawn_at=NOON + 3 * DAY)
@@ -208,17 +208,17 @@ def settle(scene, candidate, at):
     )
 
 
-def test_what_was_said_after_it_was_settled_is_not_blind(scene):
+def test_judgment_after_settling_is_not_blind(scene):
     candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
     settle(scene, candidate, NOON + DAY)
     again(candidate.judgments.get(annotator=scene.ben), 1, NOON + 2 * DAY)
 
     assert percent(everyone(scene)) == 1.0
-    # Ben's answer from before he could see the decision.
+    # This counts ben's answer from before he could see the decision.
     assert percent(everyone(scene, blind=True)) == 0.0
 
 
-def test_what_was_changed_before_it_was_settled_is_blind(scene):
+def test_judgment_changed_before_settling_is_blind(scene):
     candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
     again(candidate.judgments.get(annotator=scene.ben), 1, NOON + DAY)
     settle(scene, candidate, NOON + 2 * DAY)
@@ -248,7 +248,7 @@ def test_an_answer_under_new_guidelines_is_blind(scene):
     assert percent(everyone(scene, blind=True)) == 1.0
 
 
-def test_a_lead_who_answers_anew_after_another_spoke_is_not_blind(scene):
+def test_lead_who_judges_again_after_others_is_not_blind(scene):
     candidate = judge(scene, "a", at=NOON, carla=0)
     factories.judgment(scene.narrative, candidate, scene.ada, 1, at=NOON + DAY)
     again(candidate.judgments.get(annotator=scene.carla), 1, NOON + 2 * DAY)
@@ -257,7 +257,7 @@ def test_a_lead_who_answers_anew_after_another_spoke_is_not_blind(scene):
     assert percent(everyone(scene, blind=True)) == 0.0
 
 
-def test_an_annotator_who_answers_anew_is_blind_still(scene):
+def test_annotator_who_judges_again_is_still_blind(scene):
     candidate = judge(scene, "a", at=NOON, ben=0)
     factories.judgment(scene.narrative, candidate, scene.ada, 1, at=NOON + DAY)
     again(candidate.judgments.get(annotator=scene.ben), 1, NOON + 2 * DAY)
@@ -265,13 +265,13 @@ def test_an_annotator_who_answers_anew_is_blind_still(scene):
     assert percent(everyone(scene, blind=True)) == 1.0
 
 
-def test_blind_and_under_one_version_go_together(guided):
+def test_blind_and_guideline_version_can_be_combined(guided):
     hour = timedelta(hours=1)
     candidate = judge(guided, "settled", at=NOON, ada=1, ben=0)
     settle(guided, candidate, NOON + hour)
     again(candidate.judgments.get(annotator=guided.ben), 1, NOON + 2 * hour)
 
-    # Beside the document on which they differ under version 1.
+    # In addition to the document on which they differ under version 1.
     assert percent(everyone(guided, guideline=1)) == 0.5
     assert percent(everyone(guided, guideline=1, blind=True)) == 0.0
 
@@ -282,7 +282,7 @@ def review(scene, by, narrative, **others):
     submit_review(narrative=narrative, by=by)
 
 
-def test_a_criterion_is_of_reviews_and_of_nothing_else(two):
+def test_criterion_covers_only_reviews(two):
     for by in (two.ben, two.dan):
         review(two, by, two.narrative)
     review(two, two.ben, two.other, query_dependency="poor")
@@ -307,7 +307,7 @@ def test_reviews_belong_to_parts_too(two):
     assert found["reviews"]["all"]["units"] == 6
 
 
-def test_only_the_splits_that_are_asked_for_are_measured(two):
+def test_only_requested_splits_are_measured(two):
     found = agreement_of(two.project, seed=1, resamples=100, by=["query"])
 
     assert [len(found["judgments"][key]) for key in ("queries", "pairs", "weeks")] == [2, 0, 0]
@@ -324,7 +324,7 @@ def test_the_same_answers_have_the_same_sum_in_any_database(two):
 SUM = "7510894d0790dfc27d07a1a59be7a15d024751216899c8a5f40415314744569e"
 
 
-def test_another_answer_makes_another_sum_and_another_name_does(two):
+def test_other_answers_and_other_names_change_the_sum(two):
     before = agreement_of(two.project, seed=1, resamples=100)["sha256"]
     judge(two, "d", ada=0, ben=0)
     after = agreement_of(two.project, seed=1, resamples=100)["sha256"]
@@ -334,17 +334,17 @@ def test_another_answer_makes_another_sum_and_another_name_does(two):
     assert len({before, after, renamed}) == 3
 
 
-def test_what_came_elsewhere_has_not_come_since(two):
+def test_changes_outside_the_part_are_not_counted(two):
     figures = agreement_of(two.project, seed=1, resamples=100, scope=Scope(query="301"))
     made = AgreementReport.objects.create(project=two.project, scope="query=301", figures=figures)
     judge(two, "d", two.other, ada=0, ben=0)
     rewriting.rewrite_narrative(
         pair=two.other.pair, text="Only fences count.", based_on=1, by=two.carla
     )
-    assert not since(made).anything
+    assert not count_changes_since(made).any_change
 
     judge(two, "e", ada=0)
-    assert since(made) == (1, 0, 0, 0, 0)
+    assert count_changes_since(made) == (1, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -355,21 +355,21 @@ def test_what_came_elsewhere_has_not_come_since(two):
         Scope(people=("a,b", "ø"), guideline=0, week=date(2026, 11, 16), criterion="x"),
     ],
 )
-def test_a_scope_is_read_as_it_was_written(scope):
+def test_scope_round_trips_through_text(scope):
     assert stored_scope(str(scope)) == scope
 
 
-def test_a_scope_says_what_it_is_of():
-    assert words(Scope()) == ""
-    assert words(Scope(query="301", people=("ada", "ben"), guideline=0, blind=True)) == (
-        "query 301, ada and ben, said before there were guidelines, blind judgments only"
+def test_scope_is_described_in_words():
+    assert describe_scope(Scope()) == ""
+    assert describe_scope(Scope(query="301", people=("ada", "ben"), guideline=0, blind=True)) == (
+        "query 301, ada and ben, answers before there were guidelines, blind judgments only"
     )
-    assert words(Scope(side="original", guideline=2, week=date(2026, 11, 16))) == (
-        "original narratives, said under version 2 of the guidelines, in the week of 2026-11-16"
+    assert describe_scope(Scope(side="original", guideline=2, week=date(2026, 11, 16))) == (
+        "original narratives, answers under version 2 of the guidelines, in the week of 2026-11-16"
     )
 
 
-def test_a_pair_is_one_part_whoever_is_named_first(scene):
+def test_order_of_two_people_makes_no_difference(scene):
     assert scope_of(scene.project, {"one": "ben", "other": "ada"}).people == ("ada", "ben")
 
 
@@ -381,22 +381,25 @@ def test_any_day_names_its_week(scene):
     ("asked", "sentence"),
     [
         ({"query": "999"}, "There is no query 999 in this project"),
-        ({"category": "X9"}, "No instruction here is of category X9. There are: C1, S1."),
+        ({"category": "X9"}, "has category X9. The categories are: C1, S1."),
         (
             {"side": "left"},
-            "left is no side of a narrative. There are: original, altered",
+            "left is not a side of a narrative. The sides are: original, altered",
         ),
-        ({"criterion": "beauty"}, "There is no criterion beauty. There are: semantic_expansion"),
+        (
+            {"criterion": "beauty"},
+            "There is no criterion beauty. The criteria are: semantic_expansion",
+        ),
         ({"one": "ada"}, "Choose both, or leave both open"),
         ({"one": "ada", "other": "ada"}, "Choose two different ones"),
         ({"one": "ada", "other": "zoe"}, "Nobody in this project is called zoe"),
         ({"one": "ada", "other": "eve"}, "Nobody in this project is called eve"),
         ({"one": "ada", "other": "gauge"}, "gauge is a machine. The page of machines"),
         ({"guideline": "1"}, "This project has no guidelines yet"),
-        ({"week": "soon"}, "soon is no day. Write a day of the week you mean"),
+        ({"week": "soon"}, "soon is not a date. Write any day of the week"),
     ],
 )
-def test_what_there_is_not_is_refused_with_what_to_do(two, asked, sentence):
+def test_unknown_values_are_refused_with_advice(two, asked, sentence):
     factories.machine(two.project, "gauge")
 
     with pytest.raises(Refused, match=sentence):
@@ -404,6 +407,6 @@ def test_what_there_is_not_is_refused_with_what_to_do(two, asked, sentence):
 
 
 @pytest.mark.parametrize("version", ["3", "x", "-1", "²", "9" * 5000])
-def test_a_version_there_is_not_is_refused(guided, version):
+def test_unknown_guideline_version_is_refused(guided, version):
     with pytest.raises(Refused, match="The newest is 2"):
         scope_of(guided.project, {"guideline": version})

@@ -1,4 +1,4 @@
-"""A report has BCa intervals where nearly all answers are the same, and says so."""
+"""A report has BCa intervals if nearly all answers are the same, and says so."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ def test_a_skewed_table_of_judgments_is_reported_with_bca_intervals(db):
     ada, ben = factories.member(project, "ada"), factories.member(project, "ben")
     pair = factories.pair(factories.query(project))
     under = factories.altered(pair)
-    # 36 documents on which both say 0, two on which both say 1, two on which they differ: of 80
-    # answers 74 are 0.
+    # Both give 0 to 36 documents and 1 to two documents, and differ on two: 74 of 80 answers are 0.
     for first, second in [(0, 0)] * 36 + [(1, 1)] * 2 + [(0, 1)] * 2:
         candidate = factories.candidate(pair.query, text=None)
         factories.judgment(under, candidate, ada, first)
@@ -29,5 +28,5 @@ def test_a_skewed_table_of_judgments_is_reported_with_bca_intervals(db):
     assert figures["cohen"]["interval_note"] == (
         "95 % BCa bootstrap over units, 100 resamples, seed 1"
     )
-    assert "BCa where a table is skewed" in out.getvalue()
+    assert "BCa if a table is skewed" in out.getvalue()
     assert "]  BCa" in out.getvalue()

@@ -1,4 +1,4 @@
-"""The table of units: what a report counted, for who computes it anew elsewhere."""
+"""The unit table: the answers that a report counts, for computing agreement elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 @pytest.fixture
 def led(scene, client):
-    """Ada and ben on S1, ada alone on S2; another query with ben and dan, ids of every sort."""
+    """Ada and ben judge S1, ada alone S2; ben and dan another query with unusual ids."""
     client.force_login(scene.carla.user)
     InstructionPair.objects.update(category='C1, "narrow"')
     factories.judgment(scene.narrative, scene.first, scene.ada, 0, at=NOON)
@@ -62,7 +62,7 @@ def test_each_document_is_a_line_and_each_person_a_column(led, client):
         ("?side=original", []),
     ],
 )
-def test_the_table_is_of_the_part_that_the_address_names(led, client, asked, lines):
+def test_table_covers_the_part_in_the_address(led, client, asked, lines):
     assert table(client, led, asked)[1:][: len(lines) or None] == lines
 
 
@@ -75,7 +75,7 @@ def test_people_can_be_numbered(led, client):
     )
 
 
-def test_what_no_longer_stands_is_not_in_it(led, client):
+def test_superseded_judgments_are_not_in_the_table(led, client):
     led.first.judgments.filter(annotator=led.ben).update(superseded_at=NOON, withdrawn_at=NOON)
 
     assert '301,S1,301,"C1, ""narrow""",altered,1,0,,' in table(client, led)
@@ -99,7 +99,7 @@ def test_reviews_have_a_line_for_each_criterion(led, client):
     assert len(table(client, led, "?criterion=semantic_expansion", "reviews")) == 2
 
 
-def test_an_unknown_part_leads_back_with_a_sentence(led, client):
+def test_unknown_part_redirects_with_an_explanation(led, client):
     url = reverse("audit:agreement_units", args=[led.project.slug])
 
     response = client.get(url + "?query=999", follow=True)
@@ -107,7 +107,7 @@ def test_an_unknown_part_leads_back_with_a_sentence(led, client):
     assert "There is no query 999 in this project" in response.getvalue().decode()
 
 
-def test_there_is_no_other_table(led, client):
+def test_unknown_table_is_not_found(led, client):
     url = reverse("audit:agreement_units", args=[led.project.slug])
 
     assert client.get(url + "?of=documents").status_code == 404

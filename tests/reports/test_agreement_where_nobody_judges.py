@@ -1,4 +1,4 @@
-"""Where nobody judges, the agreement of a project is that on its instructions."""
+"""In a project without judging, the agreement shown is that on its instructions."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ def test_the_overview_shows_the_agreement_on_instructions(audited, client):
     assert "on 12 ratings of instructions and 2 people, computed <time" in page
 
 
-def test_the_list_of_reports_shows_it_too(audited, client):
+def test_list_of_reports_shows_the_agreement_on_instructions(audited, client):
     page = client.get(reverse("audit:agreement_reports", args=[audited.slug])).content.decode()
 
     assert "no unit was judged" not in page
     assert "1.000" in page
 
 
-def test_where_auditors_reject_the_same_the_dashboard_says_so(audited, client):
+def test_dashboard_says_that_auditors_reject_the_same(audited, client):
     page = client.get(reverse("audit:differences", args=[audited.slug])).content.decode()
 
-    assert "2 instructions were reviewed by two or more people, who reject the same." in page
+    assert (
+        "2 instructions were reviewed by two or more people, who agree on what to reject." in page
+    )
     assert "Where people differ will appear here" not in page
 
 
-def test_where_auditors_differ_the_dashboard_lists_criteria_and_nothing_is_announced(
-    audited, client
-):
+def test_dashboard_lists_criteria_on_which_auditors_differ(audited, client):
     Rating.objects.filter(review__auditor__name="ben").update(level="excellent", rejects=False)
 
     page = client.get(reverse("audit:differences", args=[audited.slug])).content.decode()
@@ -76,7 +76,7 @@ def test_where_auditors_differ_the_dashboard_lists_criteria_and_nothing_is_annou
     assert "Where people differ will appear here" not in page
 
 
-def test_where_nobody_judges_the_overview_says_how_far_the_reviews_are(audited, client):
+def test_overview_without_judging_shows_the_progress_of_reviews(audited, client):
     response = client.get(reverse("annotate:project", args=[audited.slug]))
     page = " ".join(response.content.decode().split())
 
@@ -87,7 +87,7 @@ def test_where_nobody_judges_the_overview_says_how_far_the_reviews_are(audited, 
     assert [people[name]["last_at"] for name in ("ada", "carla")] == [newest, None]
 
 
-def test_where_nobody_judges_the_dashboard_is_about_reviews(audited, client):
+def test_dashboard_without_judging_is_about_reviews(audited, client):
     response = client.get(reverse("annotate:progress", args=[audited.slug]))
     page = " ".join(response.content.decode().split())
 

@@ -1,7 +1,7 @@
 """CSFCube: two of four annotators judged each pair; our figures against two other computations.
 
-One is the krippendorff package on the file itself, the other is written out here from the
-definitions, with no code of ours.
+One is the krippendorff package on the file itself, the other is written in this file from the
+definitions, without the product's code.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def labels(shared_data):
-    """Unit -> annotator -> label, as the file has them; -1 is no label."""
+    """Unit -> annotator -> label, as in the file; -1 means no label."""
     found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     with (shared_data / "text/csfcube/converted/annotator_labels.csv").open() as stream:
         for row in csv.DictReader(stream):
@@ -59,7 +59,7 @@ def figures(db, shared_data):
 
 
 def by_package(pairs, level):
-    """The krippendorff package on (first, second) of each shared unit."""
+    """Return alpha by the krippendorff package on (first, second) of each shared unit."""
     return krippendorff.alpha(
         reliability_data=np.array(pairs, dtype=float).T,
         value_domain=[0, 1, 2, 3],

@@ -1,4 +1,4 @@
-"""Of each category of instructions: criteria, sent back, removed, and how much auditors agree."""
+"""Figures of each category of instructions: criteria, sent back, removed, auditors' agreement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def world(db):
     carla = factories.lead(project)
     rubric = rubric_of(project)
     query = factories.query(project, "1")
-    # The first criterion of each: what ada and ben say. On all others both say acceptable.
+    # The levels of ada and ben on the first criterion; on all others both say acceptable.
     said = {
         ("1_0", "C1"): ("poor", "poor"),
         ("1_1", "C1"): ("acceptable", "poor"),
@@ -83,7 +83,7 @@ def test_criteria_decisions_and_agreement_are_counted_of_each_category(world):
     assert (s1.percent.value, s1.percent.units) == (1.0, 6)
 
 
-def test_the_page_lists_them_and_the_csv_has_every_level(world, client):
+def test_page_lists_categories_and_csv_has_every_level(world, client):
     project, carla, _narratives = world
     client.force_login(carla.user)
 
@@ -99,7 +99,7 @@ def test_the_page_lists_them_and_the_csv_has_every_level(world, client):
     assert second["category"] == "S1"
 
 
-def test_programs_read_the_same(world, client):
+def test_api_returns_the_same_figures(world, client):
     project, carla, _narratives = world
     client.force_login(carla.user)
 
@@ -110,7 +110,7 @@ def test_programs_read_the_same(world, client):
     assert c1["percent"]["units"] == 12
 
 
-def test_a_lead_who_has_yet_to_review_reads_nothing_of_it(world, client):
+def test_lead_who_has_yet_to_review_sees_no_figures(world, client):
     project, carla, narratives = world
     pair = narratives["1_2"].pair
     factories.assignment(pair, carla, Assignment.Task.REVIEW)
@@ -135,7 +135,7 @@ def test_a_report_has_the_reviews_of_each_category(world):
     assert [(line.label, line.units) for line in table.lines] == [("C1", 12), ("S1", 6)]
 
 
-def test_a_report_of_an_older_version_has_no_such_table(world):
+def test_report_of_an_older_version_has_no_table_of_categories(world):
     project, _carla, _narratives = world
     figures = agreement_of(project, seed=1, resamples=100, by=("category",))
     del figures["reviews"]["categories"]

@@ -1,4 +1,4 @@
-"""Each person with themselves: what they said again of what had come before."""
+"""Intra-annotator agreement: repeats compared with the first judgments."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import Scope
-from audit.reports.statements_since import since
+from audit.reports.statements_since import count_changes_since
 from audit.reports.tables import tables
 from tests import factories
 from tests.collection.arriving import jsonl, load
 
 pytestmark = pytest.mark.both_databases
 
-# What ada said of ten documents, first and again; what ben said of two.
+# Ada's grades of ten documents, first and again; ben's of two.
 ADA = [(0, 0), (0, 0), (0, 0), (1, 1), (1, 1), (1, 1), (2, 2), (1, 2), (2, 1), (0, 1)]
 BEN = [(0, 0), (2, 2)]
 
@@ -49,14 +49,14 @@ def figures(scene, **more):
     return agreement_of(scene.project, seed=1, resamples=100, **more)
 
 
-def test_repeats_of_an_older_text_are_left_out_and_said(repeated):
+def test_repeats_of_an_older_text_are_left_out_and_counted(repeated):
     for doc_id in ("D0", "D1"):
         line = jsonl({"doc_id": doc_id, "text": "Another text."})
         load(repeated.project, "docs-jsonl", line)
 
     found = figures(repeated)
 
-    # D0 and D1 came again to ada and to ben.
+    # D0 and D1 were repeated to ada and to ben.
     assert [(one["raters"], one["units"]) for one in found["selves"]["people"]] == [(["ada"], 8)]
     told = {one["reason"]: one["count"] for one in found["left_out"]}
     assert told["repeats of an older text of the document"] == 4
@@ -70,8 +70,8 @@ def test_each_person_is_measured_with_themselves_over_all_pairs(repeated):
         (["ben"], 2),
     ]
     ada = found["people"][0]["coefficients"]
-    # Ada agrees with herself on seven of ten. First she says 0 four times, 1 four times, 2 twice;
-    # again 0 three times, 1 five times, 2 twice: by chance 12 + 20 + 4 of 100.
+    # Ada agrees with herself on seven of ten. First she gives 0 four times, 1 four times, 2 twice;
+    # then 0 three times, 1 five times, 2 twice: by chance 12 + 20 + 4 of 100.
     assert ada["percent"]["value"] == pytest.approx(7 / 10)
     assert ada["cohen"]["value"] == pytest.approx((0.70 - 0.36) / (1 - 0.36))
     low, high = ada["alpha_ordinal"]["interval"]
@@ -81,7 +81,7 @@ def test_each_person_is_measured_with_themselves_over_all_pairs(repeated):
     assert found["all"]["coefficients"]["percent"]["value"] == pytest.approx(9 / 12)
 
 
-def test_it_never_enters_the_agreement_among_people(repeated):
+def test_repeats_do_not_affect_the_agreement_among_people(repeated):
     before = figures(repeated)["judgments"]
 
     Repeat.objects.all().delete()
@@ -89,9 +89,9 @@ def test_it_never_enters_the_agreement_among_people(repeated):
     assert figures(repeated)["judgments"] == before
 
 
-def test_what_stood_when_it_came_again_is_what_is_compared(scene):
+def test_repeat_is_compared_with_the_judgment_current_at_that_time(scene):
     said = twice(scene, scene.ada, "D1", 1, 0)
-    # She changes her first judgment afterwards, to what she said the second time.
+    # She changes her first judgment afterwards, to her second answer.
     said.first.superseded_at = timezone.now()
     said.first.save()
     factories.judgment(scene.narrative, said.candidate, scene.ada, 0)
@@ -101,7 +101,7 @@ def test_what_stood_when_it_came_again_is_what_is_compared(scene):
     assert ada["coefficients"]["percent"]["value"] == 0
 
 
-def test_a_first_judgment_that_was_taken_back_gives_way_to_the_one_that_stands(scene):
+def test_withdrawn_first_judgment_is_replaced_by_the_current_one(scene):
     said = twice(scene, scene.ada, "D1", 1, 0)
     said.first.superseded_at = said.first.withdrawn_at = timezone.now()
     said.first.save()
@@ -113,7 +113,7 @@ def test_a_first_judgment_that_was_taken_back_gives_way_to_the_one_that_stands(s
     assert ada["coefficients"]["percent"]["value"] == 1
 
 
-def test_a_repeat_that_came_before_its_first_time_is_compared_with_what_was_said_then(scene):
+def test_repeat_before_the_first_judgment_is_compared_with_the_later_one(scene):
     said = twice(scene, scene.ada, "D1", None, 2)
     factories.judgment(scene.narrative, said.candidate, scene.ada, 2)
 
@@ -122,7 +122,7 @@ def test_a_repeat_that_came_before_its_first_time_is_compared_with_what_was_said
     assert (ada["units"], ada["coefficients"]["percent"]["value"]) == (1, 1)
 
 
-def test_what_is_left_out_is_counted_with_its_reason(scene):
+def test_repeats_left_out_are_counted_by_reason(scene):
     twice(scene, scene.ada, "D1", 1, None, flag="problem", note="It is cut off.")
     twice(scene, scene.ada, "D2", None, 1)
     gone = twice(scene, scene.ada, "D3", 1, 1)
@@ -149,7 +149,7 @@ def test_what_is_left_out_is_counted_with_its_reason(scene):
     assert [(one["raters"], one["units"]) for one in found["selves"]["people"]] == [(["ben"], 1)]
 
 
-def test_a_new_version_leaves_what_was_said_twice_behind(repeated):
+def test_new_narrative_version_leaves_repeats_out(repeated):
     rewriting.rewrite_narrative(
         pair=repeated.pair, text="Only far out at sea.", based_on=1, by=repeated.carla
     )
@@ -162,7 +162,7 @@ def test_a_new_version_leaves_what_was_said_twice_behind(repeated):
     )
 
 
-def test_a_part_of_a_project_has_its_own(repeated):
+def test_parts_of_a_project_have_their_own_repeats(repeated):
     def people(**scope):
         found = figures(repeated, scope=Scope(**scope))["selves"]["people"]
         return [(one["raters"], one["units"]) for one in found]
@@ -174,10 +174,10 @@ def test_a_part_of_a_project_has_its_own(repeated):
     assert figures(repeated, by=["pair"])["selves"] == {"all": None, "people": []}
 
 
-def test_a_report_knows_what_was_said_again_since_and_its_sum_changes(repeated):
+def test_new_repeats_count_as_changes_and_change_the_sum(repeated):
     before = figures(repeated)
     report = AgreementReport(project=repeated.project, figures=before)
-    assert not since(report).anything
+    assert not count_changes_since(report).any_change
 
     Repeat.objects.create(
         narrative=repeated.narrative,
@@ -187,11 +187,11 @@ def test_a_report_knows_what_was_said_again_since_and_its_sum_changes(repeated):
         first=factories.judgment(repeated.narrative, repeated.second, repeated.ada, 1),
     )
 
-    assert since(report).judgments == 2
+    assert count_changes_since(report).judgments == 2
     assert figures(repeated)["sha256"] != before["sha256"]
 
 
-def test_a_grade_that_the_project_has_no_more_stays_on_the_scale(scene):
+def test_removed_grade_stays_on_the_scale(scene):
     twice(scene, scene.ada, "D1", 1, 7)
 
     (ada,) = figures(scene)["selves"]["people"]
@@ -210,17 +210,19 @@ def test_the_table_and_the_command_have_each_person(repeated):
     assert "  ada: 10 documents" in printed.getvalue()
 
 
-def test_a_report_from_before_shows_without_it(repeated):
+def test_older_report_is_shown_without_repeats(repeated):
     old = figures(repeated)
     del old["selves"]
     del old["through"]["repeat"]
 
     assert "selves" not in {table.key for table in tables(json.loads(json.dumps(old)))}
-    # What was said again by then is new to it.
-    assert since(AgreementReport(project=repeated.project, figures=old)).judgments == 12
+    # All repeats count as new since the old report.
+    assert (
+        count_changes_since(AgreementReport(project=repeated.project, figures=old)).judgments == 12
+    )
 
 
-def test_leads_see_it_and_nobody_else(repeated, client):
+def test_only_leads_see_intra_annotator_agreement(repeated, client):
     AgreementReport.objects.create(
         project=Project.objects.get(pk=repeated.project.pk),
         state="done",

@@ -1,4 +1,4 @@
-"""Each kind of project has rules of its own, which hold, are broken by named pairs, or are open."""
+"""Each kind of project has its own rules, which hold, are broken by named pairs, or are open."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotate.judgments.label_rules import gold_standing
-from annotate.judgments.pair_rules import Counts, Promise, Rule
-from annotate.judgments.tally import promises
+from annotate.judgments.label_rules import gold_result
+from annotate.judgments.pair_rules import Counts, Rule, RuleStatus
+from annotate.judgments.tally import rule_report
 from annotate.models import Adjudication, Candidate, Condition, Narrative, Project, Verdict
 from annotate.pools.removal import remove_candidates
 from audit.reports.rule_standings import rule_standings
@@ -19,7 +19,7 @@ from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
 
-KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
+KEPT, NOT_YET, BROKEN = RuleStatus.KEPT, RuleStatus.NOT_YET, RuleStatus.BROKEN
 
 
 @pytest.mark.parametrize(
@@ -34,18 +34,18 @@ KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
         # At most 2 of 9 can still drop out.
         (Counts(kept=7, dropped=1, unjudged=1), BROKEN),
         (Counts(kept=0, dropped=4, disputed=1), BROKEN),
-        # 2 or 3 of 5: the open one decides nothing. 3 or 4 of 5: it does.
+        # 2 or 3 of 5: the open one makes no difference. 3 or 4 of 5: it does.
         (Counts(kept=2, dropped=2, disputed=1), KEPT),
         (Counts(kept=1, dropped=3, disputed=1), NOT_YET),
         (Counts(), NOT_YET),
     ],
 )
 def test_between_a_quarter_and_three_quarters_of_the_relevant_documents_drop_out(counts, promise):
-    assert counts.promise(Rule.SHARE) is promise
+    assert counts.status(Rule.SHARE) is promise
 
 
-def test_the_limits_of_a_rule_can_be_others():
-    found = Counts(kept=2, dropped=2).promise(Rule.BALANCE, {"complying": 2, "violating": 2})
+def test_limits_of_a_rule_can_be_changed():
+    found = Counts(kept=2, dropped=2).status(Rule.BALANCE, {"complying": 2, "violating": 2})
 
     assert found is KEPT
 
@@ -65,13 +65,13 @@ def test_the_limits_of_a_rule_can_be_others():
 def test_gold_is_relevant_in_original_and_instructed_and_not_in_reversed(
     instructed, original, turned, promise, wrong
 ):
-    found = gold_standing(instructed, original, turned, 1)
+    found = gold_result(instructed, original, turned, 1)
 
-    assert (found.promise, found.candidates) == (promise, wrong)
+    assert (found.status, found.candidates) == (promise, wrong)
 
 
 class Scene:
-    """A project of a kind with one pair, of which a file claims labels."""
+    """A project of a kind with one pair, for which a file claims labels."""
 
     def __init__(self, kind: str, **fields) -> None:
         self.project = factories.project(
@@ -89,7 +89,7 @@ class Scene:
         return made
 
     def standing(self) -> tuple[str, int, int, int]:
-        [one] = rule_standings(promises(self.carla))
+        [one] = rule_standings(rule_report(self.carla))
         return one.state.value, one.holds, one.not_known, len(one.broken)
 
 
@@ -105,7 +105,7 @@ def test_claimed_tables_count_where_nobody_judged_and_two_positives_are_too_few(
 
 
 @pytest.mark.django_db
-def test_a_claim_of_a_table_that_is_taken_out_of_its_pool_counts_nowhere():
+def test_claim_of_a_table_taken_out_of_its_pool_does_not_count():
     scene = Scene("followtable")
     tables = [scene.candidate(1, claimed) for claimed in (1, 1, 1, 0, 0, 0)]
     assert scene.standing() == ("holds", 1, 0, 0)
@@ -118,7 +118,7 @@ def test_a_claim_of_a_table_that_is_taken_out_of_its_pool_counts_nowhere():
 
 
 @pytest.mark.django_db
-def test_what_people_said_counts_before_what_is_claimed():
+def test_judgments_take_precedence_over_claims():
     scene = Scene("followtable")
     tables = [scene.candidate(1, claimed) for claimed in (1, 1, 1, 0, 0, 0)]
 
@@ -137,8 +137,8 @@ def test_a_gold_document_that_the_reversed_mode_claims_breaks_the_rule_and_is_na
     factories.judgment(turned, gold, scene.machine, 1)
 
     assert scene.standing() == ("broken", 0, 0, 1)
-    [one] = promises(scene.carla).pairs
-    assert one.breaking(Rule.GOLD) == [gold.pk]
+    [one] = rule_report(scene.carla).pairs
+    assert one.breaking_candidates(Rule.GOLD) == [gold.pk]
 
 
 @pytest.mark.django_db
@@ -169,7 +169,7 @@ def test_a_relevant_document_that_violates_an_attribute_breaks_the_rule():
 
 
 @pytest.mark.django_db
-def test_relevance_that_a_lead_settled_is_held_against_the_settled_attributes():
+def test_settled_relevance_is_compared_with_the_settled_attributes():
     """Two judges differ on the one attribute, and so on the relevance that follows from it."""
     scene = Scene("multi-infosearch", consensus="unanimous")
     attribute = Condition.objects.create(narrative=scene.altered, number=1, text="Short")
@@ -218,4 +218,4 @@ def test_rules_of_labels_cost_the_same_however_many_pairs_there_are(django_asser
         )
 
     with django_assert_max_num_queries(20):
-        promises(scene.carla)
+        rule_report(scene.carla)

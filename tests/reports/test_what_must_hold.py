@@ -1,4 +1,4 @@
-"""What must hold of every pair, which pairs break it, and how the taxonomy is covered."""
+"""Rules for every pair, the pairs that break them, and the coverage of the taxonomy."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from annotate.judgments.pair_rules import Change, Counts, Promise, Rule, change
-from annotate.judgments.tally import promises
+from annotate.judgments.pair_rules import Change, Counts, Rule, RuleStatus, change
+from annotate.judgments.tally import rule_report
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
 from annotate.topics.removal import remove_queries
 from audit.models import Decision
@@ -23,16 +23,16 @@ from tests import factories
         (2, 0, Change.DROPPED),
         (0, 1, Change.GREW),
         (0, 0, Change.STAYED),
-        # Nothing is known from before: nobody can say that it grew, or that it dropped out.
+        # Without a prior label, it can count neither as grown nor as dropped.
         (None, 1, Change.KEPT),
         (None, 0, Change.STAYED),
     ],
 )
-def test_what_becomes_of_a_document(before, now, became):
+def test_change_of_a_document(before, now, became):
     assert change(before, now, 1) is became
 
 
-KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
+KEPT, NOT_YET, BROKEN = RuleStatus.KEPT, RuleStatus.NOT_YET, RuleStatus.BROKEN
 
 
 @pytest.mark.parametrize(
@@ -43,21 +43,21 @@ KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
         (Counts(kept=5), KEPT, BROKEN, BROKEN),
         (Counts(kept=5, unjudged=2), KEPT, NOT_YET, BROKEN),
         (Counts(kept=5, unjudged=3), KEPT, NOT_YET, NOT_YET),
-        # Two that comply and one that violates are missing: three open ones can still be that.
+        # Two that comply and one that violates are missing: three open ones may still supply them.
         (Counts(kept=1, dropped=2, disputed=3), KEPT, KEPT, NOT_YET),
         (Counts(kept=1, dropped=2, disputed=2), KEPT, KEPT, BROKEN),
         (Counts(kept=3, unknown_before=3), KEPT, KEPT, KEPT),
     ],
 )
-def test_how_the_rules_stand(counts, shrinking, changes, balance):
-    assert counts.promise(Rule.SHRINKING) is shrinking
-    assert counts.promise(Rule.CHANGE) is changes
-    assert counts.promise(Rule.BALANCE) is balance
+def test_states_of_the_rules(counts, shrinking, changes, balance):
+    assert counts.status(Rule.SHRINKING) is shrinking
+    assert counts.status(Rule.CHANGE) is changes
+    assert counts.status(Rule.BALANCE) is balance
 
 
 @pytest.fixture
 def tides(db):
-    """Four pairs: a good one, one that grew, one in which nothing changed, one without a word."""
+    """Four pairs: a good one, one that grew, one without change, one without judgments."""
     project = factories.project(judge_scope="pool")
     made = SimpleNamespace(
         project=project,
@@ -68,7 +68,7 @@ def tides(db):
         docs={},
     )
     grades: dict[str, list[tuple[int, int | None]]] = {
-        # Earlier relevance of each document, and what ada says.
+        # The prior relevance of each document, and ada's grade.
         "good": [(1, 1), (1, 1), (1, 1), (1, 0), (1, 0), (1, 0)],
         "grown": [(0, 1), (1, 1), (1, 1), (1, 0), (1, 0), (1, 0)],
         "same": [(1, 1), (1, 2), (1, 1)],
@@ -90,12 +90,12 @@ def tides(db):
 def standing(found, rule) -> dict[str, list[str]]:
     return {
         promise.value: [one.pair.query.title for one in pairs]
-        for promise, pairs in found.by(rule).items()
+        for promise, pairs in found.pairs_by_status(rule).items()
     }
 
 
 def test_the_pairs_that_break_a_rule_are_named(tides):
-    found = promises(tides.carla)
+    found = rule_report(tides.carla)
 
     assert standing(found, Rule.SHRINKING) == {
         "kept": ["good", "same"],
@@ -113,21 +113,21 @@ def test_the_pairs_that_break_a_rule_are_named(tides):
         "broken": ["same"],
     }
     assert (found.silent, found.hidden) == (1, 0)
-    (grown,) = found.by(Rule.SHRINKING)[BROKEN]
+    (grown,) = found.pairs_by_status(Rule.SHRINKING)[BROKEN]
     assert [found.documents[candidate] for candidate in grown.grown] == ["grown-0"]
 
 
-def test_what_is_disputed_is_open_and_what_is_settled_counts(tides):
+def test_disputed_documents_are_open_and_settled_ones_count(tides):
     under = factories.altered(tides.pairs["same"])
     first, second, _ = tides.docs["same"]
     factories.judgment(under, first, tides.ben, 0)
     factories.judgment(under, second, tides.ben, 0)
-    before = promises(tides.carla)
+    before = rule_report(tides.carla)
     Adjudication.objects.create(
         narrative=under, candidate=first, relevance=0, reason="No.", cause="error", by=tides.carla
     )
 
-    after = promises(tides.carla)
+    after = rule_report(tides.carla)
 
     assert "same" in standing(before, Rule.CHANGE)["not_yet"]
     assert "same" in standing(after, Rule.CHANGE)["kept"]
@@ -135,14 +135,14 @@ def test_what_is_disputed_is_open_and_what_is_settled_counts(tides):
     assert (same.counts.kept, same.counts.dropped, same.counts.disputed) == (1, 1, 1)
 
 
-def test_what_is_settled_stands_when_the_judges_take_their_answers_back(tides):
+def test_decision_counts_even_without_judgments(tides):
     under = factories.altered(tides.pairs["silent"])
     (only,) = tides.docs["silent"]
     Adjudication.objects.create(
         narrative=under, candidate=only, relevance=0, reason="No.", cause="error", by=tides.carla
     )
 
-    found = promises(tides.carla)
+    found = rule_report(tides.carla)
 
     assert found.silent == 0
     assert "silent" in standing(found, Rule.CHANGE)["kept"]
@@ -160,7 +160,7 @@ def test_machines_older_narratives_and_removed_pairs_do_not_count(tides):
         removed_at="2026-01-01T00:00Z", removed_by=tides.carla
     )
 
-    found = promises(tides.carla)
+    found = rule_report(tides.carla)
 
     assert [one.pair.query.title for one in found.pairs] == ["good"]
     assert standing(found, Rule.SHRINKING)["kept"] == ["good"]
@@ -178,7 +178,7 @@ def test_a_pair_that_the_lead_still_judges_is_left_out(tides, client):
     assert "that you still judge yourself" in page.content.decode()
 
 
-def test_the_page_says_which_documents_grew_and_leads_there(tides, client):
+def test_page_links_to_documents_that_became_relevant(tides, client):
     client.force_login(tides.carla.user)
 
     page = client.get(reverse("audit:collection", args=["tides"]))
@@ -194,7 +194,7 @@ def test_the_page_says_which_documents_grew_and_leads_there(tides, client):
     assert counts == {"shrinking": 1, "change": 1, "balance": 1}
 
 
-def test_the_pairs_that_break_a_rule_come_in_pages(tides, client, monkeypatch):
+def test_pairs_that_break_a_rule_are_paged(tides, client, monkeypatch):
     monkeypatch.setattr("audit.reports.views.dashboard.LISTED", 1)
     Project.objects.update(relevant_from=2)
     tides.carla.project.refresh_from_db()
@@ -215,7 +215,7 @@ def test_the_page_of_an_empty_project_says_what_will_be_there(db, client):
 
     page = client.get(reverse("audit:collection", args=["tides"])).content.decode()
 
-    assert "What must hold will be counted here" in page
+    assert "The rules will be checked here" in page
     assert "The categories will appear here" in page
 
 
@@ -245,11 +245,11 @@ def decide(tides, name: str, outcome: str, narrative=None, **fields) -> None:
     )
 
 
-def test_categories_are_counted_by_what_was_decided(tides):
+def test_categories_are_counted_by_decision(tides):
     for place, key in enumerate(("C9", "C0", "C1")):
         Category.objects.create(project=tides.project, key=key, name=f"Type {key}", place=place)
     decide(tides, "good", "accepted")
-    # Sent back, written anew, and accepted.
+    # Sent back, rewritten, and accepted.
     decide(tides, "grown", "revise")
     decide(tides, "grown", "accepted", factories.narrative(tides.pairs["grown"], version=2))
     InstructionPair.objects.filter(pk=tides.pairs["same"].pk).update(
@@ -295,7 +295,7 @@ def test_queries_that_were_taken_out_are_not_among_the_removed_instructions(tide
     assert found.pairs == 3
 
 
-def test_a_decision_that_was_taken_back_or_is_on_older_words_accepts_nothing(tides):
+def test_withdrawn_and_outdated_decisions_accept_nothing(tides):
     decide(
         tides,
         "good",
@@ -309,7 +309,7 @@ def test_a_decision_that_was_taken_back_or_is_on_older_words_accepts_nothing(tid
     assert sum(one.accepted for one in coverage(tides.carla).categories) == 0
 
 
-def test_who_has_yet_to_review_learns_nothing_of_the_decision(tides):
+def test_lead_who_has_yet_to_review_does_not_see_the_decision(tides):
     decide(tides, "good", "accepted")
     before = coverage(tides.carla)
     factories.assignment(tides.pairs["good"], tides.carla, Assignment.Task.REVIEW)
@@ -320,7 +320,7 @@ def test_who_has_yet_to_review_learns_nothing_of_the_decision(tides):
     assert covered(after)["C0"] == (1, 0, 0, 0, 1)
 
 
-def test_without_a_taxonomy_no_category_is_strange_to_it(tides):
+def test_no_category_is_unknown_without_a_taxonomy(tides):
     found = coverage(tides.carla)
 
     assert (found.empty, found.unknown) == ([], [])

@@ -1,4 +1,4 @@
-"""Where disagreement concentrates, with the figures of agreement beside it."""
+"""The page of where disagreements concentrate, with charts of agreement."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def settle(tides, query_id: str, place: int, cause: str = "edge") -> None:
     )
 
 
-def test_queries_and_categories_are_counted_most_to_settle_first(tides):
+def test_queries_and_categories_with_most_to_settle_come_first(tides):
     settle(tides, "301", 2)
 
     found = differences(tides.carla)
@@ -106,7 +106,7 @@ def test_grades_that_meet_are_counted_by_pairs_of_answers(tides):
     assert [one[:2] for one in found.apart] == [(0, 2), (0, 1), (1, 2)]
 
 
-def test_what_one_person_judged_is_not_compared(tides):
+def test_documents_with_one_judge_are_not_compared(tides):
     Judgment.objects.filter(annotator=tides.ben).delete()
     factories.judgment(
         tides.under["301"], tides.docs["301"][0], factories.machine(tides.project), 2
@@ -118,7 +118,7 @@ def test_what_one_person_judged_is_not_compared(tides):
     assert (found.queries, found.answers) == ([], 0)
 
 
-def test_by_the_rule_of_more_than_half_fewer_are_to_settle(tides):
+def test_majority_rule_leaves_fewer_to_settle(tides):
     Project.objects.update(consensus="majority")
     tides.carla.project.refresh_from_db()
     factories.judgment(tides.under["301"], tides.docs["301"][1], tides.dan, 1)
@@ -128,7 +128,7 @@ def test_by_the_rule_of_more_than_half_fewer_are_to_settle(tides):
     assert spots(found.queries) == {"301": (1, 0, 3), "302": (1, 0, 3)}
 
 
-def test_conditions_on_which_verdicts_differ_stand_under_their_names(tides):
+def test_differing_conditions_are_counted_by_name(tides):
     under = tides.under["301"]
     named = Condition.objects.create(narrative=under, number=1, name="length", text="Long.")
     plain = Condition.objects.create(narrative=under, number=2, text="New.")
@@ -142,7 +142,7 @@ def test_conditions_on_which_verdicts_differ_stand_under_their_names(tides):
     assert spots(found.conditions) == {"length": (3, 0, 3)}
 
 
-def test_criteria_on_which_auditors_differ_stand_under_their_names(tides):
+def test_differing_criteria_are_counted_by_name(tides):
     pair = tides.under["301"].pair
     for by, answers in (
         (tides.ada, levels(query_dependency="poor", category_focus="acceptable")),
@@ -157,7 +157,7 @@ def test_criteria_on_which_auditors_differ_stand_under_their_names(tides):
     assert spots(found.criteria) == {"Query dependency": (1, 0, 1)}
 
 
-def test_causes_are_counted_as_they_were_settled(tides):
+def test_causes_of_decisions_are_counted(tides):
     for place, cause in ((1, "guideline"), (2, "error"), (0, "guideline")):
         settle(tides, "301", place, cause)
 
@@ -188,7 +188,7 @@ def test_a_lead_who_judges_counts_only_what_they_have_judged(tides, client):
     assert spots(before.queries) == {"302": (1, 0, 3)}
     assert before.causes == after.causes == []
     assert spots(after.queries) == {"301": (1, 0, 1), "302": (1, 0, 3)}
-    assert "Where you have a task yourself" in client.get(tides.url).content.decode()
+    assert "In your own tasks" in client.get(tides.url).content.decode()
 
 
 def test_a_lead_who_reviews_counts_no_reviews_before_their_own(tides):
@@ -205,7 +205,7 @@ def test_a_lead_who_reviews_counts_no_reviews_before_their_own(tides):
     assert differences(tides.carla).criteria == []
 
 
-def test_every_count_leads_to_what_it_counts(tides, client):
+def test_every_count_links_to_what_it_counts(tides, client):
     settle(tides, "301", 2)
     client.force_login(tides.carla.user)
 
@@ -224,7 +224,7 @@ def test_every_count_leads_to_what_it_counts(tides, client):
     assert asked == {"kind": ["judgment"], "query": ["301"]}
 
 
-def test_every_count_is_that_of_the_list_behind_it(tides, client):
+def test_every_count_equals_the_total_of_its_list(tides, client):
     condition = Condition.objects.create(
         narrative=tides.under["301"], number=1, name="length", text="Long."
     )
@@ -296,10 +296,10 @@ def test_a_lead_who_has_yet_to_answer_sees_no_figures_of_agreement(tides, client
     page = client.get(tides.url)
 
     assert (page.context["charts"], page.context["report"]) == ([], None)
-    assert "agreement would tell you what others said" in page.content.decode()
+    assert "agreement would reveal what others answered" in page.content.decode()
 
 
-def test_of_many_lines_the_first_are_drawn_and_the_rest_is_counted(tides, client, monkeypatch):
+def test_chart_draws_the_first_lines_and_counts_the_rest(tides, client, monkeypatch):
     monkeypatch.setattr("audit.reports.views.dashboard.DRAWN", 1)
     report = AgreementReport.objects.create(project=tides.project, resamples=100)
     compute_agreement(report, Progress())

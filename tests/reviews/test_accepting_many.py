@@ -1,4 +1,4 @@
-"""A lead accepts many instructions at once: those that passed, all of them or none."""
+"""A lead accepts several passed instructions at once: all of them or none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.second_pass import levels
 
 @pytest.fixture
 def two(scene):
-    """Two instructions that ben and dan let pass."""
+    """Two instructions that passed the reviews of ben and dan."""
     query = factories.query(scene.project, "302")
     pair = factories.pair(query, pair_id="302_1", original="All.")
     scene.others = factories.altered(pair)
@@ -47,7 +47,7 @@ def test_the_ticked_ones_are_accepted_and_the_filter_stays(two, client):
     assert answer.redirect_chain[-1][0].endswith("/reviews/?state=to-decide")
 
 
-def test_those_that_passed_have_a_tick_on_the_list(two, client):
+def test_only_instructions_that_passed_can_be_ticked(two, client):
     client.force_login(two.carla.user)
     address = reverse("audit:reviews", args=[two.project.slug])
 
@@ -56,7 +56,7 @@ def test_those_that_passed_have_a_tick_on_the_list(two, client):
     assert client.get(address).content.decode().count('name="narratives"') == 1
 
 
-def test_one_that_an_auditor_rejects_keeps_all_from_being_accepted(two, client):
+def test_a_rejected_instruction_prevents_all_from_being_accepted(two, client):
     third = factories.altered(
         factories.pair(factories.query(two.project, "303"), pair_id="303_1", original="All.")
     )
@@ -73,7 +73,7 @@ def test_one_that_an_auditor_rejects_keeps_all_from_being_accepted(two, client):
 
 
 @pytest.mark.parametrize("sent", [[], ["x"], ["999999"]])
-def test_what_is_no_instruction_that_waits_changes_nothing(two, client, sent):
+def test_invalid_instructions_change_nothing(two, client, sent):
     client.force_login(two.carla.user)
     address = reverse("audit:review_acceptance", args=[two.project.slug])
 

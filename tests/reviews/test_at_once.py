@@ -1,4 +1,4 @@
-"""Two people at the same moment: one decision stands, one report is made, no answer is lost."""
+"""Simultaneous actions: one decision wins, one report is made, no answer is lost."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ pytestmark = [
 ]
 
 
-def deliver(name: str, pk: int) -> None:
-    """Stands in for the broker."""
+def ignore_delivery(name: str, pk: int) -> None:
+    """Replace the broker."""
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Run all calls at the same moment, each on its own connection; give results or refusals."""
+    """Run all calls simultaneously, each on its own connection; return results or exceptions."""
     start = threading.Barrier(len(calls))
     outcomes: list[Any] = [None] * len(calls)
 
@@ -58,7 +58,7 @@ def fresh(member: Membership) -> Membership:
     return Membership.objects.select_related("project").get(pk=member.pk)
 
 
-def test_of_two_leads_who_settle_at_once_one_is_refused(disputed):
+def test_one_of_two_leads_who_settle_at_once_is_refused(disputed):
     other = factories.lead(disputed.project, "carol")
 
     outcomes = at_once(
@@ -79,7 +79,7 @@ def test_of_two_leads_who_settle_at_once_one_is_refused(disputed):
     assert Adjudication.objects.count() == 1
 
 
-def test_of_two_leads_who_decide_at_once_one_is_refused(assigned):
+def test_one_of_two_leads_who_decide_at_once_is_refused(assigned):
     answers = {**levels(), "query_dependency": ("poor", "Weak.")}
     save_ratings(narrative=assigned.narrative, answers=answers, by=assigned.dan)
     submit_review(narrative=assigned.narrative, by=assigned.dan)
@@ -101,7 +101,7 @@ def test_of_two_leads_who_decide_at_once_one_is_refused(assigned):
     assert (assigned.pair.sent_back_at is not None) == (made.outcome == "revise")
 
 
-def test_answers_from_several_tabs_at_once_are_all_kept_in_one_review(assigned):
+def test_simultaneous_answers_from_several_tabs_are_saved_in_one_review(assigned):
     outcomes = at_once(
         *(
             lambda key=key: save_rating(
@@ -119,7 +119,7 @@ def test_answers_from_several_tabs_at_once_are_all_kept_in_one_review(assigned):
     assert Rating.objects.filter(level="acceptable").count() == 6
 
 
-def test_a_review_handed_in_while_the_text_is_rewritten_counts_or_is_stale(assigned):
+def test_a_review_submitted_during_a_rewrite_counts_or_is_stale(assigned):
     save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
 
     handed_in, rewritten = at_once(
@@ -131,12 +131,12 @@ def test_a_review_handed_in_while_the_text_is_rewritten_counts_or_is_stale(assig
 
     assert isinstance(rewritten, Narrative)
     assert isinstance(handed_in, Review | Stale)
-    # Either way the auditor has the new version to review.
+    # In both cases the auditor has the new version to review.
     assert Assignment.objects.get(member=assigned.dan).done_at is None
 
 
-def test_two_requests_for_agreement_at_once_are_one_report(disputed, settings):
-    settings.JOBS_DELIVER = f"{__name__}.deliver"
+def test_simultaneous_requests_for_agreement_make_one_report(disputed, settings):
+    settings.JOBS_DELIVER = f"{__name__}.ignore_delivery"
 
     outcomes = at_once(
         *[lambda: request_agreement(project=disputed.project, by=fresh(disputed.carla))] * 4

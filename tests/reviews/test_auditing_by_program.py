@@ -1,4 +1,4 @@
-"""The second pass by program: the same rules as on its pages, and the same blindness."""
+"""The API of the second pass follows the same rules and blindness as its pages."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_review_with_something_missing_is_not_taken(assigned):
     assert not Review.objects.submitted().exists()
 
 
-def test_what_others_said_of_an_instruction_comes_after_ones_own_review_and_without_names(assigned):
+def test_other_reviews_appear_without_names_after_ones_own_review(assigned):
     dan, ben = Program("dan", "judge"), Program("ben", "judge")
     narrative = {"narrative": assigned.narrative.pk}
     here = f"pairs/{assigned.pair.pk}/review/"
@@ -76,7 +76,7 @@ def test_what_others_said_of_an_instruction_comes_after_ones_own_review_and_with
     assert after["others"][0]["answers"][0]["level"] == "acceptable"
 
 
-def test_a_lead_decides_and_takes_it_back(assigned):
+def test_a_lead_decides_and_withdraws_the_decision(assigned):
     for name in ("ben", "dan"):
         program = Program(name, "judge")
         narrative = {"narrative": assigned.narrative.pk}
@@ -96,7 +96,7 @@ def test_a_lead_decides_and_takes_it_back(assigned):
     assert Decision.objects.get().withdrawn_by == assigned.carla
 
 
-def test_a_rubric_of_ones_own_comes_in_force_and_faults_are_named(scene):
+def test_a_new_rubric_becomes_current_and_an_invalid_one_is_refused(scene):
     carla = Program("carla", "lead")
     rubric = {
         "name": "ours-1",
@@ -153,7 +153,7 @@ def test_an_answer_is_adopted_with_its_words(disputed):
     assert (both.status_code, neither.status_code) == (400, 400)
 
 
-def test_that_names_were_looked_up_is_kept(disputed):
+def test_looking_up_names_is_recorded(disputed):
     carla = Program("carla", "lead")
     where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/"
 
@@ -166,7 +166,7 @@ def test_that_names_were_looked_up_is_kept(disputed):
     assert Reveal.objects.get().by == disputed.carla
 
 
-def test_who_has_yet_to_judge_reads_nothing_of_it(disputed):
+def test_a_lead_who_owes_a_judgment_cannot_read_the_disagreement(disputed):
     factories.assignment(disputed.pair, disputed.carla)
     carla = Program("carla", "lead")
     where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/disagreement/"
@@ -209,7 +209,7 @@ def test_many_are_settled_as_the_preview_counted_or_not_at_all(disputed):
     assert not Adjudication.objects.current().exists()
 
 
-def test_programs_follow_nobody_while_names_are_hidden(disputed):
+def test_programs_cannot_settle_by_person_while_names_are_hidden(disputed):
     carla = Program("carla", "lead")
     ada = disputed.carla.project.memberships.get(name="ada")
 
@@ -247,7 +247,7 @@ def test_a_sample_is_drawn_checked_blind_and_settled_by_a_third(db):
     assert scene.project.samples.count() == 1
 
 
-def test_a_lead_reads_what_one_said_of_a_label_once_both_have(db):
+def test_a_lead_does_not_read_one_check_before_both_are_given(db):
     claimed_scene({"C1": {"A": 0}})
     carla = Program("carla", "lead", "judge")
     drawn = {"name": "Spot", "source": "machine", "rater": "model", "size": 1, "seed": 7}
@@ -272,7 +272,7 @@ def test_a_lead_reads_what_one_said_of_a_label_once_both_have(db):
         ({"source": "prior", "created_by": 1}, "/created_by"),
     ],
 )
-def test_a_sample_that_makes_no_sense_is_refused_with_its_place(db, sent, pointer):
+def test_an_invalid_sample_is_refused_with_a_pointer(db, sent, pointer):
     scene = claimed_scene({"C1": {"A": 0}})
     asked = {"name": "Spot", "size": 1, "seed": 7, **sent}
 
@@ -300,7 +300,7 @@ def test_agreement_is_asked_for_computed_and_read(disputed, published, finish_jo
     assert AgreementReport.objects.get().scope == "blind=1"
 
 
-def test_a_lead_who_has_yet_to_answer_reads_no_figures(disputed, published, finish_jobs):
+def test_a_lead_who_owes_answers_reads_no_figures(disputed, published, finish_jobs):
     carla = Program("carla", "lead")
     report = carla.send("POST", "projects/tides/agreement/reports/").json()["id"]
     finish_jobs()
@@ -313,7 +313,7 @@ def test_a_lead_who_has_yet_to_answer_reads_no_figures(disputed, published, fini
     assert carla.get("projects/tides/agreement/units/").status_code == 403
 
 
-def test_a_part_that_the_project_does_not_have_is_refused_with_its_place(disputed):
+def test_an_unknown_part_is_refused_with_a_pointer(disputed):
     response = Program("carla", "lead").send(
         "POST", "projects/tides/agreement/reports/", {"query": "999"}
     )

@@ -1,4 +1,4 @@
-"""What makes no sense in an audit is answered with a sentence on the page, and changes nothing."""
+"""Invalid input in the second pass is answered with a sentence on the page and changes nothing."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SUSPECTS = "/projects/tides/suspects/"
 
 @pytest.fixture
 def carla(scene, client):
-    """The lead of the scene, signed in; its two documents are claimed by the earlier qrels."""
+    """Sign in the lead of the scene, whose two documents have claims from earlier qrels."""
     client.force_login(scene.carla.user)
     return client
 
 
-def answered(client: Any, url: str, sent: dict[str, Any]) -> str:
-    """Send it, see that nothing changed, and return the page that it came to, as it is read."""
+def post_unchanged(client: Any, url: str, sent: dict[str, Any]) -> str:
+    """Post `sent`, assert that nothing changed, and return the text of the resulting page."""
     before = rows()
     response = client.post(url, sent, follow=True)
     assert rows() == before
@@ -39,7 +39,7 @@ def answered(client: Any, url: str, sent: dict[str, Any]) -> str:
 
 
 def test_a_sample_larger_than_its_frame(carla):
-    page = answered(carla, DRAW, {**SAMPLE, "size": "3", "seed": "1"})
+    page = post_unchanged(carla, DRAW, {**SAMPLE, "size": "3", "seed": "1"})
 
     assert "There are 2 to draw from, fewer than the 3 asked for." in page
 
@@ -47,7 +47,7 @@ def test_a_sample_larger_than_its_frame(carla):
 def test_a_stratum_with_nothing_in_it(scene, carla):
     factories.pair(factories.query(scene.project, "302"))
 
-    page = answered(carla, DRAW, {**SAMPLE, "stratify": "query", "size": "1", "seed": "1"})
+    page = post_unchanged(carla, DRAW, {**SAMPLE, "stratify": "query", "size": "1", "seed": "1"})
 
     assert "“302” has nothing in it to draw from" in page
 
@@ -58,9 +58,9 @@ def test_runs_for_other_queries(scene, carla):
     RunLine.objects.create(run=run, query=other, document=scene.first.document, rank=1, score=1.0)
     asked = {"claims": "prior", "runs": [run.pk], "depth": "10", "at_least": "1"}
 
-    page = answered(carla, SUSPECTS, {**asked, "name": "Look again", "stratify": "none"})
+    page = post_unchanged(carla, SUSPECTS, {**asked, "name": "Look again", "stratify": "none"})
 
-    assert "has a query that so many of these runs have." in page
+    assert "has a query that is in so many of these runs." in page
 
 
 @pytest.mark.parametrize("more", [{}, {"submit": "yes"}], ids=["a draft", "handed in"])
@@ -70,7 +70,9 @@ def test_a_review_on_a_superseded_version(assigned, client, more):
     )
     client.force_login(assigned.dan.user)
 
-    page = answered(client, f"/pairs/{assigned.pair.pk}/review/", form(assigned, levels()) | more)
+    page = post_unchanged(
+        client, f"/pairs/{assigned.pair.pk}/review/", form(assigned, levels()) | more
+    )
 
     assert "The narrative changed while you were reading. Read it again, then rate it." in page
 
@@ -101,15 +103,15 @@ def test_one_key_of_a_review_on_a_superseded_version(assigned, client):
 
 
 @pytest.mark.parametrize("outcome", ["accepted", "revise", "removed"])
-def test_a_decision_on_what_nobody_has_reviewed(scene, carla, outcome):
+def test_a_decision_before_any_review(scene, carla, outcome):
     url = f"/narratives/{scene.narrative.pk}/decision/"
 
-    page = answered(carla, url, {"outcome": outcome, "reason": "Because."})
+    page = post_unchanged(carla, url, {"outcome": outcome, "reason": "Because."})
 
     assert "Nobody has reviewed this version yet, so there is nothing to decide." in page
 
 
-def test_a_decision_on_what_another_lead_has_decided_meanwhile(assigned, client):
+def test_a_decision_after_another_leads_decision(assigned, client):
     for auditor in (assigned.dan, assigned.ben):
         save_ratings(narrative=assigned.narrative, answers=levels(), by=auditor)
         submit_review(narrative=assigned.narrative, by=auditor)
@@ -117,33 +119,33 @@ def test_a_decision_on_what_another_lead_has_decided_meanwhile(assigned, client)
     client.force_login(factories.lead(assigned.project, "gina").user)
     url = f"/narratives/{assigned.narrative.pk}/decision/"
 
-    page = answered(client, url, {"outcome": "removed", "reason": "Because."})
+    page = post_unchanged(client, url, {"outcome": "removed", "reason": "Because."})
 
     assert "carla has decided this: accepted. Withdraw that decision first." in page
 
 
-def test_accepting_what_not_every_auditor_has_reviewed(assigned, carla):
+def test_accepting_before_every_auditor_has_reviewed(assigned, carla):
     save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
     submit_review(narrative=assigned.narrative, by=assigned.dan)
     url = f"/narratives/{assigned.narrative.pk}/decision/"
 
-    page = answered(carla, url, {"outcome": "accepted", "reason": ""})
+    page = post_unchanged(carla, url, {"outcome": "accepted", "reason": ""})
 
     assert "1 of 2 reviews are in. Accept it once all are." in page
 
 
 @pytest.mark.parametrize("said", [{}, {"ada": 1, "ben": 1}], ids=["nobody", "both the same"])
-def test_settling_what_nobody_disagrees_on(scene, carla, said):
+def test_settling_without_a_disagreement(scene, carla, said):
     for name, relevance in said.items():
         factories.judgment(scene.narrative, scene.first, getattr(scene, name), relevance)
     url = f"/narratives/{scene.narrative.pk}/candidates/{scene.first.pk}/disagreement/"
 
-    page = answered(carla, url, {"relevance": "1", "reason": "Because.", "cause": "edge"})
+    page = post_unchanged(carla, url, {"relevance": "1", "reason": "Because.", "cause": "edge"})
 
     assert "Nobody disagrees about this document." in page
 
 
-def test_a_poor_rating_without_words_is_kept_as_a_draft_and_not_lost(assigned, client):
+def test_a_poor_rating_without_words_is_saved_in_the_draft(assigned, client):
     client.force_login(assigned.dan.user)
     url = f"/pairs/{assigned.pair.pk}/review/"
     answers = levels() | {"query_dependency": ("poor", "")}
@@ -158,11 +160,11 @@ def test_a_poor_rating_without_words_is_kept_as_a_draft_and_not_lost(assigned, c
     assert later.count(' aria-pressed="true"') + later.count(" checked") == 6
 
 
-def test_a_review_in_a_project_that_was_put_away(assigned, client):
+def test_a_review_in_an_archived_project(assigned, client):
     Project.objects.update(archived_at="2026-03-02T09:30Z", archived_by=assigned.carla.user)
     client.force_login(assigned.dan.user)
 
-    page = answered(client, f"/pairs/{assigned.pair.pk}/review/", form(assigned, levels()))
+    page = post_unchanged(client, f"/pairs/{assigned.pair.pk}/review/", form(assigned, levels()))
 
     assert "This project is archived." in page
 
@@ -170,14 +172,14 @@ def test_a_review_in_a_project_that_was_put_away(assigned, client):
 def test_an_assignment_where_all_are_taken(assigned, client):
     client.force_login(assigned.ada.user)
 
-    page = answered(client, "/projects/tides/reviews/assignment/", {})
+    page = post_unchanged(client, "/projects/tides/reviews/assignment/", {})
 
     assert "Every task is taken, or there is nothing to review now." in page
     assert not assignments.holds(pair=assigned.pair, task=Assignment.Task.REVIEW, by=assigned.ada)
 
 
 def form(scene: SimpleNamespace, answers: dict[str, tuple[str, str]]) -> dict[str, Any]:
-    """The form of the review page, filled in."""
+    """Return the data of a completed review form."""
     sent: dict[str, Any] = {"narrative": scene.narrative.pk}
     for key, (level, words) in answers.items():
         sent |= {f"level-{key}": level, f"words-{key}": words}

@@ -1,4 +1,4 @@
-"""Blind means blind: no page tells what others said to someone who has yet to answer."""
+"""Blind means blind: no page reveals others' answers to someone who has not answered yet."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from tests.second_pass import levels
 
 LINK = re.compile(r'(?:href|hx-get|action)="(/[^"#]*)"')
 
-# A word of each, found nowhere else: their notes, their reviews, what leads decided.
+# A unique word for each note, review and decision.
 ADA, BEN, MACHINE = "Anchovy", "Banjo", "Machete"
 BENS_REVIEW, DANS_DRAFT, SETTLED, DECIDED = "Bassoon", "Dandelion", "Sextant", "Deckchair"
 SECRETS = {ADA, BEN, MACHINE, BENS_REVIEW, DANS_DRAFT, SETTLED, DECIDED}
 
 
 @pytest.fixture
-def told(scene):
-    """Ada and ben have judged and differ; ben has reviewed, dan has begun to; carla has decided."""
+def scene_with_answers(scene):
+    """Ada and ben have judged and differ; ben has reviewed, dan has a draft; carla has decided."""
     Project.objects.update(overlap_judge=3)
     for member in (scene.ada, scene.ben, scene.carla, scene.dan):
         member.project.refresh_from_db()
@@ -64,7 +64,7 @@ def told(scene):
     compute_agreement(report, Progress())
     AgreementReport.objects.update(state="done", finished_at=report.requested_at)
     about = [scene.narrative.pk]
-    scene.doors = [
+    scene.start_urls = [
         reverse("annotate:home"),
         reverse("annotate:project", args=[scene.project.slug]),
         reverse("annotate:queries", args=[scene.project.slug]),
@@ -89,9 +89,9 @@ def told(scene):
     return scene
 
 
-def walk(client, doors, **headers):
-    """Everything that can be read from here, following every link, page by page."""
-    waiting, seen, read = list(doors), set(), {}
+def crawl(client, start_urls, **headers):
+    """Return every page that can be reached from `start_urls` by following links."""
+    waiting, seen, read = list(start_urls), set(), {}
     while waiting:
         url = waiting.pop()
         if url in seen or url.startswith(("/static/", "/accounts/", "/admin/")):
@@ -110,45 +110,47 @@ def walk(client, doors, **headers):
     ("who", "may_read"),
     [
         ("ada", {ADA}),
-        # Ben has submitted his review, so what was said of that version is open to him.
+        # Ben has submitted his review, so he may read the reviews of that version.
         ("ben", {BEN, BENS_REVIEW, DECIDED}),
         ("dan", {DANS_DRAFT}),
         ("eve", set()),
     ],
 )
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "htmx"])
-def test_nobody_reads_what_others_said_before_they_have_answered(
-    told, client, who, may_read, headers
+def test_nobody_reads_others_answers_before_answering(
+    scene_with_answers, client, who, may_read, headers
 ):
-    client.force_login(getattr(told, who).user)
+    client.force_login(getattr(scene_with_answers, who).user)
 
-    read = walk(client, told.doors, **headers)
+    read = crawl(client, scene_with_answers.start_urls, **headers)
 
     found = {(word, url) for url, page in read.items() for word in SECRETS if word in page}
     assert read
     assert {word for word, _ in found} <= may_read, sorted(found)
 
 
-def test_who_is_not_signed_in_reads_nothing(told, client):
-    assert walk(client, told.doors) == {}
+def test_visitors_read_nothing(scene_with_answers, client):
+    assert crawl(client, scene_with_answers.start_urls) == {}
 
 
-def test_a_lead_reads_all_of_it_so_the_walk_would_find_it(told, client):
-    client.force_login(told.carla.user)
+def test_a_lead_reads_every_answer_so_the_crawl_can_find_them(scene_with_answers, client):
+    client.force_login(scene_with_answers.carla.user)
 
-    read = walk(client, told.doors)
+    read = crawl(client, scene_with_answers.start_urls)
 
     found = {word for page in read.values() for word in SECRETS if word in page}
-    # A draft is its auditor's until it is submitted.
+    # A draft is visible only to its auditor.
     assert found == SECRETS - {DANS_DRAFT}
 
 
-def test_the_judge_page_of_who_has_not_judged_shows_no_grade_of_anybody(told, client):
-    client.force_login(told.dan.user)
+def test_the_judge_page_shows_no_grades_before_judging(scene_with_answers, client):
+    client.force_login(scene_with_answers.dan.user)
 
-    page = client.get(reverse("annotate:judge", args=[told.pair.pk, told.first.pk]))
+    page = client.get(
+        reverse("annotate:judge", args=[scene_with_answers.pair.pk, scene_with_answers.first.pk])
+    )
 
     grades = re.findall(r'id="grade-[^>]*', page.content.decode())
     assert len(grades) == 3
     assert not any('aria-pressed="true"' in grade for grade in grades)
-    assert Judgment.objects.current().filter(candidate=told.first).count() == 3
+    assert Judgment.objects.current().filter(candidate=scene_with_answers.first).count() == 3

@@ -1,4 +1,4 @@
-"""A lead accepts an instruction, sends it back or removes it, by what the reviews say."""
+"""A lead accepts an instruction, sends it back or removes it, based on its reviews."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from audit.reviews.decisions import decide, withdraw_decision
 from base.errors import Refused, Stale
 from tests.second_pass import levels
 
-# After everything that the factories make.
+# Later than every row that the factories make.
 NOON = datetime(2100, 1, 1, 12, tzinfo=UTC)
 
 
-def hand_in(scene, by, **others):
+def submit_levels(scene, by, **others):
     save_ratings(narrative=scene.narrative, answers=levels(**others), by=by)
     submit_review(narrative=scene.narrative, by=by)
 
@@ -27,17 +27,17 @@ def hand_in(scene, by, **others):
 @pytest.fixture
 def passed(assigned):
     for auditor in (assigned.dan, assigned.ben):
-        hand_in(assigned, auditor)
+        submit_levels(assigned, auditor)
     return assigned
 
 
 @pytest.fixture
 def rejected(assigned):
-    hand_in(assigned, assigned.dan, query_dependency="poor")
+    submit_levels(assigned, assigned.dan, query_dependency="poor")
     return assigned
 
 
-def deciding(scene, outcome, **changes):
+def decide_as_lead(scene, outcome, **changes):
     asked = {
         "narrative": scene.narrative,
         "outcome": outcome,
@@ -53,15 +53,15 @@ def pair_of(scene):
     return InstructionPair.objects.get(pk=scene.pair.pk)
 
 
-def test_what_every_auditor_passed_is_accepted_without_a_reason(passed):
-    made = deciding(passed, "accepted")
+def test_accepting_a_passed_instruction_needs_no_reason(passed):
+    made = decide_as_lead(passed, "accepted")
 
     assert (made.outcome, made.reason, made.by, made.at) == ("accepted", "", passed.carla, NOON)
     assert (pair_of(passed).sent_back_at, pair_of(passed).removed_at) == (None, None)
 
 
 def test_sending_back_asks_for_a_new_version(rejected):
-    deciding(rejected, "revise", reason="Do not repeat the query.")
+    decide_as_lead(rejected, "revise", reason="Do not repeat the query.")
 
     assert (pair_of(rejected).sent_back_at, pair_of(rejected).sent_back_by) == (
         NOON,
@@ -77,31 +77,31 @@ def test_sending_back_opens_the_rewrite_assignment_of_its_author_again(assigned)
         pair=assigned.pair, text="Only fences count.", based_on=1, by=assigned.ada
     )
     assert Assignment.objects.get(pk=assignment.pk).done_at is not None
-    hand_in(assigned, assigned.dan, query_dependency="poor")
+    submit_levels(assigned, assigned.dan, query_dependency="poor")
 
-    deciding(assigned, "revise", reason="Do not repeat the query.", now=None)
+    decide_as_lead(assigned, "revise", reason="Do not repeat the query.", now=None)
 
     assert Assignment.objects.get(pk=assignment.pk).done_at is None
 
 
 def test_removing_takes_the_pair_out_of_the_work(rejected):
-    deciding(rejected, "removed", reason="Beyond repair.")
+    decide_as_lead(rejected, "removed", reason="Beyond repair.")
 
     assert (pair_of(rejected).removed_at, pair_of(rejected).removed_by) == (NOON, rejected.carla)
 
 
 def test_the_same_decision_again_changes_nothing(rejected):
-    first = deciding(rejected, "revise", reason="Again.")
+    first = decide_as_lead(rejected, "revise", reason="Again.")
 
-    assert deciding(rejected, "revise", reason="Again.") == first
+    assert decide_as_lead(rejected, "revise", reason="Again.") == first
     assert Decision.objects.count() == 1
 
 
-def test_another_decision_is_refused_while_one_stands(passed):
-    deciding(passed, "accepted")
+def test_a_second_decision_is_refused_while_one_is_current(passed):
+    decide_as_lead(passed, "accepted")
 
     with pytest.raises(Refused, match="carla has decided this: accepted"):
-        deciding(passed, "removed", reason="No.")
+        decide_as_lead(passed, "removed", reason="No.")
 
     assert Decision.objects.get().outcome == "accepted"
     assert pair_of(passed).removed_at is None
@@ -110,7 +110,7 @@ def test_another_decision_is_refused_while_one_stands(passed):
 @pytest.mark.parametrize("outcome", ["revise", "removed"])
 def test_deciding_against_an_instruction_needs_a_reason(rejected, outcome):
     with pytest.raises(Refused, match="Give a reason"):
-        deciding(rejected, outcome, reason=" ")
+        decide_as_lead(rejected, outcome, reason=" ")
 
     assert not Decision.objects.exists()
     assert (pair_of(rejected).sent_back_at, pair_of(rejected).removed_at) == (None, None)
@@ -118,24 +118,26 @@ def test_deciding_against_an_instruction_needs_a_reason(rejected, outcome):
 
 def test_accepting_against_an_auditor_needs_a_reason(rejected):
     with pytest.raises(Refused, match="rejects it"):
-        deciding(rejected, "accepted")
+        decide_as_lead(rejected, "accepted")
 
-    assert deciding(rejected, "accepted", reason="It does not repeat it.").outcome == "accepted"
+    assert (
+        decide_as_lead(rejected, "accepted", reason="It does not repeat it.").outcome == "accepted"
+    )
 
 
 def test_accepting_waits_for_every_auditor(assigned):
-    hand_in(assigned, assigned.dan)
+    submit_levels(assigned, assigned.dan)
 
     with pytest.raises(Refused, match="1 of 2 reviews are in"):
-        deciding(assigned, "accepted")
+        decide_as_lead(assigned, "accepted")
 
     assert not Decision.objects.exists()
 
 
 @pytest.mark.parametrize("outcome", ["accepted", "revise", "removed"])
-def test_what_nobody_has_reviewed_cannot_be_decided(assigned, outcome):
+def test_a_version_without_reviews_cannot_be_decided(assigned, outcome):
     with pytest.raises(Refused, match="Nobody has reviewed"):
-        deciding(assigned, outcome, reason="So.")
+        decide_as_lead(assigned, outcome, reason="So.")
 
     assert not Decision.objects.exists()
 
@@ -144,15 +146,15 @@ def test_what_nobody_has_reviewed_cannot_be_decided(assigned, outcome):
     ("outcome", "reason", "sentence"),
     [("maybe", "So.", "Choose one"), ("revise", "x" * 10_001, "10,001 characters")],
 )
-def test_what_is_no_decision_is_refused(rejected, outcome, reason, sentence):
+def test_an_invalid_decision_is_refused(rejected, outcome, reason, sentence):
     with pytest.raises(Refused, match=sentence):
-        deciding(rejected, outcome, reason=reason)
+        decide_as_lead(rejected, outcome, reason=reason)
 
 
 @pytest.mark.parametrize("who", ["ada", "dan", "eve"])
 def test_only_leads_of_the_project_decide(rejected, who):
     with pytest.raises(Refused, match="Only leads"):
-        deciding(rejected, "removed", reason="So.", by=getattr(rejected, who))
+        decide_as_lead(rejected, "removed", reason="So.", by=getattr(rejected, who))
 
     assert not Decision.objects.exists()
 
@@ -163,14 +165,14 @@ def test_a_superseded_version_is_not_decided(passed):
     )
 
     with pytest.raises(Stale, match="Read the new version"):
-        deciding(passed, "accepted")
+        decide_as_lead(passed, "accepted")
 
     assert not Decision.objects.exists()
 
 
 @pytest.mark.parametrize("outcome", ["revise", "removed"])
 def test_a_withdrawn_decision_leaves_the_pair_as_it_was(rejected, outcome):
-    made = deciding(rejected, outcome, reason="So.")
+    made = decide_as_lead(rejected, outcome, reason="So.")
 
     taken_back = withdraw_decision(decision=made, by=rejected.carla, now=NOON)
 
@@ -180,22 +182,22 @@ def test_a_withdrawn_decision_leaves_the_pair_as_it_was(rejected, outcome):
 
 
 def test_withdrawing_twice_changes_nothing(passed):
-    made = deciding(passed, "accepted")
+    made = decide_as_lead(passed, "accepted")
     withdraw_decision(decision=made, by=passed.carla, now=NOON)
 
     assert withdraw_decision(decision=made, by=passed.carla).withdrawn_at == NOON
 
 
-def test_after_a_withdrawal_it_can_be_decided_anew(rejected):
-    made = deciding(rejected, "revise", reason="So.")
+def test_a_new_decision_can_follow_a_withdrawal(rejected):
+    made = decide_as_lead(rejected, "revise", reason="So.")
     withdraw_decision(decision=made, by=rejected.carla)
 
-    assert deciding(rejected, "removed", reason="Beyond repair.").outcome == "removed"
+    assert decide_as_lead(rejected, "removed", reason="Beyond repair.").outcome == "removed"
     assert Decision.objects.count() == 2
 
 
-def test_what_was_rewritten_since_is_not_withdrawn(rejected):
-    made = deciding(rejected, "revise", reason="So.")
+def test_a_decision_on_a_rewritten_version_cannot_be_withdrawn(rejected):
+    made = decide_as_lead(rejected, "revise", reason="So.")
     rewriting.rewrite_narrative(
         pair=rejected.pair, text="Only fences count.", based_on=1, by=rejected.carla
     )
@@ -208,7 +210,7 @@ def test_what_was_rewritten_since_is_not_withdrawn(rejected):
 
 @pytest.mark.parametrize("who", ["dan", "eve"])
 def test_only_leads_of_the_project_withdraw(rejected, who):
-    made = deciding(rejected, "removed", reason="So.")
+    made = decide_as_lead(rejected, "removed", reason="So.")
 
     with pytest.raises(Refused, match="Only leads"):
         withdraw_decision(decision=made, by=getattr(rejected, who))
@@ -216,8 +218,8 @@ def test_only_leads_of_the_project_withdraw(rejected, who):
     assert pair_of(rejected).removed_at is not None
 
 
-def test_the_audit_log_says_what_was_decided_and_what_was_withdrawn(passed):
-    decision = deciding(passed, "removed", reason="It names one document.")
+def test_the_audit_log_lists_decisions_and_withdrawals(passed):
+    decision = decide_as_lead(passed, "removed", reason="It names one document.")
     withdraw_decision(decision=decision, by=passed.carla)
 
     told = AuditEvent.objects.filter(what__startswith="instruction.").order_by("pk")
@@ -228,11 +230,11 @@ def test_the_audit_log_says_what_was_decided_and_what_was_withdrawn(passed):
 
 
 @pytest.mark.parametrize(("overlap", "todo"), [(0, [1]), (1, [])])
-def test_what_is_sent_back_is_to_do_where_nobody_is_asked_to_rewrite(
+def test_sent_back_instructions_are_a_leads_todo_if_nobody_rewrites(
     rejected, client, overlap, todo
 ):
     type(rejected.project).objects.filter(pk=rejected.project.pk).update(overlap_rewrite=overlap)
-    deciding(rejected, "revise", reason="Say where.")
+    decide_as_lead(rejected, "revise", reason="Say where.")
     client.force_login(rejected.carla.user)
 
     page = client.get(rejected.project.get_absolute_url())

@@ -1,4 +1,4 @@
-"""Leads find instructions by words, category, author, auditor and criterion; blind stays blind."""
+"""Leads filter instructions by words, category, author, auditor and criterion, and stay blind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.second_pass import levels
 
 @pytest.fixture
 def several(assigned):
-    """The scene and two more instructions: of dunes, which dan rejects, and of birds."""
+    """The scene with two more instructions: on dunes, which dan rejects, and on birds."""
     project = assigned.project
     assigned.pair.category = "scope"
     assigned.pair.save()
@@ -52,27 +52,27 @@ def listed(client, scene, **asked):
         ({"criterion": "semantic_expansion"}, []),
     ],
 )
-def test_words_a_category_and_a_criterion_find_instructions(several, client, asked, found):
+def test_instructions_can_be_found_by_words_category_and_criterion(several, client, asked, found):
     client.force_login(several.carla.user)
 
     assert listed(client, several, **asked) == found
 
 
-def test_people_find_what_they_wrote_and_what_they_reviewed(several, client):
+def test_instructions_can_be_found_by_author_and_auditor(several, client):
     client.force_login(several.carla.user)
 
     assert listed(client, several, author=several.ben.pk) == ["303_1"]
     assert listed(client, several, auditor=several.dan.pk) == ["302_1", "303_1"]
 
 
-def test_a_filter_and_a_state_hold_together(several, client):
+def test_a_filter_and_a_state_combine(several, client):
     client.force_login(several.carla.user)
 
     assert listed(client, several, state="to-decide") == ["302_1"]
     assert listed(client, several, state="to-decide", search="waders") == []
 
 
-def test_a_lead_who_owes_a_review_learns_nothing_of_the_others_by_a_filter(several, client):
+def test_filters_reveal_nothing_to_a_lead_who_owes_a_review(several, client):
     assignments.take(
         pair=several.dunes, task=Assignment.Task.REVIEW, by=several.carla, become_blind=True
     )
@@ -83,7 +83,7 @@ def test_a_lead_who_owes_a_review_learns_nothing_of_the_others_by_a_filter(sever
     assert "302_1" in listed(client, several)
 
 
-def test_who_does_not_lead_finds_by_words_and_category_alone(several, client):
+def test_members_can_filter_only_by_words_and_category(several, client):
     client.force_login(several.ada.user)
     response = client.get(reverse("audit:reviews", args=[several.project.slug]))
 

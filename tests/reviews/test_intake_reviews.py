@@ -1,4 +1,4 @@
-"""Reviews and decisions from a file, after the instructions they are about."""
+"""Reviews and decisions from a file."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def decision(**fields: object) -> dict[str, Any]:
     }
 
 
-def take(pair, *records: dict[str, Any]):
+def load_records(pair, *records: dict[str, Any]):
     return load(pair.project, "judgments-jsonl", jsonl(*records))
 
 
 def test_a_review_comes_with_its_ratings(pair):
     worst = {"criterion": FOLLOWTABLE.keys[0], "level": "poor", "words": "Says nothing."}
 
-    report = take(pair, review(ratings=[worst, *review()["ratings"][1:]]))
+    report = load_records(pair, review(ratings=[worst, *review()["ratings"][1:]]))
 
     assert counts(report) == (1, 1, 0, 0, 0)
     assert rows(report)["reviews"] == (1, 0, 0)
@@ -69,24 +69,24 @@ def test_a_review_comes_with_its_ratings(pair):
 
 
 def test_loading_again_changes_nothing(pair):
-    take(pair, review(), decision())
+    load_records(pair, review(), decision())
 
-    report = take(pair, review(), decision())
+    report = load_records(pair, review(), decision())
 
     assert counts(report) == (2, 0, 0, 2, 0)
     assert (Review.objects.count(), Decision.objects.count()) == (1, 1)
 
 
-def test_a_review_that_is_here_already_stays_as_it_is(pair):
-    take(pair, review())
+def test_a_file_cannot_change_a_stored_review(pair):
+    load_records(pair, review())
     worst = {"criterion": FOLLOWTABLE.keys[0], "level": "poor", "words": "Says nothing."}
 
-    report = take(pair, review(ratings=[worst, *review()["ratings"][1:]]))
+    report = load_records(pair, review(ratings=[worst, *review()["ratings"][1:]]))
 
     assert problems(report) == [
         (
-            "file.txt:1: dan has reviewed version 1 of 907_0 here already, and said otherwise: a "
-            "review stays as it is"
+            "file.txt:1: dan has already reviewed version 1 of 907_0, with other content: a review "
+            "cannot change"
         )
     ]
     assert set(Rating.objects.values_list("level", flat=True)) == {"acceptable"}
@@ -113,8 +113,8 @@ def test_a_review_that_is_here_already_stays_as_it_is(pair):
         ({"query_id": "908"}, "instruction pair 907_0 belongs to query 907"),
     ],
 )
-def test_a_review_that_cannot_be_kept_is_refused_with_its_line(pair, fields, sentence):
-    report = take(pair, review(auditor="ada"), review(**fields))
+def test_an_invalid_review_is_refused_with_its_line(pair, fields, sentence):
+    report = load_records(pair, review(auditor="ada"), review(**fields))
 
     assert [problem.line for problem in report.problems] == [2] * report.refused
     assert sentence in report.problems[0].message
@@ -122,13 +122,13 @@ def test_a_review_that_cannot_be_kept_is_refused_with_its_line(pair, fields, sen
 
 
 def test_the_same_review_twice_in_a_file_is_refused(pair):
-    report = take(pair, review(), review())
+    report = load_records(pair, review(), review())
 
     assert problems(report) == ["file.txt:2: dan has reviewed this version of 907_0 on line 1"]
 
 
 def test_a_decision_has_its_effect_on_the_pair(pair):
-    report = take(pair, decision())
+    report = load_records(pair, decision())
 
     assert rows(report)["decisions"] == (1, 0, 0)
     pair.refresh_from_db()
@@ -138,16 +138,16 @@ def test_a_decision_has_its_effect_on_the_pair(pair):
 def test_a_decision_on_an_older_version_has_no_effect_any_more(pair):
     factories.narrative(pair, version=2)
 
-    take(pair, decision(outcome="revise"))
+    load_records(pair, decision(outcome="revise"))
 
     pair.refresh_from_db()
     assert pair.sent_back_at is None
 
 
-def test_a_decision_that_the_file_knows_to_be_withdrawn_is_withdrawn_here_too(pair):
-    take(pair, decision())
+def test_a_file_withdraws_a_stored_decision(pair):
+    load_records(pair, decision())
 
-    report = take(pair, decision(withdrawn_by="carla", withdrawn_at=LATER))
+    report = load_records(pair, decision(withdrawn_by="carla", withdrawn_at=LATER))
 
     assert counts(report) == (1, 0, 1, 0, 0)
     assert Decision.objects.get().withdrawn_at == datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -155,13 +155,13 @@ def test_a_decision_that_the_file_knows_to_be_withdrawn_is_withdrawn_here_too(pa
     assert pair.removed_at is None
 
 
-def test_a_decision_that_stands_is_not_overruled_by_a_file(pair):
-    take(pair, decision(outcome="accepted", reason=""))
+def test_a_file_cannot_overrule_a_current_decision(pair):
+    load_records(pair, decision(outcome="accepted", reason=""))
 
-    report = take(pair, decision())
+    report = load_records(pair, decision())
 
     assert problems(report) == [
-        "file.txt:1: carla has decided version 1 of 907_0 here already: accepted"
+        "file.txt:1: carla has already decided on version 1 of 907_0: accepted"
     ]
     pair.refresh_from_db()
     assert pair.removed_at is None
@@ -171,10 +171,10 @@ def test_a_decision_that_stands_is_not_overruled_by_a_file(pair):
     ("fields", "sentence"),
     [
         ({"reason": " "}, "a decision to revise or remove needs a reason"),
-        ({"withdrawn_at": LATER}, "a withdrawn decision says by whom and when"),
+        ({"withdrawn_at": LATER}, "a withdrawn decision needs both withdrawn_by and withdrawn_at"),
     ],
 )
-def test_a_decision_that_cannot_be_kept_is_refused(pair, fields, sentence):
-    report = take(pair, decision(**fields))
+def test_an_invalid_decision_in_a_file_is_refused(pair, fields, sentence):
+    report = load_records(pair, decision(**fields))
 
     assert problems(report) == [f"file.txt:1: {sentence}"]

@@ -1,4 +1,4 @@
-"""A machine's review is stored as a machine's: it is shown beside people's, and counts nowhere."""
+"""A machine's review is stored as such: shown beside people's reviews, and never counted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from audit.reviews import rubrics
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE, Verdict
 from audit.reviews.decisions import decide
-from audit.reviews.passes import passes_of, story, to_decide, verdict_of
+from audit.reviews.passes import narratives_to_decide, passes_of, story, verdict_of
 from audit.reviews.rejected import rejected
 from audit.settling import queue as disagreements
-from audit.settling.queue_filters import Kind, Wanted
+from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
 from exporters.exports.selection import pairs as pairs_of
 from exporters.exports.statements import reviews as exported
@@ -48,29 +48,29 @@ def review(auditor: str = CRITIC, level: str = "poor", **fields: Any) -> dict[st
     }
 
 
-def take(scene, *records):
+def load_records(scene, *records):
     return load(scene.project, "judgments-jsonl", jsonl(*records))
 
 
-def hand_in(scene, by, **others):
+def submit_levels(scene, by, **others):
     save_ratings(narrative=scene.narrative, answers=levels(**others), by=by)
     submit_review(narrative=scene.narrative, by=by)
 
 
 @pytest.fixture
 def criticised(assigned):
-    """The machine finds everything poor; dan and ben have yet to say a word."""
-    assert problems(take(assigned, review())) == []
+    """The machine finds everything poor; dan and ben have not reviewed yet."""
+    assert problems(load_records(assigned, review())) == []
     return assigned
 
 
-def test_a_file_says_that_a_machine_reviewed(criticised):
+def test_a_file_can_mark_a_review_as_a_machines(criticised):
     assert Review.objects.get().auditor.is_machine
-    assert take(criticised, review()).unchanged == 1
+    assert load_records(criticised, review()).unchanged == 1
 
 
-def test_what_a_person_is_called_cannot_be_a_machine(assigned):
-    report = take(assigned, review("dan"))
+def test_a_machine_cannot_have_the_name_of_a_person(assigned):
+    report = load_records(assigned, review("dan"))
 
     assert problems(report) == [
         "file.txt:1: “dan” is a person in this project; a machine needs another name"
@@ -78,65 +78,65 @@ def test_what_a_person_is_called_cannot_be_a_machine(assigned):
     assert not Review.objects.exists()
 
 
-def test_a_machine_that_is_known_stays_one_where_a_file_does_not_say_so(criticised):
+def test_a_known_machine_remains_one_if_a_file_does_not_say_so(criticised):
     again = factories.pair(factories.query(criticised.project, "302"))
 
-    take(criticised, review(pair_id=again.pair_id, query_id="302", machine=False))
+    load_records(criticised, review(pair_id=again.pair_id, query_id="302", machine=False))
 
     assert set(Review.objects.values_list("auditor__is_machine", flat=True)) == {True}
 
 
-def test_it_counts_in_no_verdict_and_no_number_of_reviews(criticised):
+def test_a_machines_review_counts_in_no_verdict_and_no_number_of_reviews(criticised):
     narrative = criticised.narrative
 
     assert (
         verdict_of(passes_of([narrative])[narrative.pk], criticised.project) is Verdict.UNREVIEWED
     )
-    assert list(to_decide(criticised.carla)) == []
+    assert list(narratives_to_decide(criticised.carla)) == []
     assert list(rejected(criticised.project, undecided=True, everyone=True)) == []
-    hand_in(criticised, criticised.dan)
-    hand_in(criticised, criticised.ben)
+    submit_levels(criticised, criticised.dan)
+    submit_levels(criticised, criticised.ben)
     assert verdict_of(passes_of([narrative])[narrative.pk], criticised.project) is Verdict.PASSED
     reviewed = overview.reviews_by_member(criticised.project)
     people = {criticised.dan.pk: 1, criticised.ben.pk: 1}
     assert {key: one.reviews for key, one in reviewed.items() if key in people} == people
 
 
-def test_it_lets_nobody_decide_before_people_have_reviewed(criticised):
+def test_a_machines_review_does_not_allow_a_decision(criticised):
     with pytest.raises(Refused, match="Nobody has reviewed this version yet"):
         decide(
             narrative=criticised.narrative, outcome="revise", reason="Weak.", by=criticised.carla
         )
-    hand_in(criticised, criticised.dan)
+    submit_levels(criticised, criticised.dan)
     with pytest.raises(Refused, match="1 of 2 reviews are in"):
         decide(narrative=criticised.narrative, outcome="accepted", reason="", by=criticised.carla)
 
 
-def test_it_makes_no_disagreement_with_people(criticised):
-    hand_in(criticised, criticised.dan)
-    hand_in(criticised, criticised.ben)
+def test_a_machines_review_makes_no_disagreement(criticised):
+    submit_levels(criticised, criticised.dan)
+    submit_levels(criticised, criticised.ben)
 
-    wanted = Wanted(kind=Kind.REVIEW)
-    assert disagreements.count(criticised.carla, wanted) == 0
+    wanted = QueueFilter(kind=Kind.REVIEW)
+    assert disagreements.count_disagreements(criticised.carla, wanted) == 0
 
 
-def test_it_does_not_choose_the_rubric_that_people_review_under(criticised):
+def test_a_machines_review_does_not_choose_the_rubric_for_people(criticised):
     nine = FOLLOWTABLE._replace(name="nine-1")
-    factories_rubric(criticised.project, nine)
+    choose_new_rubric(criticised.project, nine)
 
-    assert rubrics.under(criticised.narrative, criticised.project.pk).name == "nine-1"
+    assert rubrics.rubric_for(criticised.narrative, criticised.project.pk).name == "nine-1"
 
 
-def factories_rubric(project, content):
+def choose_new_rubric(project, content):
     from audit.reviews.project_rubric import choose_rubric, save_rubric
 
     save_rubric(project=project, content=content, by=None)
     choose_rubric(project=project, name=content.name, by=None)
 
 
-def test_it_is_a_rater_of_no_agreement_among_people_and_stands_against_each(criticised):
-    hand_in(criticised, criticised.dan)
-    hand_in(criticised, criticised.ben)
+def test_a_machine_is_compared_with_people_but_not_counted_among_them(criticised):
+    submit_levels(criticised, criticised.dan)
+    submit_levels(criticised, criticised.ben)
 
     figures = agreement_of(criticised.project, seed=1, resamples=100)
 
@@ -144,18 +144,18 @@ def test_it_is_a_rater_of_no_agreement_among_people_and_stands_against_each(crit
     assert (among_people["raters"], among_people["ratings"]) == (["ben", "dan"], 12)
     (reviewing,) = against_machines(figures)
     assert reviewing.machine == CRITIC
-    # Six criteria each; people say excellent, the machine poor.
+    # Six criteria each; people rate excellent, the machine poor.
     assert [(line.label, line.units) for line in reviewing.table.lines] == [("ben", 6), ("dan", 6)]
     percent = reviewing.table.lines[0].coefficients[0]
     assert percent["value"] == 0.0
 
 
-def test_people_read_it_beside_their_own_once_they_have_handed_in(criticised, client):
+def test_auditors_read_a_machines_review_after_submitting_their_own(criticised, client):
     client.force_login(criticised.dan.user)
     url = f"/pairs/{criticised.pair.pk}/story/"
 
     before = client.get(url).content.decode()
-    hand_in(criticised, criticised.dan)
+    submit_levels(criticised, criticised.dan)
     after = client.get(url).content.decode()
 
     assert CRITIC not in before
@@ -166,9 +166,9 @@ def test_people_read_it_beside_their_own_once_they_have_handed_in(criticised, cl
     assert len(chapter.machines) == 1
 
 
-def test_who_settles_reads_it_beside_what_auditors_said(criticised, client):
-    hand_in(criticised, criticised.dan, query_dependency="poor")
-    hand_in(criticised, criticised.ben)
+def test_a_lead_reads_a_machines_review_beside_those_of_auditors(criticised, client):
+    submit_levels(criticised, criticised.dan, query_dependency="poor")
+    submit_levels(criticised, criticised.ben)
     client.force_login(criticised.carla.user)
 
     page = client.get(f"/narratives/{criticised.narrative.pk}/disagreement/").content.decode()
@@ -177,7 +177,7 @@ def test_who_settles_reads_it_beside_what_auditors_said(criticised, client):
     assert CRITIC in page
 
 
-def test_the_export_says_that_it_is_a_machines(criticised):
+def test_the_export_marks_a_machines_review(criticised):
     (record,) = exported(pairs_of(criticised.project))
 
     assert record.machine is True
@@ -197,8 +197,8 @@ def test_the_export_says_that_it_is_a_machines(criticised):
 def test_a_machine_decides_nothing(criticised, kind, fields, sentence):
     about = {"type": kind, "pair_id": "301", "query_id": "301", **fields}
 
-    flagged = take(criticised, {**about, "machine": True})
-    named = take(criticised, about)
+    flagged = load_records(criticised, {**about, "machine": True})
+    named = load_records(criticised, about)
 
     assert sentence in problems(flagged)[0]
     assert sentence in problems(named)[0]
@@ -208,7 +208,7 @@ def test_a_machine_decides_nothing(criticised, kind, fields, sentence):
 def test_a_flag_of_a_machine_is_stored_as_a_machines(scene):
     flag = {"type": "flag", "query_id": "301", "doc_id": "S1", "annotator": CRITIC, "kind": "later"}
 
-    take(scene, {**flag, "machine": True})
+    load_records(scene, {**flag, "machine": True})
 
     assert Flag.objects.get().annotator == Membership.objects.get(is_machine=True)
 

@@ -1,4 +1,4 @@
-"""Where the kind says so, more than half of the auditors reject an instruction, not one of them."""
+"""In some kinds, more than half of the auditors must reject an instruction, instead of one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from annotate.models import Membership
 from audit.models import Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE, Verdict, verdict
 from audit.reviews.decisions import accept_many, decide
-from audit.reviews.passes import passes_of, to_decide, verdict_of
+from audit.reviews.passes import narratives_to_decide, passes_of, verdict_of
 from audit.reviews.rejected import rejected
-from base.errors import Unfit
+from base.errors import InvalidField
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -24,10 +24,10 @@ GOOD, _CARE, POOR = FOLLOWTABLE.levels
         (1, 4, Verdict.PASSED),
         (2, 4, Verdict.PASSED),
         (3, 4, Verdict.REJECTED),
-        # Three of four reject it, whatever the fourth says.
+        # Three of four reject it, whatever the fourth review is.
         (3, 3, Verdict.REJECTED),
         (2, 3, Verdict.INCOMPLETE),
-        # More have come than were asked for.
+        # More reviews than wanted.
         (3, 6, Verdict.PASSED),
         (4, 6, Verdict.REJECTED),
     ],
@@ -39,7 +39,7 @@ def test_more_than_half_of_four_auditors_reject(against, of, expected):
 
 
 class Scene:
-    """An instruction that four people review, and how many of them reject it."""
+    """An instruction that wants four reviews, some of them rejecting."""
 
     def __init__(self, kind: str = "multiconir") -> None:
         self.project = factories.project(kind=kind, overlap_review=4)
@@ -72,9 +72,9 @@ class Scene:
         return verdict_of(passes_of([self.narrative])[self.narrative.pk], self.project)
 
     def waits(self) -> list[bool]:
-        """Whether a lead has to decide, and whether it goes back to its generator undecided."""
+        """Return whether a lead has to decide, and whether `rejected --undecided` lists it."""
         back = rejected(self.project, undecided=True)
-        return [to_decide(self.carla).exists(), back.exists()]
+        return [narratives_to_decide(self.carla).exists(), back.exists()]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_pages_and_lists_follow_the_rule_of_the_kind(db, kind, against, of, foun
     assert scene.waits() == waits
 
 
-def test_what_a_minority_rejects_is_accepted_without_a_reason(db):
+def test_accepting_against_a_minority_needs_no_reason(db):
     scene = Scene()
     scene.review(against=2, of=4)
 
@@ -105,9 +105,9 @@ def test_what_a_minority_rejects_is_accepted_without_a_reason(db):
     assert made.outcome == "accepted"
 
 
-def test_what_most_reject_is_accepted_with_a_reason_alone(db):
+def test_accepting_against_a_majority_needs_a_reason(db):
     scene = Scene()
     scene.review(against=3, of=4)
 
-    with pytest.raises(Unfit, match="Give the reason"):
+    with pytest.raises(InvalidField, match="Give the reason"):
         decide(narrative=scene.narrative, outcome="accepted", by=scene.carla)

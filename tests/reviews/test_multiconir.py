@@ -1,7 +1,7 @@
-"""MultiConIR's protocol: ten raters say of each query whether it is natural, precise, plausible;
-two people count the conditions that a document meets, and a third settles.
+"""MultiConIR's protocol: ten raters rate each query as natural, precise and plausible; two people
+count the conditions that a document meets, and a third settles.
 
-The figures are computed a second time here, in plain arithmetic from the counts.
+The expected figures are computed from the counts in plain arithmetic.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from django.test import Client
 
 from annotate.models import Judgment, Narrative, Project
 from audit.checks import actions as checks
-from audit.checks.claims import Asked
+from audit.checks.claims import ClaimSelection
 from audit.checks.figures import figures
 from audit.checks.samples import draw_sample
 from audit.models import Rating, Review, Sample
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 RATERS = 10
 QUERIES = 30
-# How many of the ten say "not valid" of a query, for the 30 queries in their order.
+# How many of the ten rate a query "not valid", for the 30 queries in order.
 NOT_VALID = {
     "natural": [0] * 20 + [1] * 5 + [9, 10, 10, 10, 10],
     "precise": [10, 9, 10, 2] + [0] * 26,
@@ -45,7 +45,7 @@ def load(kind, file, *more):
 
 @pytest.fixture
 def loaded(shared_data, settings, tmp_path):
-    """The thirty queries of the file, each an instruction, under the rubric of the protocol."""
+    """Load the thirty queries of the file as instructions, with the rubric of the protocol."""
     default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path / "storage")}}
     settings.STORAGES = {**settings.STORAGES, "default": default}
     grades = ",".join(map(str, range(11)))
@@ -57,7 +57,7 @@ def loaded(shared_data, settings, tmp_path):
 
 @pytest.fixture
 def rated(loaded, tmp_path):
-    """After ten raters: two of them took assignments here, eight come from a file."""
+    """Add the reviews of ten raters: two through assignments, eight from a file."""
     narratives = list(Narrative.objects.filter(side="altered").order_by("pair__pk"))
     place = {narrative.pair_id: number for number, narrative in enumerate(narratives)}
     for number in range(2):
@@ -92,7 +92,7 @@ def rated(loaded, tmp_path):
 
 
 def rating_of(rater, query):
-    """The raters take turns at being among those who say no."""
+    """Return a rater's levels for a query; raters take turns rating "not valid"."""
     turn = (rater + query) % RATERS
     return {
         key: "not_valid" if turn < counts[query] else "valid" for key, counts in NOT_VALID.items()
@@ -100,9 +100,9 @@ def rating_of(rater, query):
 
 
 def fleiss(not_valid):
-    """Fleiss' kappa of units that ten people put into two categories; exact."""
+    """Return the exact Fleiss' kappa of units rated by ten people in two categories."""
     units = len(not_valid)
-    # Of the 90 ordered pairs of raters on a unit, how many agree.
+    # The share of the 90 ordered pairs of raters that agree, summed over the units.
     agreeing = sum(
         Fraction(n * (n - 1) + (RATERS - n) * (RATERS - n - 1), RATERS * (RATERS - 1))
         for n in not_valid
@@ -120,8 +120,8 @@ def test_ten_raters_and_their_fleiss_kappa_by_hand(rated):
     reviews = agreement_of(rated, seed=1, resamples=1_000)["reviews"]
 
     by_hand = {key: fleiss(counts) for key, counts in NOT_VALID.items()}
-    # natural: 24 of 30 queries are of one mind (90 of 90 pairs agree), 6 of nine to one (72 of 90):
-    # 28.8 / 30 = 0.96. 54 of 300 answers say no: 0.18² + 0.82² = 0.7048 by chance.
+    # natural: raters agree fully on 24 of 30 queries (90 of 90 pairs), and nine to one on 6 (72 of
+    # 90): 28.8 / 30 = 0.96. 54 of 300 answers are no: 0.18² + 0.82² = 0.7048 by chance.
     assert by_hand == {
         "natural": (Fraction(96, 100) - Fraction(7048, 10_000)) / (1 - Fraction(7048, 10_000)),
         "precise": Fraction(22_517, 25_017),
@@ -146,19 +146,20 @@ def test_ten_raters_and_their_fleiss_kappa_by_hand(rated):
 
 
 def check_verdicts(project):
-    """One of ten who finds a query not valid rejects it; where not all ten agree they straddle."""
+    """Assert that one "not valid" of ten rejects a query; they straddle unless all agree."""
     narratives = list(Narrative.objects.filter(side="altered").order_by("pair__pk"))
     passes = passes_of(narratives)
 
     verdicts = [verdict_of(passes[one.pk], project).value for one in narratives]
     straddling = [any(row.straddles for row in contrasts(passes[one.pk])) for one in narratives]
 
-    # Somebody says no of queries 1-4, 15, 16 and 21-30; of 2, 4 and 21-26 not all ten do.
+    # Queries 1-4, 15, 16 and 21-30 have a "no"; on 2, 4 and 21-26 the ten differ.
     rejected = {0, 1, 2, 3, 14, 15, *range(20, 30)}
     assert {at for at, one in enumerate(verdicts) if one == "rejected"} == rejected
     assert {at for at, one in enumerate(verdicts) if one == "passed"} == set(range(30)) - rejected
     assert {at for at, differ in enumerate(straddling) if differ} == {1, 3, *range(20, 26)}
-    # By the rule of the kind more than half have to: two of query 4 and one of 21-25 do not.
+    # By the rule of the kind more than half must reject: the two on query 4 and the one on each of
+    # 21-25 are too few.
     project.kind = "multiconir"
     by_most = {
         at for at, one in enumerate(narratives) if verdict_of(passes[one.pk], project) == "rejected"
@@ -167,7 +168,7 @@ def check_verdicts(project):
 
 
 def check_story(project):
-    """All ten stand in the story of the first query, which nobody finds precise."""
+    """Assert that the story of the first query, which nobody finds precise, shows all ten."""
     client = Client()
     factories.lead(project, "carla")
     client.force_login(factories.user("carla"))
@@ -181,7 +182,7 @@ def check_story(project):
 
 
 def resampled(counts):
-    """The middle 95 % of kappas of units drawn again with replacement, without any library."""
+    """Return the middle 95 % of kappas of units resampled with replacement, without a library."""
     draw = random.Random(5)
     kappas = sorted(float(fleiss(draw.choices(counts, k=len(counts)))) for _ in range(400))
     return [kappas[10], kappas[389]]
@@ -194,7 +195,7 @@ def test_the_label_sample_with_a_third_person_and_its_exact_interval_by_hand(loa
     two = [factories.member(loaded, name) for name in ("ada", "ben")]
     sample = draw_sample(
         name="Labels",
-        asked=Asked(Sample.Source.MACHINE, machine),
+        selection=ClaimSelection(Sample.Source.MACHINE, machine),
         stratify="none",
         per="stratum",
         size=100,
@@ -215,11 +216,11 @@ def test_the_label_sample_with_a_third_person_and_its_exact_interval_by_hand(loa
     assert (rate.count, rate.of) == (3, 100)
     assert rate.interval is not None
     low, high = rate.interval
-    # The exact limits are where three or more, and three or fewer, of 100 have 2.5 %.
+    # At the exact limits, three or more, and three or fewer, of 100 have probability 2.5 %.
     assert 1 - binomial(2, 100, low) == pytest.approx(0.025, abs=1e-6)
     assert binomial(3, 100, high) == pytest.approx(0.025, abs=1e-6)
 
 
 def binomial(most, of, share):
-    """The probability of at most so many."""
+    """Return the binomial probability of at most `most` successes."""
     return sum(comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(most + 1))

@@ -1,4 +1,4 @@
-"""A rejected instruction goes back to its author, comes again, and is reviewed afresh."""
+"""A rejected instruction goes back to its author, is rewritten, and is reviewed again."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def pair_of_a_model(scene, pair_id="301_1"):
     )
 
 
-def rejecting(scene, pair, *auditors):
-    """Each auditor rejects its semantic expansion; the first has words on another criterion too."""
+def reject(scene, pair, *auditors):
+    """Let each auditor reject the semantic expansion, with words on another criterion too."""
     narrative = factories.altered(pair)
     for auditor in auditors or (scene.dan, scene.ben):
         assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=auditor)
@@ -54,23 +54,23 @@ def send_back(scene, narrative):
     return decide(narrative=narrative, outcome="revise", reason="Say more.", by=scene.carla)
 
 
-def printed(*args: str) -> list[dict[str, Any]]:
+def print_rejected(*args: str) -> list[dict[str, Any]]:
     out = StringIO()
     call_command("rejected", "tides", *args, stdout=out)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
 @pytest.fixture
-def generated(scene):
+def generated_scene(scene):
     scene.made = pair_of_a_model(scene)
-    scene.version = rejecting(scene, scene.made)
+    scene.version = reject(scene, scene.made)
     return scene
 
 
-def test_the_file_holds_what_a_generator_needs_and_no_names(generated):
-    send_back(generated, generated.version)
+def test_the_file_has_what_a_generator_needs_and_no_names(generated_scene):
+    send_back(generated_scene, generated_scene.version)
 
-    [record] = printed()
+    [record] = print_rejected()
 
     assert record == {
         "type": "rejected",
@@ -100,32 +100,34 @@ def test_the_file_holds_what_a_generator_needs_and_no_names(generated):
     }
 
 
-def test_what_nobody_decided_on_is_in_the_file_only_when_asked_for(generated):
-    assert printed() == []
+def test_undecided_instructions_are_in_the_file_only_on_request(generated_scene):
+    assert print_rejected() == []
 
-    [record] = printed("--undecided")
+    [record] = print_rejected("--undecided")
 
     assert (record["pair_id"], record["decision"], record["reason"]) == ("301_1", None, "")
 
 
-def test_instructions_of_people_are_in_the_file_only_when_asked_for(scene):
-    send_back(scene, rejecting(scene, scene.pair))
+def test_instructions_by_people_are_in_the_file_only_on_request(scene):
+    send_back(scene, reject(scene, scene.pair))
 
-    assert printed() == []
-    assert [record["model"] for record in printed("--everyone")] == [None]
-
-
-def test_what_was_accepted_removed_or_taken_back_is_not_in_the_file(generated):
-    decision = send_back(generated, generated.version)
-    withdraw_decision(decision=decision, by=generated.carla)
-    assert printed() == []
-
-    decide(narrative=generated.version, outcome="removed", reason="No.", by=generated.carla)
-    assert printed("--undecided") == []
+    assert print_rejected() == []
+    assert [record["model"] for record in print_rejected("--everyone")] == [None]
 
 
-def test_the_command_writes_a_file_or_says_why_not(generated, tmp_path, capsys):
-    send_back(generated, generated.version)
+def test_removed_instructions_and_withdrawn_decisions_are_not_in_the_file(generated_scene):
+    decision = send_back(generated_scene, generated_scene.version)
+    withdraw_decision(decision=decision, by=generated_scene.carla)
+    assert print_rejected() == []
+
+    decide(
+        narrative=generated_scene.version, outcome="removed", reason="No.", by=generated_scene.carla
+    )
+    assert print_rejected("--undecided") == []
+
+
+def test_the_command_writes_a_file_or_says_why_not(generated_scene, tmp_path, capsys):
+    send_back(generated_scene, generated_scene.version)
     file = tmp_path / "rejected.jsonl"
 
     call_command("rejected", "tides", "--output", str(file))
@@ -138,10 +140,10 @@ def test_the_command_writes_a_file_or_says_why_not(generated, tmp_path, capsys):
         call_command("rejected", "nowhere")
 
 
-def test_the_page_of_reviews_gives_the_same_file(generated):
-    client = signed_in(generated.carla)
+def test_the_page_of_reviews_gives_the_same_file(generated_scene):
+    client = signed_in(generated_scene.carla)
     before = client.get("/projects/tides/reviews/?state=sent-back").content.decode()
-    send_back(generated, generated.version)
+    send_back(generated_scene, generated_scene.version)
 
     page = client.get("/projects/tides/reviews/?state=sent-back").content.decode()
     response = client.get("/projects/tides/reviews/rejected.jsonl")
@@ -150,17 +152,17 @@ def test_the_page_of_reviews_gives_the_same_file(generated):
     assert "1 instruction of a language model" in page
     assert response["Content-Disposition"] == 'attachment; filename="rejected-tides.jsonl"'
     body = response.getvalue().decode()
-    assert [json.loads(line) for line in body.splitlines()] == printed()
+    assert [json.loads(line) for line in body.splitlines()] == print_rejected()
 
 
-def test_a_lead_who_has_yet_to_review_gets_no_words_of_others(generated):
-    generated.project.overlap_review = 3
-    generated.project.save()
-    generated.carla.refresh_from_db()
-    other = factories.lead(generated.project, "cora")
+def test_the_file_has_no_reviews_for_a_lead_who_owes_one(generated_scene):
+    generated_scene.project.overlap_review = 3
+    generated_scene.project.save()
+    generated_scene.carla.refresh_from_db()
+    other = factories.lead(generated_scene.project, "cora")
     task = Assignment.Task.REVIEW
-    assignments.take(pair=generated.made, task=task, by=other, become_blind=True)
-    send_back(generated, generated.version)
+    assignments.take(pair=generated_scene.made, task=task, by=other, become_blind=True)
+    send_back(generated_scene, generated_scene.version)
 
     response = signed_in(other).get("/projects/tides/reviews/rejected.jsonl")
 
@@ -170,14 +172,14 @@ def test_a_lead_who_has_yet_to_review_gets_no_words_of_others(generated):
 def test_many_rejected_instructions_take_as_many_queries_as_one(scene, django_assert_num_queries):
     for number in range(3):
         made = pair_of_a_model(scene, f"301_{number}")
-        send_back(scene, rejecting(scene, made, scene.dan))
+        send_back(scene, reject(scene, made, scene.dan))
 
     with django_assert_num_queries(6):
-        assert len(printed()) == 3
+        assert len(print_rejected()) == 3
 
 
-def test_the_generators_answer_is_a_new_version_that_is_reviewed_afresh(generated):
-    send_back(generated, generated.version)
+def test_the_generators_answer_is_a_new_version_with_new_reviews(generated_scene):
+    send_back(generated_scene, generated_scene.version)
     answer = {
         "pair_id": "301_1",
         "query_id": "301",
@@ -187,29 +189,37 @@ def test_the_generators_answer_is_a_new_version_that_is_reviewed_afresh(generate
         ],
     }
 
-    report = load(generated.project, "pairs-jsonl", json.dumps(answer))
+    report = load(generated_scene.project, "pairs-jsonl", json.dumps(answer))
 
-    assert report.of("narratives").new == 1
-    assert printed() == []
-    newest = factories.altered(generated.made)
+    assert report.counts_of("narratives").new == 1
+    assert print_rejected() == []
+    newest = factories.altered(generated_scene.made)
     assert newest.version == 2
-    generated.made.refresh_from_db()
-    assert (generated.made.origin, generated.made.model) == ("llm", "some-model")
-    taken = take_review(by=generated.dan)
+    generated_scene.made.refresh_from_db()
+    assert (generated_scene.made.origin, generated_scene.made.model) == ("llm", "some-model")
+    taken = take_review(by=generated_scene.dan)
     assert taken is not None
-    assert taken.pair == generated.made
+    assert taken.pair == generated_scene.made
     with pytest.raises(Stale, match="The narrative changed while you were reading"):
         save_ratings(
-            narrative=generated.version,
+            narrative=generated_scene.version,
             answers={"query_dependency": ("poor", "")},
-            by=generated.dan,
+            by=generated_scene.dan,
         )
     assert not Review.objects.filter(narrative=newest).exists()
 
-    page = signed_in(generated.dan).get(f"/pairs/{generated.made.pk}/review/").content.decode()
+    page = (
+        signed_in(generated_scene.dan)
+        .get(f"/pairs/{generated_scene.made.pk}/review/")
+        .content.decode()
+    )
     assert WORDS in page
     assert "<ins" in page
-    story = signed_in(generated.carla).get(f"/pairs/{generated.made.pk}/story/").content.decode()
+    story = (
+        signed_in(generated_scene.carla)
+        .get(f"/pairs/{generated_scene.made.pk}/story/")
+        .content.decode()
+    )
     assert "Version 2" in story
     assert "Version 1" in story
     assert "Say more." in story
@@ -217,7 +227,7 @@ def test_the_generators_answer_is_a_new_version_that_is_reviewed_afresh(generate
 
 
 def test_an_author_reads_on_the_rewrite_page_why_it_was_sent_back(scene):
-    narrative = rejecting(scene, scene.pair)
+    narrative = reject(scene, scene.pair)
     narrative.author = scene.ada
     narrative.save(update_fields=["author"])
     ada, address = signed_in(scene.ada), f"/pairs/{scene.pair.pk}/narrative/"
@@ -232,10 +242,10 @@ def test_an_author_reads_on_the_rewrite_page_why_it_was_sent_back(scene):
     assert "Say more." not in ada.get(address).content.decode()
 
 
-def test_who_has_yet_to_review_reads_nothing_of_it_while_rewriting(scene):
+def test_a_rewriter_who_owes_a_review_reads_no_reviews(scene):
     scene.project.overlap_review = 3
     scene.project.save()
-    narrative = rejecting(scene, scene.pair)
+    narrative = reject(scene, scene.pair)
     assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=scene.ada)
     send_back(scene, narrative)
     assignments.take(pair=scene.pair, task=Assignment.Task.REWRITE, by=scene.ada)

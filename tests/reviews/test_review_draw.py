@@ -13,7 +13,7 @@ from annotate.judgments import completion, open_pairs
 from annotate.models import AuditEvent, DrawnPair, Narrative, ReviewDraw
 from audit.models import Review
 from audit.reviews.actions import save_ratings, submit_review, take_review
-from audit.reviews.draws import draw_for_review, end_draw, plan_draw, standing_draw
+from audit.reviews.draws import current_draw, draw_for_review, end_draw, plan_draw
 from base.errors import Refused
 from exporters.exports import selection
 from exporters.exports.rule_facts import kind_facts
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.both_databases
 
 
 class Scene:
-    """Six queries of two domains, an instruction each: four books, two films. Two review each."""
+    """Six queries in two domains, an instruction each: four books, two films. Two reviews each."""
 
     def __init__(self) -> None:
         self.project = factories.project(kind="multiconir", overlap_review=2)
@@ -61,7 +61,7 @@ def test_each_stratum_gives_as_many_instructions_as_were_asked_for(scene):
     assert (plan.total, len(plan.pairs)) == (6, 4)
 
 
-def test_the_same_seed_draws_the_same_and_a_larger_draw_holds_the_smaller(scene):
+def test_the_same_seed_draws_the_same_and_a_larger_draw_contains_the_smaller(scene):
     scene.draw(size=1)
     one = scene.drawn()
     scene.draw(size=1)
@@ -73,11 +73,11 @@ def test_the_same_seed_draws_the_same_and_a_larger_draw_holds_the_smaller(scene)
 
 
 def test_only_drawn_instructions_have_review_tasks_and_count_as_unfinished(scene):
-    assert completion.reviewed(scene.project).wanted == 12
+    assert completion.review_progress(scene.project).wanted == 12
 
     scene.draw(size=1)
 
-    assert completion.reviewed(scene.project).wanted == 2 * 2
+    assert completion.review_progress(scene.project).wanted == 2 * 2
     assert open_pairs.count_open(task="review", by=scene.dan) == 2
     given = set()
     for number in range(2):
@@ -88,7 +88,7 @@ def test_only_drawn_instructions_have_review_tasks_and_count_as_unfinished(scene
             save_ratings(narrative=narrative, answers=levels(), by=reviewer)
             submit_review(narrative=narrative, by=reviewer)
     assert given == scene.drawn()
-    assert completion.reviewed(scene.project).left == 0
+    assert completion.review_progress(scene.project).left == 0
 
 
 def test_reviews_of_instructions_outside_the_draw_stay(scene):
@@ -104,7 +104,7 @@ def test_reviews_of_instructions_outside_the_draw_stay(scene):
     scene.draw()
 
     assert Review.objects.submitted().count() == 1
-    assert completion.reviewed(scene.project).done == 0
+    assert completion.review_progress(scene.project).done == 0
 
 
 def _drawn_by(scene):
@@ -122,7 +122,7 @@ def test_ending_the_draw_asks_for_every_instruction_again(scene):
     assert end_draw(project=scene.project, by=scene.carla)
     assert not end_draw(project=scene.project, by=scene.carla)
 
-    assert completion.reviewed(scene.project).wanted == 12
+    assert completion.review_progress(scene.project).wanted == 12
     ended = ReviewDraw.objects.get()
     assert ended.ended_by == scene.carla
     events = AuditEvent.objects.order_by("pk").values_list("what", "about")
@@ -151,12 +151,12 @@ def test_a_draw_that_cannot_be_made_changes_nothing(scene, choices, sentence):
     assert ReviewDraw.objects.count() == 1
 
 
-def test_annotators_draw_nothing(scene):
+def test_annotators_cannot_draw(scene):
     with pytest.raises(Refused, match="Only leads"):
         draw_for_review(project=scene.project, stratify="none", size=1, seed=1, by=scene.dan)
 
 
-def test_the_database_takes_one_draw_in_force_of_a_project(scene):
+def test_the_database_allows_one_current_draw_per_project(scene):
     scene.draw()
 
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -198,13 +198,13 @@ def test_the_manifest_says_what_was_drawn(scene):
     }
 
 
-def test_a_lead_looks_at_a_draw_makes_it_and_ends_it_on_the_page(scene, client):
+def test_a_lead_previews_makes_and_ends_a_draw_on_the_page(scene, client):
     client.force_login(scene.carla.user)
     address = reverse("audit:review_draw", args=["tides"])
 
     looked = client.get(address, {"stratify": "domain", "size": 1, "seed": 7})
     assert b"Review these 2 only" in looked.content
-    assert standing_draw(scene.project) is None
+    assert current_draw(scene.project) is None
 
     client.post(address, {"stratify": "domain", "size": 1, "seed": 7})
     assert scene.drawn() == _drawn_by(scene)
@@ -215,10 +215,10 @@ def test_a_lead_looks_at_a_draw_makes_it_and_ends_it_on_the_page(scene, client):
     assert {row.pair.pair_id for row in only.context["rows"]} == scene.drawn()
 
     client.post(address, {"end": "yes"})
-    assert standing_draw(scene.project) is None
+    assert current_draw(scene.project) is None
 
 
-def test_a_draw_that_is_refused_leaves_the_page_with_the_reason(scene, client):
+def test_the_page_shows_why_a_draw_is_refused(scene, client):
     client.force_login(scene.carla.user)
 
     page = client.post(
@@ -254,7 +254,7 @@ def test_the_command_draws_shows_and_ends(scene):
         "seed 7\t2 of 6",
     ]
     assert command("show")[-1] == "seed 7\t2 of 6"
-    assert command("end") == ["No draw is in force: every instruction is reviewed."]
+    assert command("end") == ["There is no draw: every instruction is reviewed."]
     with pytest.raises(CommandError, match="--size"):
         command("draw")
 

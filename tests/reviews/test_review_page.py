@@ -1,4 +1,4 @@
-"""The review page: every key saves, nothing is lost, handing in needs words for what is poor."""
+"""The review page: every key saves, nothing is lost, submitting needs words for a poor rating."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ KEY = "semantic_expansion"
 
 
 @pytest.fixture
-def asked(assigned, client):
-    """The scene, with dan signed in before the page."""
+def auditing(assigned, client):
+    """The scene, with dan signed in."""
     client.force_login(assigned.dan.user)
     assigned.url = reverse("audit:review", args=[assigned.pair.pk])
     return assigned
 
 
-def sent(scene, answers, **more):
-    """The form of the page, filled in."""
+def form_data(scene, answers, **more):
+    """Return the data of the form, filled in."""
     fields = {"narrative": scene.narrative.pk, **more}
     for key, (level, words) in answers.items():
         fields |= {f"words-{key}": words} | ({f"level-{key}": level} if level else {})
@@ -40,19 +40,19 @@ def sent(scene, answers, **more):
 
 
 def digest_in(page):
-    """The digest of the summary that a page shows, "" without one."""
+    """Return the digest of the summary on a page, or ""."""
     return "".join(re.findall(r'name="confirmed" value="(\w+)"', page.content.decode()))
 
 
 def submit(client, scene, answers):
-    """Submit the review as a person does: look at the summary, then submit it for good."""
-    summary = client.post(scene.url, sent(scene, answers, submit="yes"))
-    confirmed = sent(scene, answers, submit="yes", confirmed=digest_in(summary))
+    """Submit the review as a person does: request the summary, then confirm it."""
+    summary = client.post(scene.url, form_data(scene, answers, submit="yes"))
+    confirmed = form_data(scene, answers, submit="yes", confirmed=digest_in(summary))
     return client.post(scene.url, confirmed)
 
 
-def test_the_page_asks_six_questions_of_query_and_instruction(asked, client):
-    page = client.get(asked.url).content.decode()
+def test_the_page_asks_six_questions_of_query_and_instruction(auditing, client):
+    page = client.get(auditing.url).content.decode()
 
     for criterion in FOLLOWTABLE.criteria:
         assert criterion.name in page
@@ -61,8 +61,8 @@ def test_the_page_asks_six_questions_of_query_and_instruction(asked, client):
     assert "</ins>" in page
 
 
-def test_an_instruction_can_be_read_without_marks_beside_its_original(asked, client):
-    page = client.get(asked.url).content.decode()
+def test_the_page_shows_the_instruction_without_marks_and_its_original(auditing, client):
+    page = client.get(auditing.url).content.decode()
 
     unmarked = page.partition('id="unmarked"')[2].partition("</details>")[0]
     assert "All plants at sea count." in unmarked
@@ -70,14 +70,14 @@ def test_an_instruction_can_be_read_without_marks_beside_its_original(asked, cli
     assert "<ins>" not in unmarked
 
 
-def test_looking_writes_nothing(asked, client):
-    client.get(asked.url)
+def test_opening_the_page_writes_nothing(auditing, client):
+    client.get(auditing.url)
 
     assert not Review.objects.exists()
 
 
 def journal(scene, client, number=1, **fields):
-    """Send one entry of the page's journal; return the answer to it."""
+    """Send one entry of the page's journal, and return its answer."""
     entry = {
         "uuid": str(UUID(int=number, version=4)),
         "user": scene.dan.user_id,
@@ -96,8 +96,8 @@ def journal(scene, client, number=1, **fields):
     return answer
 
 
-def test_a_key_is_journaled_and_saved(asked, client):
-    answer = journal(asked, client, level="poor")
+def test_a_key_is_journaled_and_saved(auditing, client):
+    answer = journal(auditing, client, level="poor")
 
     assert (answer["state"], answer["sentence"]) == ("saved", "")
     assert answer["at"] is not None
@@ -105,16 +105,16 @@ def test_a_key_is_journaled_and_saved(asked, client):
     assert (rating.level, rating.words, rating.rejects) == ("poor", "", True)
 
 
-def test_words_are_saved_before_a_level_is_chosen(asked, client):
-    journal(asked, client, words="Which of the")
+def test_words_are_saved_before_a_level_is_chosen(auditing, client):
+    journal(auditing, client, words="Which of the")
 
-    assert "Which of the</textarea>" in client.get(asked.url).content.decode()
+    assert "Which of the</textarea>" in client.get(auditing.url).content.decode()
 
 
-def test_an_entry_that_comes_twice_changes_nothing_and_the_last_one_stands(asked, client):
+def test_a_repeated_entry_changes_nothing_and_the_last_entry_wins(auditing, client):
     for number, level in ((1, "poor"), (1, "poor"), (2, "excellent")):
-        assert journal(asked, client, number, level=level)["state"] == "saved"
-    journal(asked, client, 3, words="Fine.")
+        assert journal(auditing, client, number, level=level)["state"] == "saved"
+    journal(auditing, client, 3, words="Fine.")
 
     rating = Rating.objects.get()
     assert (rating.level, rating.words) == ("excellent", "Fine.")
@@ -131,58 +131,58 @@ def test_an_entry_that_comes_twice_changes_nothing_and_the_last_one_stands(asked
         ({"narrative": 999_999}, "There is no such narrative of this pair."),
     ],
 )
-def test_what_cannot_be_saved_is_answered_with_a_sentence(asked, client, fields, sentence):
-    answer = journal(asked, client, **fields)
+def test_an_invalid_entry_is_answered_with_a_sentence(auditing, client, fields, sentence):
+    answer = journal(auditing, client, **fields)
 
     assert (answer["state"], answer["sentence"]) == ("refused", sentence)
     assert not Review.objects.exists()
 
 
-def test_an_entry_for_a_superseded_version_is_refused_and_so_stays_in_the_browser(asked, client):
+def test_an_entry_for_a_superseded_version_is_refused(auditing, client):
     rewriting.rewrite_narrative(
-        pair=asked.pair, text="Only fences count.", based_on=1, by=asked.carla
+        pair=auditing.pair, text="Only fences count.", based_on=1, by=auditing.carla
     )
 
-    answer = journal(asked, client, level="poor", words="Typed for an hour.")
+    answer = journal(auditing, client, level="poor", words="Typed for an hour.")
 
     assert answer["state"] == "refused"
     assert "changed while you were reading" in answer["sentence"]
     assert not Review.objects.exists()
 
 
-def test_who_has_no_assignment_or_is_a_stranger_changes_nothing_by_the_journal(asked, client):
-    client.force_login(asked.ada.user)
-    mine = journal(asked, client, user=asked.ada.user_id, level="poor")
-    client.force_login(asked.eve.user)
-    strange = journal(asked, client, user=asked.eve.user_id, level="poor")
-    foreign = journal(asked, client, user=asked.dan.user_id, level="poor")
+def test_the_journal_refuses_members_without_an_assignment_and_strangers(auditing, client):
+    client.force_login(auditing.ada.user)
+    mine = journal(auditing, client, user=auditing.ada.user_id, level="poor")
+    client.force_login(auditing.eve.user)
+    strange = journal(auditing, client, user=auditing.eve.user_id, level="poor")
+    foreign = journal(auditing, client, user=auditing.dan.user_id, level="poor")
 
     assert (mine["state"], strange["state"], foreign["state"]) == ("refused", "refused", "foreign")
     assert not Review.objects.exists()
 
 
-def test_without_script_the_form_keeps_a_draft(asked, client):
+def test_without_scripts_the_form_saves_a_draft(auditing, client):
     answers = {**levels(), KEY: (None, "Hm")}
 
-    response = client.post(asked.url, sent(asked, answers))
+    response = client.post(auditing.url, form_data(auditing, answers))
 
-    assert (response.status_code, response.url) == (302, asked.url)
+    assert (response.status_code, response.url) == (302, auditing.url)
     assert Rating.objects.count() == 6
     assert Review.objects.get().submitted_at is None
 
 
-def test_handing_in_saves_and_submits(asked, client):
-    response = submit(client, asked, levels(query_dependency="poor"))
+def test_confirming_the_summary_saves_and_submits(auditing, client):
+    response = submit(client, auditing, levels(query_dependency="poor"))
 
-    assert (response.status_code, response.url) == (302, asked.url)
+    assert (response.status_code, response.url) == (302, auditing.url)
     assert Review.objects.get().submitted_at is not None
     assert Rating.objects.get(criterion="query_dependency").words == "Weak."
 
 
-def test_submitting_shows_a_summary_first_and_only_saves(asked, client):
+def test_submitting_shows_a_summary_first_and_only_saves(auditing, client):
     answers = levels(query_dependency="poor")
 
-    page = client.post(asked.url, sent(asked, answers, submit="yes")).content.decode()
+    page = client.post(auditing.url, form_data(auditing, answers, submit="yes")).content.decode()
 
     summary = page.partition("data-summary")[2].partition("</section>")[0]
     assert "Submit this review?" in summary
@@ -193,31 +193,31 @@ def test_submitting_shows_a_summary_first_and_only_saves(asked, client):
     assert Review.objects.get().submitted_at is None
 
 
-def test_the_key_that_asks_for_the_summary_does_not_submit_when_pressed_again(asked, client):
-    before = client.get(asked.url).content.decode()
-    after = client.post(asked.url, sent(asked, levels(), submit="yes")).content.decode()
+def test_the_key_that_asks_for_the_summary_does_not_submit_when_pressed_again(auditing, client):
+    before = client.get(auditing.url).content.decode()
+    after = client.post(auditing.url, form_data(auditing, levels(), submit="yes")).content.decode()
 
     assert re.findall(r'name="submit" value="yes" data-key="(\w+)"', before) == ["s"]
     assert re.findall(r'name="submit" value="yes" data-key="(\w+)"', after) == ["Enter"]
     assert 'data-key="s"' not in after
 
 
-def test_what_changed_since_the_summary_is_shown_in_a_new_one(asked, client):
-    shown = client.post(asked.url, sent(asked, levels(), submit="yes"))
+def test_a_change_after_the_summary_shows_a_new_summary(auditing, client):
+    shown = client.post(auditing.url, form_data(auditing, levels(), submit="yes"))
 
-    changed = sent(asked, levels(query_dependency="poor"), submit="yes", confirmed=digest_in(shown))
-    response = client.post(asked.url, changed)
+    changed = form_data(
+        auditing, levels(query_dependency="poor"), submit="yes", confirmed=digest_in(shown)
+    )
+    response = client.post(auditing.url, changed)
 
     assert "Weak." in response.content.decode().partition("data-summary")[2]
     assert Review.objects.get().submitted_at is None
 
 
-def test_handing_in_what_is_poor_without_words_keeps_it_and_says_where_words_are_missing(
-    asked, client
-):
+def test_submitting_a_poor_rating_without_words_saves_it_and_names_the_row(auditing, client):
     answers = {**levels(), KEY: ("poor", "")}
 
-    response = client.post(asked.url, sent(asked, answers, submit="yes"))
+    response = client.post(auditing.url, form_data(auditing, answers, submit="yes"))
 
     page = response.content.decode()
     assert response.status_code == 422
@@ -227,10 +227,10 @@ def test_handing_in_what_is_poor_without_words_keeps_it_and_says_where_words_are
     assert Review.objects.get().submitted_at is None
 
 
-def test_handing_in_too_early_keeps_what_is_there(asked, client):
+def test_submitting_too_early_saves_the_answers(auditing, client):
     answers = dict.fromkeys(FOLLOWTABLE.keys, (None, "")) | {KEY: ("acceptable", "Fine.")}
 
-    response = client.post(asked.url, sent(asked, answers, submit="yes"))
+    response = client.post(auditing.url, form_data(auditing, answers, submit="yes"))
 
     page = response.content.decode()
     assert response.status_code == 422
@@ -238,12 +238,12 @@ def test_handing_in_too_early_keeps_what_is_there(asked, client):
     assert Rating.objects.get().level == "acceptable"
 
 
-def test_a_version_that_was_superseded_meanwhile_is_refused_and_the_new_one_shown(asked, client):
+def test_submitting_a_superseded_version_is_refused_and_shows_the_new_one(auditing, client):
     rewriting.rewrite_narrative(
-        pair=asked.pair, text="Only fences count.", based_on=1, by=asked.carla
+        pair=auditing.pair, text="Only fences count.", based_on=1, by=auditing.carla
     )
 
-    response = client.post(asked.url, sent(asked, levels(), submit="yes"), follow=True)
+    response = client.post(auditing.url, form_data(auditing, levels(), submit="yes"), follow=True)
 
     page = response.content.decode()
     assert "changed while you were reading" in page
@@ -251,77 +251,79 @@ def test_a_version_that_was_superseded_meanwhile_is_refused_and_the_new_one_show
     assert not Review.objects.exists()
 
 
-def test_a_new_version_comes_with_what_was_said_of_the_last(asked, client):
-    save_ratings(narrative=asked.narrative, answers=levels(query_dependency="poor"), by=asked.dan)
-    submit_review(narrative=asked.narrative, by=asked.dan)
+def test_a_new_version_shows_the_auditors_words_on_the_previous_one(auditing, client):
+    save_ratings(
+        narrative=auditing.narrative, answers=levels(query_dependency="poor"), by=auditing.dan
+    )
+    submit_review(narrative=auditing.narrative, by=auditing.dan)
     rewriting.rewrite_narrative(
-        pair=asked.pair, text="Only fences count.", based_on=1, by=asked.carla
+        pair=auditing.pair, text="Only fences count.", based_on=1, by=auditing.carla
     )
 
-    page = client.get(asked.url).content.decode()
+    page = client.get(auditing.url).content.decode()
 
     assert "Since version 1" in page
     assert "Weak." in page
     assert "0 of 6 rated" in page
 
 
-def test_before_handing_in_nothing_of_the_others_is_shown_and_afterwards_it_is(asked, client):
+def test_other_reviews_are_shown_only_after_submitting(auditing, client):
     answers = {**levels(), KEY: ("poor", "Marmalade.")}
-    save_ratings(narrative=asked.narrative, answers=answers, by=asked.ben)
-    submit_review(narrative=asked.narrative, by=asked.ben)
-    before = client.get(asked.url).content.decode()
+    save_ratings(narrative=auditing.narrative, answers=answers, by=auditing.ben)
+    submit_review(narrative=auditing.narrative, by=auditing.ben)
+    before = client.get(auditing.url).content.decode()
 
-    submit(client, asked, levels())
+    submit(client, auditing, levels())
 
-    after = client.get(asked.url).content.decode()
+    after = client.get(auditing.url).content.decode()
     assert "Marmalade." not in before
     assert "Marmalade." in after
     assert "Auditor 1" in after
     assert ">ben<" not in after
 
 
-def test_a_submitted_review_cannot_be_changed(asked, client):
-    submit(client, asked, levels())
+def test_a_submitted_review_cannot_be_changed(auditing, client):
+    submit(client, auditing, levels())
 
-    response = client.post(asked.url, sent(asked, levels(query_dependency="poor")))
+    response = client.post(auditing.url, form_data(auditing, levels(query_dependency="poor")))
 
     assert response.status_code == 422
     assert "You have submitted this review" in response.content.decode()
     assert not Rating.objects.filter(level="poor").exists()
 
 
-def test_handing_in_twice_changes_nothing(asked, client):
-    submit(client, asked, levels())
+def test_submitting_twice_on_the_page_changes_nothing(auditing, client):
+    submit(client, auditing, levels())
     before = Review.objects.get().submitted_at
 
-    submit(client, asked, levels())
+    submit(client, auditing, levels())
 
     assert Review.objects.get().submitted_at == before
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX])
-def test_who_has_no_assignment_is_sent_home_with_a_sentence(asked, client, headers):
-    client.force_login(asked.ada.user)
+def test_members_without_an_assignment_are_redirected_home(auditing, client, headers):
+    client.force_login(auditing.ada.user)
 
-    response = client.post(asked.url, sent(asked, levels()), headers=headers)
+    response = client.post(auditing.url, form_data(auditing, levels()), headers=headers)
 
     assert response.headers.get("Location", response.headers.get("HX-Redirect")) == "/"
     assert not Review.objects.exists()
 
 
-def test_a_stranger_finds_nothing(asked, client):
-    client.force_login(asked.eve.user)
+def test_a_stranger_finds_nothing(auditing, client):
+    client.force_login(auditing.eve.user)
 
-    assert client.get(asked.url).status_code == 404
-    assert client.post(asked.url, sent(asked, levels())).status_code == 404
+    assert client.get(auditing.url).status_code == 404
+    assert client.post(auditing.url, form_data(auditing, levels())).status_code == 404
 
 
-def test_the_author_is_told_that_somebody_else_reviews(asked, client):
-    asked.narrative.author = asked.dan
-    asked.narrative.save()
+def test_the_author_is_told_that_somebody_else_reviews(auditing, client):
+    auditing.narrative.author = auditing.dan
+    auditing.narrative.save()
 
-    page = client.get(asked.url).content.decode()
-    response = submit(client, asked, levels())
+    page = client.get(auditing.url).content.decode()
+    response = submit(client, auditing, levels())
 
     assert "somebody else reviews it" in page
     assert 'name="submit"' not in page
@@ -329,74 +331,74 @@ def test_the_author_is_told_that_somebody_else_reviews(asked, client):
     assert not Review.objects.exists()
 
 
-def test_words_are_shown_as_text(asked, client):
+def test_words_are_shown_as_text(auditing, client):
     answers = {**levels(), KEY: ("poor", "</textarea><script>alert(1)</script>")}
-    client.post(asked.url, sent(asked, answers))
+    client.post(auditing.url, form_data(auditing, answers))
 
-    assert "<script>alert(1)" not in client.get(asked.url).content.decode()
+    assert "<script>alert(1)" not in client.get(auditing.url).content.decode()
 
 
-def test_in_an_archived_project_the_answer_says_so(asked, client):
-    rules.archive(by=asked.carla)
+def test_the_page_refuses_answers_in_an_archived_project(auditing, client):
+    rules.archive(by=auditing.carla)
 
-    response = client.post(asked.url, sent(asked, levels()))
+    response = client.post(auditing.url, form_data(auditing, levels()))
 
     assert response.status_code == 422
     assert "archived" in response.content.decode()
 
 
-def test_the_page_costs_a_fixed_number_of_queries(asked, client, django_assert_max_num_queries):
-    submit(client, asked, levels())
+def test_the_page_costs_a_fixed_number_of_queries(auditing, client, django_assert_max_num_queries):
+    submit(client, auditing, levels())
 
     with django_assert_max_num_queries(22) as queries:
-        client.get(asked.url)
+        client.get(auditing.url)
 
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)
 
 
-def test_taking_an_assignment_leads_to_the_page(asked, client):
-    url = reverse("audit:review_assignment", args=[asked.project.slug])
+def test_taking_an_assignment_leads_to_the_page(auditing, client):
+    url = reverse("audit:review_assignment", args=[auditing.project.slug])
 
-    assert client.post(url).url == asked.url
+    assert client.post(url).url == auditing.url
     assert client.get(url).status_code == 405
 
 
-def test_where_nothing_waits_the_list_says_so(asked, client):
-    client.force_login(asked.ada.user)
+def test_the_list_says_if_there_is_nothing_to_review(auditing, client):
+    client.force_login(auditing.ada.user)
 
     response = client.post(
-        reverse("audit:review_assignment", args=[asked.project.slug]), follow=True
+        reverse("audit:review_assignment", args=[auditing.project.slug]), follow=True
     )
 
     assert "nothing to review now" in response.content.decode()
 
 
-def test_documents_of_either_kind_lie_at_hand_in_the_order_of_neutral_names(asked, client):
+def test_relevant_and_other_documents_are_shown_in_the_order_of_neutral_names(auditing, client):
     for number in range(6):
-        factories.candidate(asked.query, f"R{number}", prior=2)
-        factories.candidate(asked.query, f"A{number}", prior=0)
-    page = client.get(asked.url)
+        factories.candidate(auditing.query, f"R{number}", prior=2)
+        factories.candidate(auditing.query, f"A{number}", prior=0)
+    page = client.get(auditing.url)
 
     documents = [one.document for one in page.context["candidates"]]
     shown = sorted(one.doc_id for one in documents)
     names = [neutral_name(one.pk, one.project_id) for one in documents]
 
     assert names == sorted(names)
-    # Four that came as relevant, first come first, and four that did not.
+    # The first four that came as relevant, and the first four that did not.
     assert shown == ["A0", "A1", "A2", "A3", "R0", "R1", "S1", "S2"]
     assert page.context["pool"] == 14
     assert "8 of the query’s 14 documents" in page.content.decode()
 
 
-def test_what_a_machine_claims_goes_before_what_a_document_came_with(asked, client):
-    model = factories.machine(asked.project)
+def test_a_machines_claim_takes_precedence_over_the_earlier_relevance(auditing, client):
+    model = factories.machine(auditing.project)
     for number in range(8):
-        one = factories.candidate(asked.query, f"M{number}", prior=0)
-        factories.judgment(asked.narrative, one, model, 2 if number >= 4 else 0)
-    for one in (asked.first, asked.second):
-        factories.judgment(asked.narrative, one, model, 0)
+        one = factories.candidate(auditing.query, f"M{number}", prior=0)
+        factories.judgment(auditing.narrative, one, model, 2 if number >= 4 else 0)
+    for one in (auditing.first, auditing.second):
+        factories.judgment(auditing.narrative, one, model, 0)
 
-    shown = client.get(asked.url).context["candidates"]
+    shown = client.get(auditing.url).context["candidates"]
 
     assert sorted(one.document.doc_id for one in shown) == [
         "M0",
@@ -411,25 +413,32 @@ def test_what_a_machine_claims_goes_before_what_a_document_came_with(asked, clie
 
 
 @pytest.mark.parametrize("shows", [True, False])
-def test_the_relevance_documents_came_with_shows_only_where_the_lead_shows_it(asked, client, shows):
-    asked.project.show_prior = shows
-    asked.project.save()
-    factories.candidate(asked.query, "R", prior=2)
+def test_the_earlier_relevance_is_shown_only_if_the_project_shows_it(auditing, client, shows):
+    auditing.project.show_prior = shows
+    auditing.project.save()
+    factories.candidate(auditing.query, "R", prior=2)
 
-    page = client.get(asked.url).content.decode()
+    page = client.get(auditing.url).content.decode()
 
     assert ("Highly relevant" in page) is shows
 
 
-def test_why_the_last_version_was_sent_back_stands_beside_the_new_one(asked, client):
-    save_ratings(narrative=asked.narrative, answers=levels(query_dependency="poor"), by=asked.dan)
-    submit_review(narrative=asked.narrative, by=asked.dan)
-    decide(narrative=asked.narrative, outcome="revise", reason="Do not repeat it.", by=asked.carla)
+def test_the_page_shows_why_the_previous_version_was_sent_back(auditing, client):
+    save_ratings(
+        narrative=auditing.narrative, answers=levels(query_dependency="poor"), by=auditing.dan
+    )
+    submit_review(narrative=auditing.narrative, by=auditing.dan)
+    decide(
+        narrative=auditing.narrative,
+        outcome="revise",
+        reason="Do not repeat it.",
+        by=auditing.carla,
+    )
     rewriting.rewrite_narrative(
-        pair=asked.pair, text="Only fences count.", based_on=1, by=asked.carla
+        pair=auditing.pair, text="Only fences count.", based_on=1, by=auditing.carla
     )
 
-    page = client.get(asked.url).content.decode()
+    page = client.get(auditing.url).content.decode()
 
     assert "Decided: sent back for revision." in page
     assert "Do not repeat it." in page

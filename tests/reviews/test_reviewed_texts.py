@@ -1,4 +1,4 @@
-"""A review names the texts that were at hand, and does not become stale by a newer one."""
+"""A review stores the texts that were at hand, and a newer text does not make it stale."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from annotate.projects import chain
 from audit.models import Review, ReviewedText
 from audit.reviews import chain_content as sums
 from audit.reviews.actions import save_ratings, submit_review
-from audit.reviews.passes import submitted
-from audit.reviews.texts_at_hand import at_hand, texts_of
+from audit.reviews.passes import submitted_reviews
+from audit.reviews.texts_at_hand import documents_at_hand, texts_of
 from base.errors import Stale
 from exporters.exports import statements
 from formats.jsonl import write_judgments
@@ -26,14 +26,14 @@ from tests.second_pass import levels
 pytestmark = pytest.mark.both_databases
 
 CHANGED = "The documents beside the instruction changed while you were reviewing"
-REPLACED = "1 of the 2 documents that were at hand have another text since."
+REPLACED = "1 of the 2 documents that were at hand have a newer text now."
 
 
 @pytest.fixture
 def rated(assigned):
     """Dan has rated the instruction. S1 and S2 are at hand, each with its first text."""
     save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
-    assigned.shown = texts_of(at_hand(assigned.pair, assigned.narrative))
+    assigned.shown = texts_of(documents_at_hand(assigned.pair, assigned.narrative))
     return assigned
 
 
@@ -47,26 +47,26 @@ def reviewed_texts() -> list[tuple[str, int]]:
 
 
 def written(project) -> list[dict[str, Any]]:
-    """The lines of reviews.jsonl."""
+    """Return the lines of reviews.jsonl."""
     stream = io.BytesIO()
     write_judgments(statements.reviews(list(project.pairs.all())), stream)
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_a_submitted_review_keeps_which_text_each_document_at_hand_had(rated):
+def test_a_submitted_review_stores_the_text_version_of_each_document_at_hand(rated):
     change(rated)
-    now = texts_of(at_hand(rated.pair, rated.narrative))
+    now = texts_of(documents_at_hand(rated.pair, rated.narrative))
 
     submit_review(narrative=rated.narrative, by=rated.dan, texts=now)
 
     assert reviewed_texts() == [("S1", 2), ("S2", 1)]
 
 
-def test_a_draft_keeps_no_texts(rated):
+def test_a_draft_stores_no_texts(rated):
     assert reviewed_texts() == []
 
 
-def test_a_document_without_a_text_is_not_named(rated):
+def test_a_document_without_a_text_is_not_stored(rated):
     factories.candidate(rated.query, "S3", text=None)
 
     submit_review(narrative=rated.narrative, by=rated.dan)
@@ -74,7 +74,7 @@ def test_a_document_without_a_text_is_not_named(rated):
     assert reviewed_texts() == [("S1", 1), ("S2", 1)]
 
 
-def test_a_review_is_not_submitted_with_other_texts_than_those_shown(rated):
+def test_a_review_is_not_submitted_if_the_texts_have_changed(rated):
     change(rated)
 
     with pytest.raises(Stale, match=CHANGED):
@@ -98,12 +98,12 @@ def test_the_page_says_that_a_text_changed_before_it_shows_the_summary(rated, cl
     assert Review.objects.get().ratings.count() == len(levels())
 
 
-def test_a_newer_text_leaves_the_review_standing(rated):
+def test_a_newer_text_does_not_make_the_review_stale(rated):
     submit_review(narrative=rated.narrative, by=rated.dan)
 
     change(rated)
 
-    assert submitted([rated.project.pk]).count() == 1
+    assert submitted_reviews([rated.project.pk]).count() == 1
     assert reviewed_texts() == [("S1", 1), ("S2", 1)]
 
 
@@ -118,14 +118,14 @@ def test_the_story_and_the_review_page_say_how_many_documents_have_another_text(
     assert all(REPLACED in client.get(url).content.decode() for url in urls)
 
 
-def test_the_story_says_nothing_of_reviews_that_are_hidden(rated, client):
+def test_the_story_does_not_count_texts_of_hidden_reviews(rated, client):
     submit_review(narrative=rated.narrative, by=rated.dan)
     change(rated)
     client.force_login(rated.ben.user)
 
     page = client.get(reverse("audit:story", args=[rated.pair.pk])).content.decode()
 
-    assert "another text since" not in page
+    assert "newer text now" not in page
 
 
 def test_a_load_counts_the_reviews_that_had_the_older_text_at_hand(rated):
@@ -172,7 +172,7 @@ def test_a_review_without_texts_is_exported_without_the_field(rated):
         ([{"doc_id": "S1", "text": "x"}], "text"),
     ],
 )
-def test_a_file_that_names_texts_that_are_not_here_is_refused(rated, documents, sentence):
+def test_a_file_that_names_unknown_texts_is_refused(rated, documents, sentence):
     submit_review(narrative=rated.narrative, by=rated.dan)
     [line] = written(rated.project)
     Review.objects.all().delete()
@@ -184,7 +184,7 @@ def test_a_file_that_names_texts_that_are_not_here_is_refused(rated, documents, 
     assert not Review.objects.exists()
 
 
-def test_a_file_with_other_texts_of_a_review_that_is_here_is_refused(rated):
+def test_a_file_with_other_texts_for_a_stored_review_is_refused(rated):
     submit_review(narrative=rated.narrative, by=rated.dan)
     change(rated)
     [line] = written(rated.project)
@@ -192,10 +192,10 @@ def test_a_file_with_other_texts_of_a_review_that_is_here_is_refused(rated):
 
     report = load(rated.project, "judgments-jsonl", jsonl(line))
 
-    assert "said otherwise" in str(report.problems)
+    assert "with other content" in str(report.problems)
 
 
-def test_a_changed_text_version_of_a_review_shows_in_the_chain(rated):
+def test_the_chain_detects_a_changed_text_version_of_a_review(rated):
     submit_review(narrative=rated.narrative, by=rated.dan)
     assert verify(rated.project).faults == []
 
@@ -204,8 +204,8 @@ def test_a_changed_text_version_of_a_review_shows_in_the_chain(rated):
     assert [fault.kind for fault in verify(rated.project).faults] == ["review"]
 
 
-def test_the_sum_of_a_review_without_texts_is_what_it_was(rated):
-    """Sums from before this table have no texts in them."""
+def test_the_sum_of_a_review_without_texts_is_unchanged(rated):
+    """Sums that are older than this table do not include texts."""
     submit_review(narrative=rated.narrative, by=rated.dan)
     ReviewedText.objects.all().delete()
 

@@ -1,4 +1,4 @@
-"""An auditor's review: a draft that keeps every answer, handed in once and for all."""
+"""An auditor's review is a draft that keeps every answer until it is submitted for good."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_another_level_drops_the_words_that_explained_the_one_before(assigned):
     ],
     ids=["the same level", "another level with its own words", "the first level"],
 )
-def test_words_stay_with(assigned, before, after):
+def test_words_are_kept_with(assigned, before, after):
     for said in (before, after):
         save_rating(narrative=assigned.narrative, criterion=KEY, by=assigned.dan, **said)
 
@@ -116,7 +116,7 @@ def test_poor_without_words_is_kept_as_a_draft(assigned):
     assert Review.objects.get().submitted_at is None
 
 
-def test_emptied_words_are_gone(assigned):
+def test_cleared_words_are_removed(assigned):
     save_rating(narrative=assigned.narrative, criterion=KEY, words="Hm", by=assigned.dan)
 
     save_rating(narrative=assigned.narrative, criterion=KEY, words="", by=assigned.dan)
@@ -124,7 +124,7 @@ def test_emptied_words_are_gone(assigned):
     assert Rating.objects.get().words == ""
 
 
-def test_what_was_not_answered_is_no_row(assigned):
+def test_an_unanswered_criterion_has_no_row(assigned):
     answers = {**levels(), KEY: (None, "")}
 
     save_ratings(narrative=assigned.narrative, answers=answers, by=assigned.dan)
@@ -141,7 +141,7 @@ def test_what_was_not_answered_is_no_row(assigned):
         ({KEY: ("poor", "x" * 10_001)}, "10,001 characters; at most 10,000"),
     ],
 )
-def test_what_is_no_answer_is_refused_and_nothing_of_it_is_kept(assigned, answers, sentence):
+def test_an_invalid_answer_is_refused_and_nothing_is_saved(assigned, answers, sentence):
     with pytest.raises(Refused, match=sentence):
         save_ratings(narrative=assigned.narrative, answers={**levels(), **answers}, by=assigned.dan)
 
@@ -150,14 +150,14 @@ def test_what_is_no_answer_is_refused_and_nothing_of_it_is_kept(assigned, answer
 
 
 @pytest.mark.parametrize("who", ["ada", "carla", "eve"])
-def test_who_has_no_assignment_reviews_nothing(assigned, who):
+def test_members_without_an_assignment_cannot_review(assigned, who):
     with pytest.raises(Refused, match="not your task"):
         fill(assigned, by=getattr(assigned, who))
 
     assert not Review.objects.exists()
 
 
-def test_nobody_reviews_their_own_words(assigned):
+def test_nobody_reviews_their_own_narrative(assigned):
     mine = rewriting.rewrite_narrative(
         pair=assigned.pair, text="Only tidal fences count.", based_on=1, by=assigned.carla
     )
@@ -192,7 +192,7 @@ def test_a_superseded_version_is_refused_and_the_draft_stays_with_it(assigned):
     assert Review.objects.get().submitted_at is None
 
 
-def test_a_new_version_is_reviewed_afresh(assigned):
+def test_a_new_version_gets_a_new_review(assigned):
     fill(assigned)
     submit_review(narrative=assigned.narrative, by=assigned.dan)
     second = rewriting.rewrite_narrative(
@@ -250,7 +250,7 @@ def digest_of(assigned: Any) -> str:
     return summary_digest(written)
 
 
-def test_a_review_is_not_submitted_without_the_summary_of_what_it_says_now(assigned):
+def test_a_review_is_not_submitted_without_confirming_its_current_summary(assigned):
     fill(assigned)
     shown = digest_of(assigned)
     save_rating(narrative=assigned.narrative, criterion=KEY, level="acceptable", by=assigned.dan)
@@ -274,7 +274,7 @@ def test_submitting_twice_changes_nothing(assigned):
     )
 
 
-def test_a_submitted_review_stays_as_it_is(assigned):
+def test_a_submitted_review_cannot_change(assigned):
     fill(assigned)
     submit_review(narrative=assigned.narrative, by=assigned.dan)
 
@@ -284,7 +284,7 @@ def test_a_submitted_review_stays_as_it_is(assigned):
     assert Rating.objects.get(criterion=KEY).level == "excellent"
 
 
-def test_an_instruction_that_was_sent_back_is_not_begun(assigned):
+def test_a_review_of_a_sent_back_instruction_cannot_start(assigned):
     rewriting.send_back(pair=assigned.pair, by=assigned.carla)
 
     with pytest.raises(Refused, match="was sent back"):
@@ -298,7 +298,7 @@ def test_a_draft_can_be_finished_though_the_instruction_was_sent_back(assigned):
     assert submit_review(narrative=assigned.narrative, by=assigned.dan).submitted_at is not None
 
 
-def test_an_instruction_that_was_removed_is_not_begun(assigned):
+def test_a_review_of_a_removed_instruction_cannot_start(assigned):
     rewriting.remove(pair=assigned.pair, by=assigned.carla)
 
     with pytest.raises(Refused, match="was removed"):
@@ -330,7 +330,7 @@ def test_after_the_last_begun_review_comes_an_open_assignment(assigned):
     assert next_pair(assigned.carla) == other
 
 
-def test_where_nothing_waits_there_is_no_assignment(assigned):
+def test_there_is_no_assignment_without_an_open_review(assigned):
     assert next_pair(assigned.carla) is None
 
 

@@ -1,4 +1,4 @@
-"""docs/rubric.md says what audit/reviews/criteria.py says."""
+"""docs/rubric.md agrees with audit/reviews/criteria.py."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def page():
 
 
 def rows(page, heading):
-    """The cells of the table that begins with a heading cell."""
+    """Return the cells of the table that starts with `heading`."""
     lines = page[page.index(heading) :].split("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
@@ -82,5 +82,5 @@ def test_the_verdict_of_two_auditors_follows_the_page(reviews, expected):
         ([], False),
     ],
 )
-def test_auditors_straddle_poor_when_some_say_it_and_some_do_not(levels, differ):
+def test_auditors_straddle_if_some_rate_poor_and_some_do_not(levels, differ):
     assert straddles(levels) is differ

@@ -1,4 +1,4 @@
-"""A project's own rubrics: kept, chosen, and what reviews are made under."""
+"""A project's own rubrics are saved, chosen, and used by reviews."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ def rate(scene, by, **levels: str) -> Review:
     return actions.submit_review(narrative=scene.narrative, by=by)
 
 
-def test_the_six_criteria_are_in_force_until_another_rubric_is_chosen(scene):
-    assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
+def test_the_six_criteria_are_the_default_rubric(scene):
+    assert rubrics.current_rubric(scene.project.pk) == FOLLOWTABLE
 
     save(scene)
 
-    assert rubrics.in_force(scene.project.pk).keys == ("clear", "short")
+    assert rubrics.current_rubric(scene.project.pk).keys == ("clear", "short")
 
 
-def test_a_rubric_is_kept_with_who_and_when_and_saving_it_again_changes_nothing(scene):
+def test_a_rubric_stores_its_author_and_time_and_saving_it_again_changes_nothing(scene):
     first = save(scene)
 
     again = save(scene)
@@ -80,7 +80,7 @@ def test_a_rubric_is_kept_with_who_and_when_and_saving_it_again_changes_nothing(
     assert Rubric.objects.count() == 1
 
 
-def test_a_name_never_says_two_things(scene):
+def test_a_name_cannot_be_used_for_two_rubrics(scene):
     save(scene)
 
     with pytest.raises(Refused, match="another name, for example “ours-2”"):
@@ -91,21 +91,21 @@ def test_a_name_never_says_two_things(scene):
     assert [one.title for one in Rubric.objects.all()] == ["Ours"]
 
 
-def test_of_several_the_one_chosen_last_is_in_force(scene):
+def test_the_rubric_chosen_last_is_current(scene):
     save(scene)
     save(scene, name="ours-2")
 
     project_rubric.choose_rubric(project=scene.project, name="ours-1", by=scene.carla)
-    assert rubrics.in_force(scene.project.pk).name == "ours-1"
+    assert rubrics.current_rubric(scene.project.pk).name == "ours-1"
 
     project_rubric.choose_rubric(project=scene.project, name="multiconir-1", by=scene.carla)
-    assert rubrics.in_force(scene.project.pk) == MULTICONIR
+    assert rubrics.current_rubric(scene.project.pk) == MULTICONIR
 
     project_rubric.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
-    assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
+    assert rubrics.current_rubric(scene.project.pk) == FOLLOWTABLE
 
 
-def test_only_leads_of_the_project_say_what_is_rated_and_only_while_it_is_not_archived(scene):
+def test_only_leads_choose_the_rubric_and_not_in_an_archived_project(scene):
     for stranger in (scene.ada, scene.eve):
         with pytest.raises(Refused, match="Only leads of this project"):
             project_rubric.save_rubric(project=scene.project, content=parse(ours()), by=stranger)
@@ -118,7 +118,7 @@ def test_only_leads_of_the_project_say_what_is_rated_and_only_while_it_is_not_ar
     assert not Rubric.objects.exists()
 
 
-def test_a_review_is_rated_on_the_projects_rubric_and_each_rating_knows_its_place(assigned):
+def test_a_review_uses_the_projects_rubric_and_ratings_store_their_place(assigned):
     save(assigned)
 
     review = rate(assigned, assigned.dan, clear="so_so", short="awful")
@@ -169,7 +169,7 @@ def test_the_verdict_follows_the_levels_that_reject(assigned, dan, ben, expected
     )
 
 
-def test_all_auditors_of_a_version_answer_the_questions_of_whoever_began_first(assigned):
+def test_all_auditors_of_a_version_use_the_rubric_of_the_first_review(assigned):
     save(assigned)
     actions.start_review(narrative=assigned.narrative, by=assigned.dan)
     project_rubric.choose_rubric(project=assigned.project, name="followtable-1", by=assigned.carla)
@@ -178,10 +178,10 @@ def test_all_auditors_of_a_version_answer_the_questions_of_whoever_began_first(a
     newer = factories.narrative(assigned.pair, text="Other words.", version=2)
 
     assert second.rubric == "ours-1"
-    assert rubrics.under(newer, assigned.project.pk) == FOLLOWTABLE
+    assert rubrics.rubric_for(newer, assigned.project.pk) == FOLLOWTABLE
 
 
-def test_a_rejecting_level_needs_words_and_is_kept_as_a_draft_without(assigned):
+def test_a_rejecting_level_without_words_is_saved_only_as_a_draft(assigned):
     save(assigned)
     answers = {"clear": ("bad", ""), "short": ("fine", "")}
     actions.save_ratings(narrative=assigned.narrative, answers=answers, by=assigned.dan)
@@ -199,7 +199,9 @@ def test_a_rejecting_level_needs_words_and_is_kept_as_a_draft_without(assigned):
     ("level", "place", "rejects"),
     [("fine", None, False), ("fine", 0, None), ("", 0, False), ("", None, True)],
 )
-def test_a_rating_without_place_or_a_place_without_level_is_no_row(assigned, level, place, rejects):
+def test_the_database_refuses_a_level_without_a_place_and_the_reverse(
+    assigned, level, place, rejects
+):
     review = actions.start_review(narrative=assigned.narrative, by=assigned.dan)
 
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -208,27 +210,27 @@ def test_a_rating_without_place_or_a_place_without_level_is_no_row(assigned, lev
         )
 
 
-def test_a_file_brings_a_rubric_and_puts_it_in_force_once(scene):
+def test_a_loaded_rubric_becomes_current_the_first_time(scene):
     first = load(scene.project, "rubric-json", ours())
     project_rubric.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
     second = load(scene.project, "rubric-json", ours())
 
-    assert (first.of("rubrics").new, first.refused) == (1, 0)
-    assert (second.of("rubrics").new, second.of("rubrics").unchanged) == (0, 1)
-    assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
+    assert (first.counts_of("rubrics").new, first.refused) == (1, 0)
+    assert (second.counts_of("rubrics").new, second.counts_of("rubrics").unchanged) == (0, 1)
+    assert rubrics.current_rubric(scene.project.pk) == FOLLOWTABLE
 
 
-def test_a_file_cannot_change_what_a_name_says(scene):
+def test_a_file_cannot_change_a_stored_rubric(scene):
     load(scene.project, "rubric-json", ours())
 
     report = load(scene.project, "rubric-json", ours(title="Changed"))
 
     assert report.refused == 1
-    assert "there is a rubric ours-1 already, and it says otherwise" in str(report.problems[0])
+    assert "a different rubric ours-1 already exists" in str(report.problems[0])
     assert Rubric.objects.get().title == "Ours"
 
 
-def test_reviews_from_a_file_are_read_by_the_rubric_they_name(scene):
+def test_reviews_from_a_file_use_the_rubric_they_name(scene):
     line = {
         "type": "review",
         "pair_id": scene.pair.pair_id,
@@ -245,20 +247,20 @@ def test_reviews_from_a_file_are_read_by_the_rubric_they_name(scene):
     known = load(scene.project, "judgments-jsonl", json.dumps(line))
 
     assert "there is no rubric “ours-1” in this project: load it first" in str(unknown.problems[0])
-    assert known.of("reviews").new == 1
+    assert known.counts_of("reviews").new == 1
     assert set(Rating.objects.values_list("level", "place", "rejects")) == {
         ("awful", 3, True),
         ("fine", 0, False),
     }
 
 
-def test_the_command_prints_what_is_in_force_and_chooses_another(scene, capsys):
+def test_the_command_prints_the_current_rubric_and_chooses_another(scene, capsys):
     call_command("rubric", "tides")
     assert parse(capsys.readouterr().out) == FOLLOWTABLE
 
     call_command("rubric", "tides", "multiconir-1")
-    assert capsys.readouterr().out == "multiconir-1 is in force in tides.\n"
-    assert rubrics.in_force(scene.project.pk) == MULTICONIR
+    assert capsys.readouterr().out == "multiconir-1 is now the rubric of tides.\n"
+    assert rubrics.current_rubric(scene.project.pk) == MULTICONIR
     with pytest.raises(CommandError, match="There is no rubric “none”"):
         call_command("rubric", "tides", "none")
     with pytest.raises(CommandError, match="There is no project “nowhere”"):
@@ -270,17 +272,17 @@ def page(scene):
     return signed_in(scene.carla), reverse("audit:rubric", args=[scene.project.slug])
 
 
-def test_the_page_shows_what_is_in_force_and_what_can_be(page):
+def test_the_page_shows_the_current_and_the_available_rubrics(page):
     client, address = page
 
     shown = client.get(address).content.decode()
 
-    assert "In force; it comes with Rejudge" in shown
+    assert "Current; it comes with Rejudge" in shown
     assert "Does it rely on the query" in shown
     assert "multiconir-1" in shown
 
 
-def test_the_page_looks_at_a_rubric_before_it_is_saved(page):
+def test_the_page_previews_a_rubric_before_it_is_saved(page):
     client, address = page
 
     looked = client.post(address, {"text": ours(), "preview": "yes"})
@@ -290,8 +292,8 @@ def test_the_page_looks_at_a_rubric_before_it_is_saved(page):
     assert not Rubric.objects.exists()
 
     saved = client.post(address, {"text": ours(), "save": "yes"}, follow=True)
-    assert "“ours-1” is in force" in saved.content.decode()
-    assert rubrics.in_force(Rubric.objects.get().project_id).name == "ours-1"
+    assert "“ours-1” is now the rubric" in saved.content.decode()
+    assert rubrics.current_rubric(Rubric.objects.get().project_id).name == "ours-1"
 
 
 def test_the_page_says_where_a_rubric_is_wrong_and_keeps_the_text(page):
@@ -322,7 +324,7 @@ def test_the_page_takes_a_file_in_place_of_the_text(page, tmp_path):
         refused = client.post(address, {"text": "", "file": upload, "save": "yes"})
 
     assert Rubric.objects.get().content == parse(ours())
-    assert "The file is no text in UTF-8." in refused.content.decode()
+    assert "The file is not text in UTF-8." in refused.content.decode()
 
 
 def test_another_rubric_is_chosen_on_the_page(page, scene):
@@ -332,9 +334,9 @@ def test_another_rubric_is_chosen_on_the_page(page, scene):
     chosen = client.post(address, {"name": "multiconir-1"}, follow=True).content.decode()
     refused = client.post(address, {"name": "nothing"}, follow=True).content.decode()
 
-    assert "“multiconir-1” is in force" in chosen
+    assert "“multiconir-1” is now the rubric" in chosen
     assert "There is no rubric “nothing”" in refused
-    assert rubrics.in_force(scene.project.pk) == MULTICONIR
+    assert rubrics.current_rubric(scene.project.pk) == MULTICONIR
 
 
 def test_the_review_page_asks_what_the_rubric_asks(assigned):

@@ -1,5 +1,5 @@
-"""What is settled, reviewed, decided and checked has chains, on pages and from files, and what is
-done to it by other ways is noticed.
+"""Adjudications, reviews, decisions and checks from pages and files have hash chains, which detect
+changes made in any other way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from audit.reviews import actions as audit
 from audit.reviews.decisions import decide, withdraw_decision
 from audit.settling import adjudication, batches
 from keeping.verify import verify
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 from tests.collection.arriving import jsonl, load
 from tests.second_pass import levels
 from tests.test_audit_log_of_actions import Story, storage
@@ -50,7 +50,7 @@ def settle(story, number: int = 0, **more):
     )
 
 
-def test_settling_and_taking_it_back_at_one_moment_is_in_order(story):
+def test_settlements_and_withdrawals_at_the_same_time_are_in_order(story):
     for _ in range(3):
         made = settle(story, now=NOON)
         adjudication.withdraw_adjudication(adjudication=made, by=story.carla, now=NOON)
@@ -65,12 +65,12 @@ def test_settling_and_taking_it_back_at_one_moment_is_in_order(story):
 @pytest.mark.parametrize(
     ("change", "what", "sentence"),
     [
-        ({"relevance": 2}, "changed", "says something else than was said"),
-        ({"reason": "Another."}, "changed", "says something else than was said"),
-        ({"withdrawn_at": NOON}, "stands", "no longer stands, and by no action"),
+        ({"relevance": 2}, "changed", "was changed after it was recorded"),
+        ({"reason": "Another."}, "changed", "was changed after it was recorded"),
+        ({"withdrawn_at": NOON}, "stands", "was ended, but not by an action"),
     ],
 )
-def test_a_settlement_that_was_changed_is_named(story, change, what, sentence):
+def test_a_changed_settlement_is_detected(story, change, what, sentence):
     settle(story)
     if "withdrawn_at" in change:
         change = {**change, "withdrawn_by": story.carla}
@@ -81,7 +81,7 @@ def test_a_settlement_that_was_changed_is_named(story, change, what, sentence):
     assert faults(story.project) == [(what, f"{named} {sentence}")]
 
 
-def test_a_condition_that_was_settled_otherwise_is_named(story):
+def test_a_changed_settlement_of_a_condition_is_detected(story):
     made = adjudication.settle_condition(
         condition=story.condition,
         candidate=story.candidates[0],
@@ -97,7 +97,7 @@ def test_a_condition_that_was_settled_otherwise_is_named(story):
     assert [what for what, _ in faults(story.project)] == ["changed"]
 
 
-def test_what_files_bring_is_in_the_chain_and_again_adds_nothing(story):
+def test_loaded_adjudications_are_in_the_chain_and_loading_again_adds_nothing(story):
     settle(story)
     lines = jsonl(
         {
@@ -130,7 +130,7 @@ def test_what_files_bring_is_in_the_chain_and_again_adds_nothing(story):
     assert [what for what, _ in faults(story.project)] == ["gone"]
 
 
-def test_a_review_that_was_changed_after_it_was_handed_in_is_named(story):
+def test_a_changed_review_is_detected(story):
     assert verify(story.project).rows["review"] == 2
     assert faults(story.project) == []
 
@@ -138,18 +138,18 @@ def test_a_review_that_was_changed_after_it_was_handed_in_is_named(story):
     Rating.objects.filter(review=review, criterion="semantic_consistency").update(words="Hm.")
 
     assert faults(story.project) == [
-        ("changed", "the review of 301, altered 1, by dan says something else than was said")
+        ("changed", "the review of 301, altered 1, by dan was changed after it was recorded")
     ]
 
 
-def test_a_draft_of_a_review_says_nothing_yet(db, assigned):
+def test_a_draft_of_a_review_is_not_in_the_chain(db, assigned):
     audit.save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
 
     assert faults(assigned.project) == []
     assert verify(assigned.project).rows["review"] == 0
 
 
-def test_a_decision_that_was_changed_is_named(story):
+def test_a_changed_decision_is_detected(story):
     made = decide(narrative=story.narrative, outcome="accepted", by=story.carla)
     withdraw_decision(decision=made, by=story.carla)
     decide(narrative=story.narrative, outcome="accepted", by=story.carla)
@@ -158,18 +158,18 @@ def test_a_decision_that_was_changed_is_named(story):
     Decision.objects.filter(withdrawn_at=None).update(reason="Another.")
 
     assert faults(story.project) == [
-        ("changed", "the decision on 301, altered 1 says something else than was said")
+        ("changed", "the decision on 301, altered 1 was changed after it was recorded")
     ]
 
 
-def test_checks_and_their_settling_are_in_order_and_a_changed_one_is_named(db):
+def test_checks_and_settlements_are_in_order_and_a_changed_one_is_detected(db):
     scene = claimed_scene()
     sample = draw(scene)
-    say(sample, "A", ada=1, ben=0, dan=2)
+    check_label(sample, "A", ada=1, ben=0, dan=2)
     item = sample.items.get(candidate=scene.candidates["B"])
     checks.check(item=item, by=scene.ada, relevance=1)
     checks.check(item=item, by=scene.ada, relevance=0)
-    checks.take_back(item=item, by=scene.ada)
+    checks.withdraw_check(item=item, by=scene.ada)
     sums = verify(scene.project)
     assert [one for one in sums.faults if one.kind == "check"] == []
     assert sums.rows["check"] == 5
@@ -178,10 +178,10 @@ def test_checks_and_their_settling_are_in_order_and_a_changed_one_is_named(db):
 
     named = "the check of A (301) in “Spot checks” by dan"
     found = [one.sentence for one in verify(scene.project).faults if one.kind == "check"]
-    assert found == [f"{named} says something else than was said"]
+    assert found == [f"{named} was changed after it was recorded"]
 
 
-def test_reviews_and_decisions_of_a_file_are_in_the_chain(db, scene):
+def test_loaded_reviews_and_decisions_are_in_the_chain(db, scene):
     lines = jsonl(
         {
             "type": "review",
@@ -218,7 +218,7 @@ def test_reviews_and_decisions_of_a_file_are_in_the_chain(db, scene):
     assert (found.rows["review"], found.rows["decision"]) == (1, 1)
 
 
-def test_many_settled_together_and_taken_back_are_in_order(story):
+def test_a_settled_and_withdrawn_batch_is_in_order(story):
     batch = batches.settle_together(
         decisions=[(story.narrative.pk, one.pk, 1) for one in story.candidates],
         by=story.carla,

@@ -1,4 +1,4 @@
-"""A lead sends a disagreement back to one of the annotators, and it waits there."""
+"""A lead sends a disagreement back to one of the annotators, and it waits for their answer."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, Condition, RejudgeRequest, Verdict
 from audit.settling import queue as disagreements
-from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 from tests import factories
 
 WORDS = "Read the second paragraph."
 
 
 @pytest.fixture
-def asked(disputed):
-    """The scene, where ada has an assignment; names are shown."""
+def disagreement(disputed):
+    """The scene with an assignment for ada, and names shown."""
     disputed.project.hide_names = False
     disputed.project.save()
     assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
@@ -31,7 +31,7 @@ def url(scene, name: str = "disagreement") -> str:
 
 
 def listed(scene, **wanted) -> list[int]:
-    found = disagreements.page(scene.carla, Wanted(**wanted)).items
+    found = disagreements.read_page(scene.carla, QueueFilter(**wanted)).items
     return [item.key.candidate for item in found]
 
 
@@ -41,52 +41,62 @@ def send(scene, client, query: str = "", **fields):
     return client.post(url(scene, "rejudge_request") + query, given, follow=True)
 
 
-def test_it_leaves_what_is_open_and_waits_for_the_annotator(asked, client):
-    assert listed(asked) == [asked.first.pk]
+def test_a_disagreement_sent_back_is_not_open_and_waits_for_the_annotator(disagreement, client):
+    assert listed(disagreement) == [disagreement.first.pk]
 
-    page = send(asked, client)
+    page = send(disagreement, client)
 
-    assert "S1 is sent back, and waits for an annotator." in page.content.decode()
+    assert "S1 was sent back and waits for an annotator." in page.content.decode()
     rejudge_request = RejudgeRequest.objects.get()
     assert (rejudge_request.judgment, rejudge_request.words, rejudge_request.by) == (
-        asked.adas,
+        disagreement.adas,
         WORDS,
-        asked.carla,
+        disagreement.carla,
     )
-    assert listed(asked) == []
-    assert listed(asked, waiting=True) == [asked.first.pk]
-    assert disagreements.count(asked.carla, Wanted()) == 0
+    assert listed(disagreement) == []
+    assert listed(disagreement, waiting=True) == [disagreement.first.pk]
+    assert disagreements.count_disagreements(disagreement.carla, QueueFilter()) == 0
 
 
-def test_once_answered_it_is_open_again(asked, client):
-    send(asked, client)
+def test_an_answered_request_reopens_the_disagreement(disagreement, client):
+    send(disagreement, client)
 
-    judging.judge(narrative=asked.narrative, candidate=asked.first, relevance=0, by=asked.ada)
+    judging.judge(
+        narrative=disagreement.narrative,
+        candidate=disagreement.first,
+        relevance=0,
+        by=disagreement.ada,
+    )
 
-    assert listed(asked) == [asked.first.pk]
-    assert listed(asked, waiting=True) == []
+    assert listed(disagreement) == [disagreement.first.pk]
+    assert listed(disagreement, waiting=True) == []
     rows = client.get(reverse("audit:disagreements", args=["tides"])).content.decode()
     assert "looked at again" in rows
-    page = client.get(url(asked)).content.decode()
+    page = client.get(url(disagreement)).content.decode()
     assert "answered" in page
     assert "ada was asked to look again by carla" in page
     assert WORDS in page
 
 
-def test_if_they_come_to_agree_nothing_is_left(asked, client):
-    send(asked, client)
+def test_a_request_that_leads_to_agreement_closes_the_disagreement(disagreement, client):
+    send(disagreement, client)
 
-    judging.judge(narrative=asked.narrative, candidate=asked.first, relevance=2, by=asked.ada)
+    judging.judge(
+        narrative=disagreement.narrative,
+        candidate=disagreement.first,
+        relevance=2,
+        by=disagreement.ada,
+    )
 
-    assert listed(asked) == listed(asked, waiting=True) == []
+    assert listed(disagreement) == listed(disagreement, waiting=True) == []
 
 
-def test_the_list_has_a_tab_for_what_waits(asked, client):
-    client.force_login(asked.carla.user)
+def test_the_list_has_a_tab_for_waiting_disagreements(disagreement, client):
+    client.force_login(disagreement.carla.user)
     address = reverse("audit:disagreements", args=["tides"])
     assert "Waiting for an annotator" not in client.get(address).content.decode()
 
-    send(asked, client)
+    send(disagreement, client)
 
     waiting = client.get(address + "?state=waiting").content.decode()
     assert '<a href="?state=waiting" aria-current="page">' in waiting.replace(address, "")
@@ -96,18 +106,18 @@ def test_the_list_has_a_tab_for_what_waits(asked, client):
     assert ">S1<" not in client.get(address).content.decode()
 
 
-def test_the_lead_takes_it_back(asked, client):
-    send(asked, client)
+def test_a_lead_withdraws_the_request(disagreement, client):
+    send(disagreement, client)
     rejudge_request = RejudgeRequest.objects.get()
 
     page = client.post(
-        url(asked, "rejudge_request_withdrawal"),
+        url(disagreement, "rejudge_request_withdrawal"),
         {"rejudge_request": rejudge_request.pk},
         follow=True,
     ).content.decode()
 
-    assert "nobody is asked for it any more" in page
-    assert listed(asked) == [asked.first.pk]
+    assert "The request is withdrawn." in page
+    assert listed(disagreement) == [disagreement.first.pk]
     assert not RejudgeRequest.objects.open().exists()
 
 
@@ -115,100 +125,107 @@ def test_the_lead_takes_it_back(asked, client):
     ("fields", "sentence"),
     [
         ({"words": "  "}, "Say in a few words what to look at."),
-        ({"judgment": ""}, "Choose whose answer is to be looked at again."),
+        ({"judgment": ""}, "Choose whose answer to send back."),
     ],
 )
-def test_what_is_missing_is_said_on_the_page(asked, client, fields, sentence):
-    page = send(asked, client, **fields)
+def test_the_page_names_missing_input(disagreement, client, fields, sentence):
+    page = send(disagreement, client, **fields)
 
     assert sentence in page.content.decode()
-    assert page.redirect_chain[-1][0] == url(asked)
+    assert page.redirect_chain[-1][0] == url(disagreement)
     assert not RejudgeRequest.objects.exists()
 
 
 @pytest.mark.parametrize("judgment", ["x", "999999", "9" * 30])
-def test_an_answer_that_is_not_there_is_not_found(asked, client, judgment):
-    assert send(asked, client, judgment=judgment).status_code == 404
+def test_an_unknown_judgment_is_not_found(disagreement, client, judgment):
+    assert send(disagreement, client, judgment=judgment).status_code == 404
 
 
 @pytest.mark.parametrize("rejudge_request", ["", "x", "999999", "9" * 30])
-def test_a_rejudge_request_that_is_not_there_is_not_found(asked, client, rejudge_request):
-    client.force_login(asked.carla.user)
+def test_an_unknown_rejudge_request_is_not_found(disagreement, client, rejudge_request):
+    client.force_login(disagreement.carla.user)
 
     assert (
         client.post(
-            url(asked, "rejudge_request_withdrawal"), {"rejudge_request": rejudge_request}
+            url(disagreement, "rejudge_request_withdrawal"), {"rejudge_request": rejudge_request}
         ).status_code
         == 404
     )
 
 
-def test_hidden_names_stay_hidden(asked, client):
-    asked.project.hide_names = True
-    asked.project.save()
-    send(asked, client)
+def test_hidden_names_stay_hidden(disagreement, client):
+    disagreement.project.hide_names = True
+    disagreement.project.save()
+    send(disagreement, client)
 
-    page = client.get(url(asked)).content.decode()
+    page = client.get(url(disagreement)).content.decode()
 
     assert "was asked to look again by carla" in page
     assert "ada" not in page.replace("data-", "")
 
 
-def test_the_page_leads_to_the_guidelines_with_the_case(asked, client):
-    client.force_login(asked.carla.user)
+def test_the_page_leads_to_the_guidelines_with_the_case(disagreement, client):
+    client.force_login(disagreement.carla.user)
 
-    page = client.get(url(asked)).content.decode()
+    page = client.get(url(disagreement)).content.decode()
 
-    case = f"{asked.narrative.pk}-{asked.first.pk}"
+    case = f"{disagreement.narrative.pk}-{disagreement.first.pk}"
     address = f"/projects/tides/guidelines/?edit=1&amp;case={case}"
     assert f'href="{address}"' in page
     editor = client.get(address.replace("&amp;", "&")).content.decode()
     assert f'id="case-{case}" form="guideline-form" checked' in editor
 
 
-def test_from_a_condition_it_comes_back_to_the_condition(asked, client):
-    condition = Condition.objects.create(narrative=asked.narrative, number=1, text="At sea.")
-    for judgment, answer in ((asked.adas, "met"), (asked.bens, "not_met")):
+def test_a_request_from_a_condition_returns_to_the_condition(disagreement, client):
+    condition = Condition.objects.create(narrative=disagreement.narrative, number=1, text="At sea.")
+    for judgment, answer in ((disagreement.adas, "met"), (disagreement.bens, "not_met")):
         Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
     disagreement_key = DisagreementKey(
-        Kind.VERDICT, asked.narrative.pk, asked.first.pk, condition.pk
+        Kind.VERDICT, disagreement.narrative.pk, disagreement.first.pk, condition.pk
     )
-    assert disagreements.is_open(asked.carla, disagreement_key)
+    assert disagreements.is_open(disagreement.carla, disagreement_key)
 
-    send(asked, client, condition=condition.pk)
+    send(disagreement, client, condition=condition.pk)
 
-    assert not disagreements.is_open(asked.carla, disagreement_key)
-    assert disagreements.count(asked.carla, Wanted(kind=Kind.VERDICT, waiting=True)) == 1
+    assert not disagreements.is_open(disagreement.carla, disagreement_key)
+    assert (
+        disagreements.count_disagreements(
+            disagreement.carla, QueueFilter(kind=Kind.VERDICT, waiting=True)
+        )
+        == 1
+    )
     rejudge_request = RejudgeRequest.objects.get().pk
     sent = {"rejudge_request": rejudge_request, "condition": condition.pk}
-    back = client.post(url(asked, "rejudge_request_withdrawal"), sent)
-    assert back.url == reverse("audit:verdict_disagreement", args=[condition.pk, asked.first.pk])
-
-
-def test_the_next_one_of_the_filter_opens(asked, client):
-    other = asked.second
-    said = asked.narrative.judgments.get(candidate=other, annotator=asked.ada)
-    said.relevance = 0
-    said.save()
-    disagreement_key = DisagreementKey(Kind.JUDGMENT, asked.narrative.pk, other.pk, 0)
-    key = disagreements.key_of(asked.carla, Wanted(), disagreement_key)
-
-    page = send(asked, client, query="?order=age", next=str(key))
-
-    assert page.redirect_chain[-1][0] == (
-        reverse("audit:disagreement", args=[asked.narrative.pk, other.pk]) + "?order=age"
+    back = client.post(url(disagreement, "rejudge_request_withdrawal"), sent)
+    assert back.url == reverse(
+        "audit:verdict_disagreement", args=[condition.pk, disagreement.first.pk]
     )
 
 
-def test_a_lead_who_judges_first_sends_nothing_back(asked, client):
-    factories.assignment(asked.pair, asked.carla)
+def test_sending_back_opens_the_next_disagreement_of_the_filter(disagreement, client):
+    other = disagreement.second
+    said = disagreement.narrative.judgments.get(candidate=other, annotator=disagreement.ada)
+    said.relevance = 0
+    said.save()
+    disagreement_key = DisagreementKey(Kind.JUDGMENT, disagreement.narrative.pk, other.pk, 0)
+    key = disagreements.position_of(disagreement.carla, QueueFilter(), disagreement_key)
 
-    assert send(asked, client).status_code == 403
+    page = send(disagreement, client, query="?order=age", next=str(key))
+
+    assert page.redirect_chain[-1][0] == (
+        reverse("audit:disagreement", args=[disagreement.narrative.pk, other.pk]) + "?order=age"
+    )
+
+
+def test_a_lead_who_owes_judgments_cannot_send_back(disagreement, client):
+    factories.assignment(disagreement.pair, disagreement.carla)
+
+    assert send(disagreement, client).status_code == 403
     assert not RejudgeRequest.objects.exists()
 
 
-def test_what_a_file_brought_can_be_sent_back_to_who_signs_in(disputed, client):
-    """ben judged in a file; a free assignment is his then."""
+def test_a_judgment_from_a_file_can_be_sent_back_to_its_author(disputed, client):
+    """ben's judgment came from a file; he gets a free assignment."""
     send(disputed, client, judgment=disputed.bens.pk)
 
     assignment = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)

@@ -1,4 +1,4 @@
-"""A project may leave a task out: with no people asked to do it, no assignment of it is offered."""
+"""A project may leave a task out: if it wants nobody to do it, no assignment of it is offered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotate.models import Assignment
 from annotate.overview.progress import task_progress
 from annotate.projects import rules
 from annotate.projects.rules import GradeRule
-from audit.reviews.passes import to_decide
+from audit.reviews.passes import narratives_to_decide
 from base.errors import Refused
 from tests import factories
 
@@ -42,7 +42,7 @@ def audited(carla):
 
 
 @pytest.mark.parametrize("task", ["rewrite", "judge"])
-def test_no_assignment_of_it_is_given(audited, task):
+def test_no_assignment_of_the_left_out_task_is_given(audited, task):
     ada = factories.member(audited.project, "ada")
     ada.project.refresh_from_db()
 
@@ -65,14 +65,14 @@ def test_the_other_tasks_go_on(audited, client):
     assert 'name="task"' not in home
 
 
-def test_an_instruction_that_nobody_reviews_is_not_put_before_a_lead(carla):
+def test_instructions_do_not_wait_for_a_decision_if_nobody_reviews(carla):
     factories.pair(factories.query(carla.project))
     carla.project = leave_out("review", carla)
 
-    assert list(to_decide(carla)) == []
+    assert list(narratives_to_decide(carla)) == []
 
 
-def test_the_pages_of_the_project_open_without_it(audited, client):
+def test_the_pages_of_the_project_open_without_the_task(audited, client):
     lead = audited.project.memberships.get(role="lead")
     client.force_login(lead.user)
 
@@ -82,22 +82,22 @@ def test_the_pages_of_the_project_open_without_it(audited, client):
 
 
 @pytest.mark.parametrize("name", ["project", "progress", "queries", "home"])
-def test_no_number_of_judgments_is_named_where_nobody_is_asked_to_judge(audited, client, name):
+def test_pages_show_no_number_of_judgments_if_nobody_is_asked_to_judge(audited, client, name):
     client.force_login(audited.project.memberships.get(role="lead").user)
 
     where = [] if name == "home" else ["tides"]
     page = client.get(reverse(f"annotate:{name}", args=where)).content.decode()
 
-    # A list of queries has no column of it then.
+    # The list of queries has no column of judgments then.
     assert "obody is asked to judge" in page or name in {"home", "queries"}
     assert name != "queries" or ">Answered<" not in page
-    # Reviews are asked for, and counted.
+    # Reviews are wanted, and counted.
     of_judgments = re.sub(r"reviews, of [0-9,]+ wanted", "", page)
     assert not re.search(r"\bof [0-9,]+ (judgments|wanted)|[0-9] of 0", of_judgments)
 
 
 @pytest.mark.parametrize("name", ["project", "progress"])
-def test_no_number_of_judgments_is_named_before_anybody_judges(carla, client, name):
+def test_pages_show_no_number_of_judgments_before_anybody_judges(carla, client, name):
     pair = factories.pair(factories.query(carla.project))
     factories.candidate(pair.query)
     client.force_login(carla.user)

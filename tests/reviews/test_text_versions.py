@@ -1,4 +1,4 @@
-"""The second pass counts nothing that was said of an older text of a document."""
+"""The second pass counts no judgment or check of an older text of a document."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from audit.checks.queue import to_check, with_checks
 from audit.models import Check, SampleItem
 from audit.reports.reliability import agreement_of
 from audit.settling.adjudication import adjudicate, settle_condition
-from audit.settling.queue import counts
-from audit.settling.queue_filters import Kind, Wanted
-from audit.settling.settle_many import How, Rule, preview, settle_many
+from audit.settling.queue import count_by_kind
+from audit.settling.queue_filters import Kind, QueueFilter
+from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from base.errors import Refused, Stale
 from keeping.verify import verify
 from tests import factories
-from tests.checks.checking import claimed_scene, draw, say
+from tests.checks.checking import check_label, claimed_scene, draw
 from tests.collection.arriving import jsonl, load
 
 pytestmark = pytest.mark.both_databases
 
 
 def change(candidate: Candidate, text: str = "Another text.") -> list[str]:
-    """Load another text for a candidate's document, and return what the load says."""
+    """Load a new text for a candidate's document, and return the notes of the load."""
     found = Document.objects.get(pk=candidate.document_id)
     line = jsonl({"doc_id": found.doc_id, "text": text})
     return load(found.project, "docs-jsonl", line).notes
@@ -46,10 +46,10 @@ def settle(scene, relevance: int = 1) -> Adjudication:
 
 
 def open_judgments(scene) -> int:
-    return counts(scene.carla, Wanted())[Kind.JUDGMENT]
+    return count_by_kind(scene.carla, QueueFilter())[Kind.JUDGMENT]
 
 
-def test_what_people_differed_on_under_the_older_text_is_no_disagreement(disputed):
+def test_judgments_of_an_older_text_are_not_a_disagreement(disputed):
     assert open_judgments(disputed) == 1
 
     change(disputed.first)
@@ -59,7 +59,7 @@ def test_what_people_differed_on_under_the_older_text_is_no_disagreement(dispute
         settle(disputed)
 
 
-def test_a_settling_decision_is_of_the_text_it_was_made_of(disputed):
+def test_an_adjudication_belongs_to_the_text_it_was_made_on(disputed):
     first = settle(disputed)
     change(disputed.first)
     for by, relevance in ((disputed.ada, 2), (disputed.ben, 0)):
@@ -75,7 +75,7 @@ def test_a_settling_decision_is_of_the_text_it_was_made_of(disputed):
     assert "adjudication" not in {fault.kind for fault in verify(disputed.project).faults}
 
 
-def test_a_settled_condition_is_of_the_text_it_was_made_of(disputed):
+def test_a_settled_condition_belongs_to_the_text_it_was_made_on(disputed):
     condition = Condition.objects.create(narrative=disputed.narrative, number=1, text="At sea.")
     for judgment, answer in ((disputed.adas, "met"), (disputed.bens, "not_met")):
         Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
@@ -89,7 +89,7 @@ def test_a_settled_condition_is_of_the_text_it_was_made_of(disputed):
         settle_condition(condition=condition, candidate=disputed.first, **how)
 
 
-def test_agreement_leaves_out_what_was_said_of_an_older_text_and_says_so(disputed):
+def test_agreement_leaves_out_judgments_of_an_older_text_and_counts_them(disputed):
     change(disputed.first)
 
     after = agreement_of(disputed.project, seed=1, resamples=100)
@@ -98,23 +98,21 @@ def test_agreement_leaves_out_what_was_said_of_an_older_text_and_says_so(dispute
     assert told["judgments of an older text of the document"] == 2
 
 
-def test_many_are_not_settled_on_a_text_that_arrives_between_the_count_and_the_locks(
-    disputed, monkeypatch
-):
-    how = How(Rule.GRADE, grade=1)
-    token = preview(disputed.carla, Wanted(), how).token
+def test_settling_many_is_refused_if_a_new_text_arrives_before_the_locks(disputed, monkeypatch):
+    how = RuleChoice(Rule.GRADE, grade=1)
+    token = preview(disputed.carla, QueueFilter(), how).token
 
     def load_then_lock(candidates) -> bool:
         assert list(candidates) == [disputed.first.pk]
         change(disputed.first)
         return True
 
-    monkeypatch.setattr(text_versions, "hold_of", load_then_lock)
+    monkeypatch.setattr(text_versions, "lock_texts", load_then_lock)
 
     with pytest.raises(Stale, match="a document got another text"):
         settle_many(
-            wanted=Wanted(),
-            how=how,
+            filters=QueueFilter(),
+            choice=how,
             cause="edge",
             reason="It stands at the mouth.",
             token=token,
@@ -123,11 +121,11 @@ def test_many_are_not_settled_on_a_text_that_arrives_between_the_count_and_the_l
     assert not Adjudication.objects.exists()
 
 
-def test_texts_are_held_until_the_end_of_the_transaction_on_postgresql(
+def test_texts_are_locked_until_the_end_of_the_transaction_on_postgresql(
     disputed, django_assert_num_queries
 ):
     with django_assert_num_queries(2 if connection.vendor == "postgresql" else 0) as queries:
-        held = text_versions.hold_of([disputed.first.pk])
+        held = text_versions.lock_texts([disputed.first.pk])
 
     assert held == (connection.vendor == "postgresql")
     assert all("FOR NO KEY UPDATE" in one["sql"] for one in queries.captured_queries[1:])
@@ -135,10 +133,10 @@ def test_texts_are_held_until_the_end_of_the_transaction_on_postgresql(
 
 @pytest.fixture
 def checked(db):
-    """Ada and ben have checked what a machine claims of A."""
+    """Ada and ben have checked a machine's claim on A."""
     scene = claimed_scene()
     scene.sample = draw(scene)
-    say(scene.sample, "A", ada=1, ben=1)
+    check_label(scene.sample, "A", ada=1, ben=1)
     scene.item = scene.sample.items.get(candidate__document__doc_id="A")
     return scene
 
@@ -149,7 +147,7 @@ def outcome(scene) -> int | None:
     return found
 
 
-def test_a_checked_label_is_open_again_once_the_text_is_another(checked):
+def test_a_new_text_reopens_a_checked_label(checked):
     assert outcome(checked) == 1
 
     notes = change(checked.candidates["A"])
@@ -167,7 +165,7 @@ def test_a_checked_label_is_open_again_once_the_text_is_another(checked):
     assert [fault for fault in faults if fault.kind == "check"] == []
 
 
-def test_a_check_of_a_text_that_was_replaced_meanwhile_is_refused(checked, client):
+def test_a_check_of_a_replaced_text_is_refused(checked, client):
     change(checked.candidates["B"])
     item = checked.sample.items.get(candidate__document__doc_id="B")
     client.force_login(checked.ada.user)

@@ -8,11 +8,11 @@ from annotate.rewriting.advice import (
     Advice,
     Check,
     Source,
-    copied,
-    narrowing,
+    check_altered,
+    check_copied,
+    check_reversed,
     new_runs,
-    sentences,
-    turning,
+    split_sentences,
 )
 
 ORIGINAL = "Any plant counts. Plans for plants are also relevant. Dams are not relevant."
@@ -25,7 +25,7 @@ def check(found: list[Advice], which: Check) -> Advice:
 def test_a_narrower_narrative_has_nothing_to_look_at():
     altered = "Any plant counts, unless it stands in a river. Dams are not relevant. Only at sea."
 
-    found = narrowing(ORIGINAL, altered)
+    found = check_altered(ORIGINAL, altered)
 
     assert [one.check for one in found if not one.good] == []
 
@@ -39,42 +39,44 @@ def test_a_narrower_narrative_has_nothing_to_look_at():
     ],
 )
 def test_a_shorter_narrative_is_worth_a_look(altered, good):
-    advice = check(narrowing("uno dos tres", altered), Check.LENGTH)
+    advice = check(check_altered("uno dos tres", altered), Check.LENGTH)
 
     assert (advice.good, advice.of) == (good, 3)
 
 
-def test_the_sentence_that_widened_and_is_gone_is_named():
-    advice = check(narrowing(ORIGINAL, "Any plant counts. Dams are not relevant."), Check.WIDENING)
+def test_a_removed_widening_sentence_is_named():
+    advice = check(
+        check_altered(ORIGINAL, "Any plant counts. Dams are not relevant."), Check.WIDENING
+    )
 
     assert advice.good
     assert advice.found == ("Plans for plants are also relevant.",)
 
 
 def test_a_sentence_that_still_widens_is_named():
-    advice = check(narrowing(ORIGINAL, ORIGINAL), Check.WIDENING)
+    advice = check(check_altered(ORIGINAL, ORIGINAL), Check.WIDENING)
 
     assert not advice.good
     assert "Plans for plants are also relevant." in advice.found
 
 
-def test_without_a_sentence_that_widens_there_is_nothing_to_take_out():
-    advice = check(narrowing("It must be at sea.", "It must be at sea now."), Check.WIDENING)
+def test_without_widening_sentences_the_check_passes():
+    advice = check(check_altered("It must be at sea.", "It must be at sea now."), Check.WIDENING)
 
     assert (advice.good, advice.found) == (True, ())
 
 
-def test_a_limit_that_is_gone_lets_documents_in():
-    advice = check(narrowing(ORIGINAL, "Any plant counts at sea."), Check.NARROWING)
+def test_a_removed_limit_is_named():
+    advice = check(check_altered(ORIGINAL, "Any plant counts at sea."), Check.NARROWING)
 
     assert not advice.good
     assert advice.found == ("Dams are not relevant.",)
 
 
-def test_a_limit_that_goes_on_still_stands():
+def test_an_extended_limit_is_not_reported():
     altered = ORIGINAL.replace("Dams are not relevant.", "Dams are not relevant, nor are weirs.")
 
-    assert check(narrowing(ORIGINAL, altered), Check.NARROWING).good
+    assert check(check_altered(ORIGINAL, altered), Check.NARROWING).good
 
 
 @pytest.mark.parametrize(
@@ -88,16 +90,16 @@ def test_a_limit_that_goes_on_still_stands():
         ("只算海上的。", ("只",)),
     ],
 )
-def test_words_that_shut_something_out_are_named(added, named):
-    advice = check(narrowing("Any plant counts.", "Any plant counts." + added), Check.NEGATION)
+def test_excluding_words_are_named(added, named):
+    advice = check(check_altered("Any plant counts.", "Any plant counts." + added), Check.NEGATION)
 
     assert (advice.good, advice.found) == (bool(named), named)
 
 
-def test_a_negation_that_stood_there_before_is_none_that_was_added():
+def test_a_negation_of_the_original_does_not_count_as_added():
     text = "Dams are not relevant."
 
-    advice = check(narrowing(text, text + " Weirs are."), Check.NEGATION)
+    advice = check(check_altered(text, text + " Weirs are."), Check.NEGATION)
 
     assert (advice.good, advice.found) == (False, ())
 
@@ -112,8 +114,8 @@ def test_a_negation_that_stood_there_before_is_none_that_was_added():
         ("Any plant counts, not dams.", 0, True),
     ],
 )
-def test_something_has_to_be_asked_for_that_was_not_before(altered, conditions, good):
-    found = narrowing("Any plant counts.", altered, conditions=conditions)
+def test_the_narrative_has_to_ask_for_something_new(altered, conditions, good):
+    found = check_altered("Any plant counts.", altered, conditions=conditions)
 
     assert check(found, Check.CONSTRAINT).good is good
 
@@ -129,15 +131,15 @@ def test_something_has_to_be_asked_for_that_was_not_before(altered, conditions, 
     ],
 )
 def test_ids_of_documents_are_named(altered, named):
-    found = narrowing("Any plant.", altered, ids=["FT931-1", "12", "a file 7"])
+    found = check_altered("Any plant.", altered, ids=["FT931-1", "12", "a file 7"])
 
     assert check(found, Check.IDS).found == named
 
 
-def test_an_id_that_the_original_names_is_nobodys_fault():
+def test_an_id_that_the_original_names_is_not_reported():
     text = "Any plant as in FT931-1."
 
-    assert check(narrowing(text, text + " At sea.", ids=["FT931-1"]), Check.IDS).good
+    assert check(check_altered(text, text + " At sea.", ids=["FT931-1"]), Check.IDS).good
 
 
 EIGHT = "the barrage at sea was paid by towns"
@@ -146,60 +148,60 @@ EIGHT = "the barrage at sea was paid by towns"
 def test_eight_words_of_a_document_in_a_row_are_named():
     documents = [Source("D1", "Long ago THE barrage, at sea, was paid by towns along the coast.")]
 
-    advice = copied("Any plant.", f"Any plant where {EIGHT}.", documents, total=1)
+    advice = check_copied("Any plant.", f"Any plant where {EIGHT}.", documents, total=1)
 
     assert (advice.good, advice.found) == (False, (f"D1: {EIGHT}",))
 
 
-def test_words_that_stand_in_several_documents_are_named_once():
+def test_words_that_occur_in_several_documents_are_named_once():
     documents = [Source(f"D{number}", f"Ago {EIGHT}.") for number in range(7)]
 
-    advice = copied("Any plant.", f"Any plant where {EIGHT}.", documents, total=7)
+    advice = check_copied("Any plant.", f"Any plant where {EIGHT}.", documents, total=7)
 
     assert advice.found == (f"D0, D1, D2, D3, D4, …: {EIGHT}",)
 
 
-def test_seven_words_are_no_copy():
+def test_seven_words_are_not_a_copy():
     documents = [Source("D1", "the barrage at sea was paid by cities")]
 
-    assert copied("Any plant.", f"Any plant where {EIGHT}.", documents, total=1).good
+    assert check_copied("Any plant.", f"Any plant where {EIGHT}.", documents, total=1).good
 
 
 def test_words_of_the_original_are_not_copied_from_a_document():
-    assert copied(f"When {EIGHT}.", f"When {EIGHT}.", [Source("D1", EIGHT)], total=1).good
+    assert check_copied(f"When {EIGHT}.", f"When {EIGHT}.", [Source("D1", EIGHT)], total=1).good
 
 
-def test_signs_count_as_words_where_there_are_no_blanks():
+def test_signs_count_as_words_in_scripts_without_spaces():
     sixteen = "潮汐发电站建在海湾入口处并且已经投入"
     documents = [Source("D1", f"据报道，{sixteen}运行。")]
 
-    assert not copied("任何电站。", f"任何电站。{sixteen}", documents, total=1).good
-    assert copied("任何电站。", f"任何电站。{sixteen[:12]}", documents, total=1).good
+    assert not check_copied("任何电站。", f"任何电站。{sixteen}", documents, total=1).good
+    assert check_copied("任何电站。", f"任何电站。{sixteen[:12]}", documents, total=1).good
 
 
-def test_documents_are_not_touched_where_there_is_nothing_to_look_for():
+def test_documents_are_not_read_if_there_is_nothing_to_look_for():
     documents = iter([Source("D1", "Any plant at sea.")])
 
-    advice = copied("Any plant.", "Any plant at sea.", documents, total=9)
+    advice = check_copied("Any plant.", "Any plant at sea.", documents, total=9)
 
     assert (advice.good, advice.number, advice.of) == (True, 9, 9)
     assert next(documents).doc_id == "D1"
 
 
-def test_looking_stops_when_time_is_up_and_says_how_many_it_saw():
+def test_the_search_stops_when_time_is_up_and_says_how_many_it_read():
     seconds = iter([0.0, 0.1, 0.2, 0.31])
     documents = (Source(f"D{number}", "nothing of it") for number in range(9))
 
-    advice = copied("Any.", f"Any {EIGHT}.", documents, total=9, clock=lambda: next(seconds))
+    advice = check_copied("Any.", f"Any {EIGHT}.", documents, total=9, clock=lambda: next(seconds))
 
     assert (advice.number, advice.of) == (3, 9)
 
 
-def test_looking_stops_when_there_was_enough_text(monkeypatch):
+def test_the_search_stops_after_enough_text(monkeypatch):
     monkeypatch.setattr("annotate.rewriting.advice.MOST_TEXT", 20)
     documents = [Source("D1", "x" * 15), Source("D2", "x" * 15), Source("D3", EIGHT)]
 
-    advice = copied("Any.", f"Any {EIGHT}.", documents, total=3)
+    advice = check_copied("Any.", f"Any {EIGHT}.", documents, total=3)
 
     assert (advice.good, advice.number) == (True, 2)
 
@@ -212,8 +214,8 @@ def test_looking_stops_when_there_was_enough_text(monkeypatch):
         ("Plants at sea.", "Plants at the sea.", ()),
     ],
 )
-def test_a_reversed_narrative_turns_the_meaning_round(before, after, turned):
-    found = turning(before, after)
+def test_words_that_reverse_the_meaning_are_found(before, after, turned):
+    found = check_reversed(before, after)
 
     assert [one.check for one in found] == [Check.TURNED, Check.IDS]
     assert (found[0].good, found[0].found) == (bool(turned), turned)
@@ -231,15 +233,15 @@ def test_a_reversed_narrative_turns_the_meaning_round(before, after, turned):
         (" \n", []),
     ],
 )
-def test_sentences(text, expected):
-    assert sentences(text) == expected
+def test_a_text_is_split_into_sentences(text, expected):
+    assert split_sentences(text) == expected
 
 
 @pytest.mark.parametrize(
     "text", ["a. " * 30_000, "relevant " * 11_000, "is" + " " * 90_000, "x" * 100_000]
 )
-def test_the_longest_narrative_is_looked_at_whatever_is_in_it(text):
-    found = narrowing("Any plant.", text, ids=["FT931-1"])
+def test_the_longest_narrative_is_checked_whatever_it_contains(text):
+    found = check_altered("Any plant.", text, ids=["FT931-1"])
 
     assert check(found, Check.IDS).good
     assert new_runs(text, text) == (8, set())

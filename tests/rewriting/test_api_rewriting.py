@@ -35,7 +35,7 @@ def scene(db):
     return Scene()
 
 
-def test_a_narrative_is_written_and_who_was_slower_is_told(scene):
+def test_a_narrative_is_written_and_a_stale_version_is_refused(scene):
     sent = {"text": "Only plants at sea count.", "conditions": "place: at sea", "based_on": 0}
 
     made = scene.send("POST", "narratives/", sent)
@@ -49,7 +49,7 @@ def test_a_narrative_is_written_and_who_was_slower_is_told(scene):
     assert [(one["name"], one["text"]) for one in read["conditions"]] == [("place", "at sea")]
 
 
-def test_a_draft_is_kept_read_and_thrown_away(scene):
+def test_a_draft_is_stored_read_and_discarded(scene):
     sent = {"text": "Only plants", "based_on": 0, "place": "here", "turn": 1, "drops": []}
 
     kept = scene.send("PUT", "draft/", sent).json()["draft"]
@@ -62,7 +62,7 @@ def test_a_draft_is_kept_read_and_thrown_away(scene):
     assert scene.ask("draft/").json() == {"draft": None}
 
 
-def test_words_that_were_overtaken_are_put_by_and_taken_or_thrown_away(scene):
+def test_overtaken_words_are_kept_and_restored_or_discarded(scene):
     first = {"text": "Only plants", "based_on": 0, "place": "one", "turn": 1}
     scene.send("PUT", "draft/", first)
     scene.send("PUT", "draft/", {**first, "text": "Only ships", "place": "two", "turn": 2})
@@ -87,7 +87,7 @@ def test_advice_looks_at_what_is_written_and_saves_nothing(scene):
     assert not Narrative.objects.filter(side="altered").exists()
 
 
-def test_what_is_at_stake_is_what_was_relevant_and_its_relevance_stays_hidden(scene):
+def test_documents_at_stake_were_relevant_and_their_relevance_is_hidden(scene):
     (listed,) = scene.ask("rewrite-impact/?find=tidal").json()["results"]
 
     assert (listed["candidate"], listed["doc_id"]) == (scene.plant.pk, None)

@@ -72,7 +72,7 @@ def put(client, pair, side="", **sent):
 # --- keeping --------------------------------------------------------------------------------------
 
 
-def test_everything_on_the_page_is_kept(pair, ada, client):
+def test_everything_on_the_page_is_stored(pair, ada, client):
     drops = [pair.query.candidates.get(document__doc_id="B").pk]
 
     answer = put(client, pair, text="At sea.", note="why", conditions="in use", drops=drops, turn=5)
@@ -98,14 +98,14 @@ def test_the_page_opens_with_the_draft(pair, ada, client):
     assert "Draft saved" in page
 
 
-def test_a_draft_is_its_writers_alone(pair, ada, client):
+def test_only_its_writer_sees_a_draft(pair, ada, client):
     put(client, pair, text="At sea.")
     client.force_login(factories.lead(pair.project).user)
 
     assert "At sea." not in client.get(address("rewrite", pair)).content.decode()
 
 
-def test_without_an_assignment_no_draft_is_kept(pair, ada, client):
+def test_without_an_assignment_no_draft_is_stored(pair, ada, client):
     client.force_login(factories.member(pair.project, "ben").user)
 
     answer = put(client, pair, text="At sea.")
@@ -124,18 +124,18 @@ def test_writing_keeps_the_assignment(keep, ada):
     assert (assignment.touched_at, assignment.done_at) == (NOON, None)
 
 
-def test_ticking_alone_is_no_work_in_the_assignment(pair, keep, ada):
+def test_ticking_alone_does_not_begin_the_assignment(pair, keep, ada):
     keep("Any plant counts.", "laptop", 1, drops=(pair.query.candidates.first().pk,))
 
     assert ada.assignments.get().touched_at is None
 
 
-def test_what_was_never_changed_is_no_draft(pair, keep):
+def test_unchanged_text_is_not_stored_as_a_draft(pair, keep):
     assert keep("Any plant counts.", "laptop", 1) is None
     assert not Draft.objects.exists()
 
 
-def test_going_back_to_the_words_in_force_ends_the_draft(pair, keep):
+def test_going_back_to_the_current_words_ends_the_draft(pair, keep):
     keep("At sea.", "laptop", 1)
 
     assert keep("Any plant counts.", "laptop", 2) is None
@@ -166,7 +166,7 @@ def test_ticks_of_other_pools_are_left_out(pair, keep):
         ({"turn": 10**30}, "less than or equal"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_and_changes_nothing(pair, ada, client, sent, sentence):
+def test_an_invalid_draft_is_refused_and_changes_nothing(pair, ada, client, sent, sentence):
     put(client, pair, text="At sea.", turn=1)
 
     answer = put(client, pair, **({"text": "New.", "turn": 2} | sent))
@@ -177,7 +177,7 @@ def test_what_cannot_be_kept_is_refused_and_changes_nothing(pair, ada, client, s
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b'"words"', b"null", b"[" * 100_000])
-def test_what_is_no_draft_is_refused(pair, ada, client, body):
+def test_content_that_is_not_a_draft_is_refused(pair, ada, client, body):
     answer = client.put(address("draft", pair), body, "application/json")
 
     assert answer.status_code == 422
@@ -210,28 +210,28 @@ def test_each_side_has_its_own_draft(pair, ada, client):
 # --- several pages --------------------------------------------------------------------------------
 
 
-def test_one_page_writes_on_and_on(pair, keep):
+def test_later_words_of_one_page_replace_its_draft(pair, keep):
     keep("At", "laptop", 1)
     keep("At sea", "laptop", 2)
 
     assert (draft_of(pair).text, draft_of(pair).overtaken) == ("At sea", [])
 
 
-def test_what_arrives_late_changes_nothing(pair, keep):
+def test_words_that_arrive_late_change_nothing(pair, keep):
     keep("At sea", "laptop", 2)
     keep("At", "laptop", 1)
 
     assert (draft_of(pair).text, draft_of(pair).overtaken) == ("At sea", [])
 
 
-def test_another_page_that_saw_the_draft_goes_on_from_it(pair, keep):
+def test_a_page_that_has_seen_the_draft_replaces_it(pair, keep):
     keep("At sea.", "laptop", 9)
     keep("At sea, in use.", "tablet", 1, seen={"laptop": 9})
 
     assert (draft_of(pair).text, draft_of(pair).overtaken) == ("At sea, in use.", [])
 
 
-def test_of_two_pages_at_the_same_time_the_newer_counts_and_the_other_is_put_by(pair, keep):
+def test_of_two_pages_at_once_the_newer_counts_and_the_other_is_kept(pair, keep):
     keep("At sea.", "laptop", 1)
     kept = keep("In rivers.", "tablet", 2)
 
@@ -239,7 +239,7 @@ def test_of_two_pages_at_the_same_time_the_newer_counts_and_the_other_is_put_by(
     assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea."]
 
 
-def test_older_words_that_arrive_later_are_put_by(pair, keep):
+def test_older_words_that_arrive_later_are_kept_as_overtaken(pair, keep):
     keep("In rivers.", "tablet", 2)
     kept = keep("At sea.", "laptop", 1)
 
@@ -247,7 +247,7 @@ def test_older_words_that_arrive_later_are_put_by(pair, keep):
     assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea."]
 
 
-def test_a_page_that_saw_less_than_there_is_does_not_write_over_it(pair, keep):
+def test_a_page_that_saw_an_older_draft_does_not_erase_the_newer_one(pair, keep):
     keep("At", "laptop", 1)
     keep("At sea", "laptop", 2)
     keep("At lakes", "tablet", 3, seen={"laptop": 1})
@@ -256,7 +256,7 @@ def test_a_page_that_saw_less_than_there_is_does_not_write_over_it(pair, keep):
     assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea"]
 
 
-def test_two_pages_in_turn_put_by_only_the_last_of_the_other(pair, keep):
+def test_of_alternating_pages_only_the_last_words_of_the_other_are_kept(pair, keep):
     keep("laptop 1", "laptop", 1)
     keep("tablet 2", "tablet", 2)
     keep("laptop 3", "laptop", 3)
@@ -266,14 +266,14 @@ def test_two_pages_in_turn_put_by_only_the_last_of_the_other(pair, keep):
     assert [one["text"] for one in draft_of(pair).overtaken] == ["laptop 3"]
 
 
-def test_the_same_words_from_two_pages_are_no_conflict(pair, keep):
+def test_the_same_words_from_two_pages_do_not_conflict(pair, keep):
     keep("At sea.", "laptop", 1)
     keep("At sea.", "tablet", 2)
 
     assert draft_of(pair).overtaken == []
 
 
-def test_the_page_shows_what_was_put_by(pair, ada, keep, client):
+def test_the_page_shows_overtaken_words(pair, ada, keep, client):
     keep("At sea.", "laptop", 1)
     keep("In rivers.", "tablet", 2)
 
@@ -284,7 +284,7 @@ def test_the_page_shows_what_was_put_by(pair, ada, keep, client):
     assert "At sea." in page
 
 
-def test_what_was_put_by_can_be_taken_and_nothing_is_lost(pair, ada, keep, client):
+def test_overtaken_words_can_be_restored_and_nothing_is_lost(pair, ada, keep, client):
     keep("At sea.", "laptop", 1)
     keep("In rivers.", "tablet", 2)
 
@@ -297,7 +297,7 @@ def test_what_was_put_by_can_be_taken_and_nothing_is_lost(pair, ada, keep, clien
     assert [one["text"] for one in draft_of(pair).overtaken] == ["In rivers, too."]
 
 
-def test_what_was_put_by_can_be_thrown_away(pair, ada, keep, client):
+def test_overtaken_words_can_be_discarded(pair, ada, keep, client):
     keep("At sea.", "laptop", 1)
     keep("In rivers.", "tablet", 2)
 
@@ -322,14 +322,14 @@ def test_a_saved_version_ends_the_draft(pair, ada, keep):
     assert not Draft.objects.exists()
 
 
-def test_a_draft_that_arrives_after_its_version_is_none(pair, ada, keep):
+def test_a_draft_that_arrives_after_its_version_is_not_stored(pair, ada, keep):
     rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0, note="why")
 
     assert keep("At sea.", "laptop", 1, note="why") is None
     assert not Draft.objects.exists()
 
 
-def test_words_that_were_put_by_outlive_the_version(pair, ada, keep, client):
+def test_overtaken_words_outlive_the_version(pair, ada, keep, client):
     keep("At sea.", "laptop", 1)
     keep("In rivers.", "tablet", 2)
 
@@ -359,7 +359,7 @@ def test_another_side_and_another_person_keep_their_drafts(pair, ada, keep):
     ]
 
 
-def test_a_version_that_came_meanwhile_is_told(pair, ada, keep, client):
+def test_the_page_warns_of_a_version_saved_meanwhile(pair, ada, keep, client):
     keep("At sea.", "laptop", 1)
     carla = factories.lead(pair.project)
     rewriting.rewrite_narrative(pair=pair, text="In rivers.", by=carla, based_on=0)
@@ -375,7 +375,7 @@ def test_a_version_that_came_meanwhile_is_told(pair, ada, keep, client):
     assert draft_of(pair).text == "At sea."
 
 
-def test_a_draft_is_thrown_away_on_request(pair, ada, client):
+def test_a_draft_is_discarded_on_request(pair, ada, client):
     put(client, pair, text="At sea.")
 
     for _ in range(2):
@@ -384,7 +384,7 @@ def test_a_draft_is_thrown_away_on_request(pair, ada, client):
     assert not Draft.objects.exists()
 
 
-def test_throwing_a_draft_away_keeps_what_was_put_by(pair, ada, keep, client):
+def test_discarding_a_draft_keeps_overtaken_words(pair, ada, keep, client):
     keep("At sea.", "laptop", 1)
     keep("In rivers.", "tablet", 2)
 
@@ -394,7 +394,7 @@ def test_throwing_a_draft_away_keeps_what_was_put_by(pair, ada, keep, client):
     assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea."]
 
 
-def test_in_an_archived_project_nothing_is_kept(pair, ada, client):
+def test_no_draft_is_stored_in_an_archived_project(pair, ada, client):
     pair.project.archived_at, pair.project.archived_by = NOON, factories.user("carla")
     pair.project.save()
 
@@ -412,7 +412,7 @@ def test_the_original_has_no_draft(pair, ada, keep):
 # --- without a script -----------------------------------------------------------------------------
 
 
-def test_a_button_keeps_the_draft_and_the_ticks_of_other_parts_of_the_list(pair, ada, keep, client):
+def test_a_button_stores_the_draft_and_the_ticks_of_other_list_pages(pair, ada, keep, client):
     first, second = pair.query.candidates.order_by("pk")
     keep("At sea.", "laptop", 1, drops=(first.pk,))
 
@@ -435,7 +435,7 @@ def test_a_button_keeps_the_draft_and_the_ticks_of_other_parts_of_the_list(pair,
     assert draft_of(pair).drops == [first.pk, second.pk]
 
 
-def test_a_draft_that_a_button_cannot_keep_stays_on_the_page(pair, ada, client):
+def test_a_draft_that_is_refused_stays_on_the_page(pair, ada, client):
     answer = client.post(
         address("draft", pair),
         {"text": "x" * 100_001, "based_on": 0, "place": "page", "keep": "1"},

@@ -11,7 +11,7 @@ from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
 from annotate.models import Adjudication, Assignment, Membership
 from annotate.pairs.clauses import clauses
-from annotate.pairs.pool import pool
+from annotate.pairs.pool import candidates_to_judge
 from annotate.rewriting.outcome import outcome
 from tests import factories
 
@@ -51,7 +51,7 @@ def judges(pair) -> list[Membership]:
     return people
 
 
-def say(pair, by, doc_id, relevance, *marked):
+def judge(pair, by, doc_id, relevance, *marked):
     """Create one judgment with the clauses that were marked for it."""
     return factories.judgment(
         factories.altered(pair),
@@ -62,28 +62,28 @@ def say(pair, by, doc_id, relevance, *marked):
     )
 
 
-def finish(pair, *names: str) -> None:
+def finish_judging(pair, *names: str) -> None:
     """Let these judges, or all, judge every document that they have not judged yet."""
     under = factories.altered(pair)
     for assignment in pair.assignments.filter(task="judge"):
         if not names or assignment.member.name in names:
             said = under.judgments.filter(annotator=assignment.member).values("candidate")
-            for candidate in pool(pair).exclude(pk__in=said):
+            for candidate in candidates_to_judge(pair).exclude(pk__in=said):
                 factories.judgment(under, candidate, assignment.member)
 
 
-def the_lead(pair) -> Membership:
+def get_lead(pair) -> Membership:
     """Return a lead without an assignment, who may see every id."""
     known = pair.project.memberships.filter(name="carla").first()
     return known or factories.lead(pair.project)
 
 
-def found(pair):
-    return outcome(pair, factories.altered(pair), the_lead(pair))
+def outcome_for_lead(pair):
+    return outcome(pair, factories.altered(pair), get_lead(pair))
 
 
 def counts(pair) -> tuple[int, ...]:
-    it = found(pair)
+    it = outcome_for_lead(pair)
     return it.kept, it.dropped, it.grew, it.disputed, it.unjudged
 
 
@@ -94,22 +94,22 @@ def page(client, pair):
 # --- the outcome ----------------------------------------------------------------------------------
 
 
-def test_without_a_judgment_there_is_nothing_to_tell(pair, judges):
-    assert found(pair) is None
+def test_without_a_judgment_there_is_no_outcome(pair, judges):
+    assert outcome_for_lead(pair) is None
 
 
 def test_what_people_agree_on_is_kept_or_dropped_the_rest_is_open(pair, judges):
     ben, dan = judges
     for doc_id, bens, dans in [("A", 1, 1), ("B", 0, 0), ("C", 1, 0)]:
-        say(pair, ben, doc_id, bens)
-        say(pair, dan, doc_id, dans)
+        judge(pair, ben, doc_id, bens)
+        judge(pair, dan, doc_id, dans)
 
     assert counts(pair) == (1, 1, 0, 1, 1)
 
 
-def test_a_settling_decision_counts_as_what_it_says(pair, judges):
+def test_a_settling_decision_decides_the_outcome(pair, judges):
     carla = factories.lead(pair.project)
-    say(pair, judges[0], "A", 1)
+    judge(pair, judges[0], "A", 1)
     Adjudication.objects.create(
         narrative=factories.altered(pair),
         candidate=pair.query.candidates.get(document__doc_id="A"),
@@ -122,26 +122,26 @@ def test_a_settling_decision_counts_as_what_it_says(pair, judges):
     assert counts(pair) == (0, 1, 0, 0, 3)
 
 
-def test_machines_and_judgments_taken_back_do_not_count(pair, judges):
-    say(pair, factories.machine(pair.project), "A", 0)
-    taken_back = say(pair, judges[0], "B", 0)
+def test_judgments_of_machines_and_superseded_ones_do_not_count(pair, judges):
+    judge(pair, factories.machine(pair.project), "A", 0)
+    taken_back = judge(pair, judges[0], "B", 0)
     taken_back.superseded_at = NOON
     taken_back.save()
 
-    assert found(pair) is None
+    assert outcome_for_lead(pair) is None
 
 
 def test_judgments_under_an_older_version_do_not_count(pair, judges):
-    say(pair, judges[0], "A", 0)
+    judge(pair, judges[0], "A", 0)
     factories.narrative(pair, text="At sea.", version=2)
 
-    assert found(pair) is None
+    assert outcome_for_lead(pair) is None
 
 
-def test_in_a_whole_pool_what_was_irrelevant_and_stays_so_is_passed_over(pair, judges):
+def test_documents_that_stay_irrelevant_are_left_out(pair, judges):
     pair.project.judge_scope = "pool"
     pair.project.save()
-    say(pair, judges[0], "E", 0)
+    judge(pair, judges[0], "E", 0)
 
     assert counts(pair) == (0, 0, 0, 0, 4)
 
@@ -162,10 +162,10 @@ def test_the_promise_that_the_relevant_set_only_shrinks(
     pair.project.judge_scope = "pool" if "E" in said else "relevant"
     pair.project.save()
     for doc_id, relevance in said.items():
-        say(pair, judges[0], doc_id, relevance)
+        judge(pair, judges[0], doc_id, relevance)
     client.force_login(factories.lead(pair.project).user)
 
-    assert found(pair).promise == promise
+    assert outcome_for_lead(pair).promise == promise
     assert sentence in page(client, pair)
 
 
@@ -174,12 +174,12 @@ def test_the_promise_that_the_relevant_set_only_shrinks(
 
 def test_each_clause_shows_the_documents_it_removed(pair, judges, client):
     ben, dan = judges
-    say(pair, ben, "A", 0, AT_SEA)
-    say(pair, dan, "A", 0, PLANS)
-    say(pair, ben, "B", 0, PLANS)
-    say(pair, ben, "C", 0)
+    judge(pair, ben, "A", 0, AT_SEA)
+    judge(pair, dan, "A", 0, PLANS)
+    judge(pair, ben, "B", 0, PLANS)
+    judge(pair, ben, "C", 0)
 
-    removed = found(pair)
+    removed = outcome_for_lead(pair)
 
     assert [
         (one.text, one.count, [label for _, label in one.documents]) for one in removed.clauses
@@ -190,19 +190,19 @@ def test_each_clause_shows_the_documents_it_removed(pair, judges, client):
     assert removed.unexplained == 1
 
 
-def test_what_a_judge_marked_who_kept_the_document_removed_nothing(pair, judges):
-    say(pair, judges[0], "A", 1, AT_SEA)
-    say(pair, judges[0], "B", 0, PLANS)
+def test_clauses_marked_for_a_relevant_document_removed_nothing(pair, judges):
+    judge(pair, judges[0], "A", 1, AT_SEA)
+    judge(pair, judges[0], "B", 0, PLANS)
 
-    assert [one.text for one in found(pair).clauses] == ["Plans are not relevant."]
+    assert [one.text for one in outcome_for_lead(pair).clauses] == ["Plans are not relevant."]
 
 
 def test_of_many_documents_ten_are_named_and_all_counted(pair, judges):
     for number in range(12):
         factories.candidate(pair.query, f"M{number}", prior=1)
-        say(pair, judges[0], f"M{number}", 0, PLANS)
+        judge(pair, judges[0], f"M{number}", 0, PLANS)
 
-    (removed,) = found(pair).clauses
+    (removed,) = outcome_for_lead(pair).clauses
 
     assert (removed.count, len(removed.documents)) == (12, 10)
 
@@ -210,10 +210,10 @@ def test_of_many_documents_ten_are_named_and_all_counted(pair, judges):
 def test_it_takes_five_queries_however_many_documents(pair, judges, django_assert_num_queries):
     for number in range(30):
         factories.candidate(pair.query, f"M{number}", prior=1)
-        say(pair, judges[0], f"M{number}", number % 2, AT_SEA)
+        judge(pair, judges[0], f"M{number}", number % 2, AT_SEA)
     narrative = factories.altered(pair)
 
-    lead = the_lead(pair)
+    lead = get_lead(pair)
     with django_assert_num_queries(5):
         outcome(pair, narrative, lead)
 
@@ -221,24 +221,22 @@ def test_it_takes_five_queries_however_many_documents(pair, judges, django_asser
 # --- who may see it -------------------------------------------------------------------------------
 
 
-def test_the_writer_sees_it_when_every_judge_is_done(pair, ada, judges, client):
-    say(pair, judges[0], "A", 0)
+def test_the_writer_sees_the_outcome_when_every_judge_is_done(pair, ada, judges, client):
+    judge(pair, judges[0], "A", 0)
     client.force_login(ada.user)
 
     before = page(client, pair)
-    finish(pair)
+    finish_judging(pair)
     after = page(client, pair)
 
     assert "What became of it" not in before
     assert "What became of it" in after
 
 
-def test_while_an_assignment_is_free_the_writer_sees_nothing_for_she_could_take_it(
-    pair, ada, judges
-):
-    say(pair, judges[0], "A", 0)
+def test_the_writer_sees_nothing_while_an_assignment_is_free(pair, ada, judges):
+    judge(pair, judges[0], "A", 0)
     pair.assignments.filter(member=judges[1]).delete()
-    finish(pair)
+    finish_judging(pair)
 
     assert not may_see(ada, pair)
 
@@ -247,20 +245,20 @@ def test_a_writer_who_judges_sees_nothing_before_all_are_done(pair, ada):
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     ben = factories.member(pair.project, "ben")
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
-    finish(pair, "ben")
+    finish_judging(pair, "ben")
 
     assert not may_see(ada, pair)
-    finish(pair)
+    finish_judging(pair)
     assert may_see(ada, pair)
 
 
-def test_a_judge_who_did_not_write_it_never_sees_it(pair, ada, judges):
-    finish(pair)
+def test_a_judge_who_did_not_write_the_narrative_never_sees_the_outcome(pair, ada, judges):
+    finish_judging(pair)
 
     assert not may_see(judges[0], pair)
 
 
-def test_a_lead_sees_it_at_once_but_not_where_they_still_judge(pair, ada):
+def test_a_lead_sees_the_outcome_at_once_unless_they_still_judge(pair, ada):
     carla = factories.lead(pair.project)
 
     assert may_see(carla, pair)
@@ -268,9 +266,9 @@ def test_a_lead_sees_it_at_once_but_not_where_they_still_judge(pair, ada):
     assert not may_see(carla, pair)
 
 
-def test_a_new_version_hides_it_again(pair, ada, judges, client):
-    say(pair, judges[0], "A", 0)
-    finish(pair)
+def test_a_new_version_hides_the_outcome_again(pair, ada, judges, client):
+    judge(pair, judges[0], "A", 0)
+    finish_judging(pair)
     client.force_login(ada.user)
 
     client.post(reverse("annotate:rewrite", args=[pair.pk]), {"text": "At sea.", "based_on": 1})
@@ -279,8 +277,8 @@ def test_a_new_version_hides_it_again(pair, ada, judges, client):
     assert not may_see(ada, pair)
 
 
-def test_nothing_is_told_on_the_side_of_the_reversed_narrative(pair, judges, client):
-    say(pair, judges[0], "A", 0)
+def test_no_outcome_is_shown_for_the_reversed_narrative(pair, judges, client):
+    judge(pair, judges[0], "A", 0)
     client.force_login(factories.lead(pair.project).user)
     address = reverse("annotate:rewrite", args=[pair.pk]) + "?side=reversed"
 

@@ -55,7 +55,7 @@ def test_writing_begins_with_the_original(pair, ada, client):
     assert ">Any plant counts.</textarea>" in page
 
 
-def test_the_documents_that_were_relevant_are_at_hand(pair, ada, client):
+def test_the_page_lists_the_documents_that_were_relevant(pair, ada, client):
     page = client.get(url(pair)).content.decode()
 
     bare = pair.query.candidates.get(document__doc_id="bare").document
@@ -96,14 +96,14 @@ def test_saving_makes_a_version_and_stays_on_the_page(pair, ada, client):
 
 
 @pytest.mark.parametrize("text", ["", "Any plant counts.", "At\x00sea"])
-def test_what_is_refused_is_said_at_the_field(pair, ada, client, text):
+def test_a_refusal_is_shown_at_the_field(pair, ada, client, text):
     response = client.post(url(pair), {"text": text, "based_on": 0})
 
     assert response.status_code == 422
     assert texts(pair) == []
 
 
-def test_when_someone_was_faster_what_was_typed_is_still_there(pair, ada, client):
+def test_a_stale_save_is_refused_and_the_typed_text_stays(pair, ada, client):
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
 
     response = client.post(url(pair), {"text": "In rivers only.", "based_on": 0})
@@ -124,7 +124,7 @@ def test_saving_once_more_after_reading_the_other_version_is_possible(pair, ada,
     assert texts(pair) == ["At sea only.", "In rivers only."]
 
 
-def test_from_a_saved_version_one_goes_on_to_judge(pair, ada, client):
+def test_a_saved_version_offers_judging(pair, ada, client):
     before = client.get(url(pair)).content.decode()
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
 
@@ -190,7 +190,7 @@ def test_documents_are_found_by_title_id_and_on_request_by_text(pair, ada, clien
 @pytest.mark.parametrize(
     ("role", "words"), [("annotator", "Words of the title"), ("lead", "Title or id")]
 )
-def test_the_search_offers_ids_only_to_who_sees_them(pair, ada, client, role, words):
+def test_the_search_offers_ids_only_to_readers_who_see_them(pair, ada, client, role, words):
     if role == "lead":
         client.force_login(factories.lead(pair.project).user)
 
@@ -205,7 +205,7 @@ def test_a_lead_finds_documents_by_their_ids_as_well(pair, client):
     assert rows(client, pair, find="bare") == ["bare"]
 
 
-def test_only_finding_in_the_texts_touches_them(pair, ada, client, django_assert_max_num_queries):
+def test_only_a_search_in_the_texts_reads_them(pair, ada, client, django_assert_max_num_queries):
     for asked, touched in ({"find": "text"}, False), ({"find": "text", "in": "texts"}, True):
         with django_assert_max_num_queries(25) as queries:
             client.get(url(pair), asked)
@@ -223,7 +223,7 @@ def test_a_text_of_another_pool_is_not_found(pair, ada, client):
 
 
 @pytest.mark.sqlite
-def test_texts_of_a_load_that_is_not_done_are_not_looked_through(pair):
+def test_texts_of_an_unfinished_load_are_not_searched(pair):
     lead = factories.lead(pair.project)
     factories.unseen_rows(pair.project)
 
@@ -293,7 +293,7 @@ def test_without_a_script_advice_comes_with_the_page_and_what_was_typed(pair, ad
     assert f"{name}: some text that was copied from one of them all of it word by word" in whole
 
 
-def test_what_needs_the_texts_waits_until_it_is_asked_for(pair, ada, client):
+def test_the_check_of_the_texts_waits_until_it_is_requested(pair, ada, client):
     Draft.objects.create(
         pair=pair,
         side="altered",
@@ -307,7 +307,7 @@ def test_what_needs_the_texts_waits_until_it_is_asked_for(pair, ada, client):
     assert 'hx-trigger="load, input' in page
 
 
-def test_advice_says_when_it_looked_only_at_some(pair, ada, client, monkeypatch):
+def test_advice_says_how_many_documents_it_read(pair, ada, client, monkeypatch):
     factories.candidate(pair.query, "another", prior=1)
     monkeypatch.setattr("annotate.rewriting.advice.MOST_TEXT", 1)
 
@@ -320,7 +320,7 @@ def test_advice_says_when_it_looked_only_at_some(pair, ada, client, monkeypatch)
     assert "Looked at 1 of 2 documents." in part
 
 
-def test_advice_is_no_gate(pair, ada, client):
+def test_advice_does_not_block_saving(pair, ada, client):
     client.post(url(pair), {"text": "Any.", "based_on": 0})
 
     assert texts(pair) == ["Any."]
@@ -370,7 +370,7 @@ def test_a_reversed_narrative_without_an_altered_one_begins_with_the_original(pa
     assert ">Any plant counts.</textarea>" in page
 
 
-def test_reversing_gives_judges_no_work_again(pair, ada, client):
+def test_a_reversed_version_does_not_reopen_judging(pair, ada, client):
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
     ben = factories.member(pair.project, "ben")
     assignment = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
@@ -398,7 +398,9 @@ def test_reversing_gives_judges_no_work_again(pair, ada, client):
         (b"word+" * 200_000, "This has 1000000 characters; at most 100000 are allowed."),
     ],
 )
-def test_what_no_narrative_can_hold_is_refused_and_still_there(pair, ada, client, typed, sentence):
+def test_invalid_characters_are_refused_and_the_form_stays_filled(
+    pair, ada, client, typed, sentence
+):
     body = b"based_on=0&note=why&conditions=in+use&text=" + typed
 
     response = client.post(url(pair), body, "application/x-www-form-urlencoded")
@@ -412,7 +414,7 @@ def test_what_no_narrative_can_hold_is_refused_and_still_there(pair, ada, client
     assert form["text"].value().startswith(("At sea", "word word "))
 
 
-def test_what_came_strange_with_its_file_may_stay(pair, ada, client):
+def test_odd_characters_from_a_file_may_stay(pair, ada, client):
     pair.narratives.update(text="Any plant\x85 counts.")
 
     client.post(url(pair), {"text": "Any plant\x85 at sea counts.", "based_on": 0})
@@ -420,14 +422,14 @@ def test_what_came_strange_with_its_file_may_stay(pair, ada, client):
     assert texts(pair) == ["Any plant\x85 at sea counts."]
 
 
-def test_the_share_that_drops_out_stands_by_the_title(pair, ada, client):
+def test_the_share_that_drops_out_is_shown_by_the_title(pair, ada, client):
     page = client.get(url(pair)).content.decode()
 
     header = page[page.index('<header class="page-header">') :].split("</header>")[0]
     assert '<p class="goal">' in header
 
 
-def test_the_documents_at_stake_stand_beside_the_form(pair, ada, client):
+def test_the_documents_at_stake_are_shown_beside_the_form(pair, ada, client):
     page = client.get(url(pair)).content.decode()
 
     assert page.index('<div class="rewrite">') < page.index('id="rewriting"')

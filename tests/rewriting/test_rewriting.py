@@ -50,13 +50,13 @@ def test_paragraphs_and_every_script_are_kept(pair, ada):
     assert narrative.text == text
 
 
-def test_the_author_is_kept(pair, ada):
+def test_the_author_is_recorded(pair, ada):
     narrative = rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0)
 
     assert narrative.author == ada
 
 
-def test_a_version_that_someone_else_wrote_meanwhile_is_not_passed_over(pair, ada):
+def test_a_version_that_was_saved_meanwhile_is_not_replaced(pair, ada):
     rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0)
 
     with pytest.raises(Stale, match="Version 1 was saved while you were writing"):
@@ -75,7 +75,7 @@ def test_a_version_that_someone_else_wrote_meanwhile_is_not_passed_over(pair, ad
         ("At\x00sea.", r"U\+0000"),
     ],
 )
-def test_what_says_nothing_new_is_refused(pair, ada, text, sentence):
+def test_empty_unchanged_or_invalid_text_is_refused(pair, ada, text, sentence):
     with pytest.raises(Refused, match=sentence):
         rewriting.rewrite_narrative(pair=pair, text=text, by=ada, based_on=0)
 
@@ -103,7 +103,7 @@ def test_the_assignment_is_done_with_the_first_version(pair, ada):
     assert ada.assignments.get().done_at is not None
 
 
-def test_what_was_never_written_cannot_be_sent_back(pair):
+def test_an_unwritten_narrative_cannot_be_sent_back(pair):
     with pytest.raises(Refused, match="no altered narrative yet"):
         rewriting.send_back(pair=pair, by=factories.lead(pair.project))
 
@@ -120,7 +120,7 @@ def test_a_removed_pair_is_not_rewritten_until_that_is_undone(pair, ada):
 
     with pytest.raises(Refused, match="removed"):
         rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0)
-    rewriting.take_back_decision(pair=pair, by=carla)
+    rewriting.undo_decision(pair=pair, by=carla)
     rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0)
 
     assert versions(pair) == [(1, "At sea.")]

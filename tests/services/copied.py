@@ -1,6 +1,6 @@
-"""Rows and files that are made once by a process, and copied for each further test.
+"""Rows and files that a process makes once and copies for each further test.
 
-To write them anew through models and jobs takes up to a second; to copy them, a hundredth of one.
+Making them through models and jobs takes up to a second; copying them, a hundredth of one.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from tests.services.database import filled_tables
 
 Made = TypeVar("Made")
 
-# On SQLite triggers write these when the rows that they are about are copied.
+# On SQLite, triggers write these rows when the rows that they are about are copied.
 WRITTEN_BY_TRIGGERS = {"annotate_revision"}
 
 
 class _Table(NamedTuple):
     name: str
     columns: list[str]
-    # SQLite: the rows as they lie there; PostgreSQL: what COPY gives.
+    # SQLite: the raw rows; PostgreSQL: the output of COPY.
     rows: list[tuple[Any, ...]] | bytes
 
 
 class Copied(Generic[Made]):
-    """What `make` writes into a database without rows, and what it returns: the first test makes
-    it, and each other one has a copy, under the same keys.
+    """The rows and files that `make` writes into an empty database, and its return value.
+
+    The first test makes them, and each other one gets a copy with the same keys.
     """
 
     def __init__(self) -> None:
@@ -44,10 +45,10 @@ class Copied(Generic[Made]):
         folder: Path | None = None,
         keep_in: Callable[[], Path] | None = None,
     ) -> Made:
-        """Bring back what was made before; the first time, make it.
+        """Copy what was made before; the first time, make it.
 
-        `folder`: where files of this test lie; `keep_in` names a folder for copies of them that
-        stays until the end of the run.
+        `folder`: the files of this test; `keep_in` returns a folder for copies of them that stays
+        until the end of the run.
         """
         if self._made is None:
             made = make()
@@ -73,7 +74,7 @@ def _read(name: str) -> _Table:
         if connection.vendor == "postgresql":
             with cursor.copy(f"COPY {quoted} TO STDOUT") as rows:
                 return _Table(name, columns, b"".join(rows))
-        # Past Django's own cursor, so that no value is converted.
+        # Not through Django's cursor, so that no value is converted.
         found = connection.connection.execute(f"SELECT * FROM {quoted}")  # noqa: S608
         return _Table(name, columns, found.fetchall())
 
@@ -81,7 +82,7 @@ def _read(name: str) -> _Table:
 def _write(tables: list[_Table]) -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            # Neither triggers nor foreign keys are asked: the rows were there before.
+            # This disables triggers and foreign keys: the rows were valid before.
             cursor.execute("SET LOCAL session_replication_role = replica")
             for table in tables:
                 with cursor.copy(f'COPY "{table.name}" FROM STDIN') as rows:

@@ -1,7 +1,7 @@
 """The test database: migrated once, then copied for each process and each run.
 
-Migrations take seconds; a copy takes milliseconds. The migrated database lies in pytest's cache
-folder (SQLite) or on the server (PostgreSQL), under a name made from everything it depends on.
+Migrations take seconds; a copy takes milliseconds. The migrated database is in pytest's cache
+folder (SQLite) or on the server (PostgreSQL), under a name derived from everything it depends on.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from base.append_only import thawed
+from base.append_only import deletions_allowed
 
 FILLED_BY_MIGRATE = {"django_migrations", "django_content_type", "auth_permission"}
 
 
 @contextlib.contextmanager
 def test_database(cache: Path) -> Iterator[None]:
-    """Give this process a migrated, empty database of its own; remove it at the end.
+    """Give this process its own migrated, empty database; remove it at the end.
 
-    `cache` is a folder that later runs find again.
+    `cache` is a folder that later runs use again.
     """
     before = connection.settings_dict["NAME"]
     own = connection.creation._get_test_db_name()  # type: ignore[attr-defined]
@@ -47,24 +47,28 @@ def test_database(cache: Path) -> Iterator[None]:
 def empty_tables() -> None:
     """Delete all rows that tests wrote, also where triggers forbid it.
 
-    Only tables that hold rows are touched: most tests fill a few of some eighty.
+    Only tables with rows are touched: most tests fill a few of about eighty.
     """
     quote = connection.ops.quote_name
     filled = filled_tables()
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
-            # Neither triggers nor foreign keys are asked.
+            # This disables triggers and foreign keys.
             cursor.execute("SET LOCAL session_replication_role = replica")
             for table in filled:
                 cursor.execute(f"DELETE FROM {quote(table)}")  # noqa: S608
         return
-    with connection.constraint_checks_disabled(), thawed(), connection.cursor() as cursor:
+    with (
+        connection.constraint_checks_disabled(),
+        deletions_allowed(),
+        connection.cursor() as cursor,
+    ):
         for table in filled:
             cursor.execute(f"DELETE FROM {quote(table)}")  # noqa: S608
 
 
 def drop_tables() -> None:
-    """Leave nothing in a database of SQLite, as if it had just been made."""
+    """Drop all tables and views of an SQLite database, as if it were new."""
     with connection.constraint_checks_disabled(), connection.cursor() as cursor:
         cursor.execute("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view')")
         for kind, name in cursor.fetchall():
@@ -73,7 +77,7 @@ def drop_tables() -> None:
 
 
 def filled_tables() -> list[str]:
-    """The tables that hold rows, but those of Django that migrations fill."""
+    """Return the tables with rows, except those of Django that migrations fill."""
     quote = connection.ops.quote_name
     tables = sorted(set(connection.introspection.table_names()) - FILLED_BY_MIGRATE)
     with connection.cursor() as cursor:
@@ -121,7 +125,7 @@ def _use(name: str) -> None:
 
 
 def _version() -> str:
-    """Return a digest of every migration of ours and of the packages that bring others."""
+    """Return a digest of all our migrations and of the lock file, which fixes all others."""
     sources = [
         source
         for app in apps.get_app_configs()

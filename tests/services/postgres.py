@@ -1,6 +1,6 @@
 """A real PostgreSQL for one command: `python -m tests.services.postgres pytest ...`.
 
-The programs come from a package; nothing is installed, and the server is gone when the command is.
+The programs come from a package; nothing is installed, and the server ends with the command.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import psycopg
 
 from tests.services.processes import binaries, running, short_folder, wait_until
 
-# Nothing of it is kept, so nothing is written twice to be safe.
+# The data is not kept, so durability is off.
 SETTINGS = {
     "listen_addresses": "",
     "fsync": "off",
@@ -34,8 +34,9 @@ SETTINGS = {
 
 
 class Postgres:
-    """A server on a socket in `folder`, its data in `data`: there once it was started, until it is
-    stopped or killed, and then again.
+    """A server on a socket in `folder`, with its data in `data`.
+
+    It can be started again after it was stopped or killed.
     """
 
     def __init__(self, folder: Path, data: Path, **settings: str) -> None:
@@ -44,11 +45,11 @@ class Postgres:
         self._settings = {**SETTINGS, **settings}
         self._stack = contextlib.ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
-        # Whoever runs it must be able to write where its data will be.
+        # The user who runs it must be able to write to the data folder.
         self._as_user = _unprivileged(folder, data.parent)
 
     def make(self) -> None:
-        """Make the data of a new, empty server, and start it."""
+        """Make the data folder of a new, empty server, and start it."""
         made = subprocess.run(
             [
                 *self._as_user,
@@ -67,7 +68,7 @@ class Postgres:
             server.execute("CREATE DATABASE rejudge")
 
     def start(self) -> None:
-        """Start it, and return when it answers."""
+        """Start the server, and return when it answers."""
         options = [
             part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")
         ]
@@ -83,13 +84,11 @@ class Postgres:
         )
 
     def stop(self) -> None:
-        """Let it end what it is at, and end."""
+        """Stop the server (fast shutdown)."""
         self._stack.close()
 
     def kill(self) -> None:
-        """End it at once, whatever it is at: what it acknowledged must be there when it comes
-        back.
-        """
+        """Kill the server at once; acknowledged data must be there after the next start."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -97,22 +96,22 @@ class Postgres:
 
     @property
     def pid(self) -> int:
-        """Its main process; LookupError before it was started."""
+        """Return its main process. Raise LookupError before it was started."""
         if self._process is None:
             raise LookupError("It was not started.")
         return self._process.pid
 
     @property
     def runs(self) -> bool:
-        """Whether it has not ended by itself."""
+        """Return whether the server is running."""
         return self._process is not None and self._process.poll() is None
 
 
 @contextlib.contextmanager
 def postgres(**settings: str) -> Iterator[str]:
-    """Start a new, empty server on a socket in a folder of its own; give its DATABASE_URL.
+    """Start a new, empty server on a socket in its own folder; yield its DATABASE_URL.
 
-    `settings` go before SETTINGS.
+    `settings` override SETTINGS.
     """
     with short_folder("pg") as folder:
         server = Postgres(folder, folder / "data", **settings)
@@ -140,8 +139,9 @@ def _answers(folder: Path) -> bool:
 
 
 def _unprivileged(*folders: Path) -> list[str]:
-    """Return what stands before a command for PostgreSQL, which refuses root and the nameless; who
-    it becomes may write into `folders`.
+    """Return a command prefix for PostgreSQL, which refuses root and users without a name.
+
+    The user that the prefix switches to can write into `folders`.
     """
     if os.geteuid() != 0 and _has_a_name():
         return []
@@ -150,10 +150,10 @@ def _unprivileged(*folders: Path) -> list[str]:
         return in_namespace
     if os.geteuid() != 0:
         raise RuntimeError(
-            f"PostgreSQL needs a user with a name, and {os.geteuid()} has none in /etc/passwd. "
+            f"PostgreSQL needs a user with a name, but {os.geteuid()} has none in /etc/passwd. "
             "Run the tests as another user."
         )
-    # Containers often forbid namespaces; there, root may become somebody else.
+    # Containers often forbid namespaces; there, root can switch to another user.
     for folder in folders:
         shutil.chown(folder, "nobody")
     return ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
@@ -168,12 +168,12 @@ def _has_a_name() -> bool:
 
 
 def _dying_with_its_parent() -> list[str]:
-    # The kernel forgets the wish when a process changes its user, so it is made after that.
+    # The kernel resets this setting when a process changes its user, so it is set after that.
     return ["setpriv", "--pdeathsig", "INT"] if shutil.which("setpriv") else []
 
 
 def main(command: list[str]) -> int:
-    """Run `command` with DATABASE_URL set to a new server; return how it ended."""
+    """Run `command` with DATABASE_URL set to a new server; return its exit code."""
     with postgres() as url:
         return subprocess.run(command, env={**os.environ, "DATABASE_URL": url}).returncode
 

@@ -1,4 +1,4 @@
-"""Starting a real server for a test run, so that it never outlives the run."""
+"""Starting a real server that never outlives the test run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config.parent_process import die_with
 
 
 def binaries(package: str, folder: str) -> Path:
-    """Return the folder of programs inside an installed package, without importing the package."""
+    """Return the folder of programs inside an installed package, without importing it."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise RuntimeError(f"{package} is not installed. Run bin/setup --dev.")
@@ -26,7 +26,7 @@ def binaries(package: str, folder: str) -> Path:
 
 @contextlib.contextmanager
 def short_folder(name: str) -> Iterator[Path]:
-    """Make a folder whose sockets have short names: a socket's path holds 107 bytes at most."""
+    """Make a folder with a short name for sockets, whose paths have at most 107 bytes."""
     folder = Path(tempfile.mkdtemp(prefix=f"rj-{name}-", dir="/tmp"))
     try:
         yield folder
@@ -44,7 +44,7 @@ def running(
     stop: signal.Signals = signal.SIGTERM,
     patience: float = 20,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run `argv`, its output in `log`; at the end ask it to stop, and end it if it does not."""
+    """Run `argv` with its output in `log`; at the end stop it, and kill it if it does not."""
     parent = os.getpid()
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -77,9 +77,9 @@ def wait_until(
     process: subprocess.Popen[bytes] | None = None,
     log: Path | None = None,
 ) -> None:
-    """Return as soon as `condition()` holds; fail with `what` and the log's end if it does not.
+    """Return as soon as `condition()` is true; fail with `what` and the log's end if it never is.
 
-    Another process is waited for, so there is nothing to wait on but the clock.
+    It polls, because the condition depends on another process.
     """
     deadline = time.monotonic() + seconds
     while not condition():

@@ -14,8 +14,9 @@ from tests.services.processes import binaries, running, short_folder, wait_until
 
 
 class RedisServer:
-    """A server on a socket in `folder` that keeps nothing: there once it was started, until it is
-    stopped or killed, and then again, empty.
+    """A server on a socket in `folder` that stores nothing on disk.
+
+    After it was stopped or killed, it can be started again and is empty.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,18 +31,18 @@ class RedisServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, and return when it answers."""
+        """Start the server, and return when it answers."""
         self._process = self._stack.enter_context(running(self._argv, log=self._log))
         wait_until(
             lambda: _answers(str(self._socket)), "Redis", process=self._process, log=self._log
         )
 
     def stop(self) -> None:
-        """Ask it to end, and wait for that."""
+        """Stop the server and wait for it."""
         self._stack.close()
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the server at once."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -49,7 +50,7 @@ class RedisServer:
 
     @property
     def pid(self) -> int:
-        """Its process; LookupError before it was started."""
+        """Return its process. Raise LookupError before it was started."""
         if self._process is None:
             raise LookupError("It was not started.")
         return self._process.pid
@@ -57,7 +58,7 @@ class RedisServer:
 
 @contextlib.contextmanager
 def redis() -> Iterator[str]:
-    """Start a new, empty server that keeps nothing; give its REDIS_URL, as Celery writes it."""
+    """Start a new, empty server; yield its REDIS_URL in Celery's form."""
     with short_folder("redis") as folder:
         server = RedisServer(folder)
         try:

@@ -1,6 +1,6 @@
 """Static files in tests: without collectstatic, each found and read once.
 
-A page names some fifty of them; on a page that says "not found" they take half of the time.
+A page links about fifty of them; on a "not found" page they take half of the time.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _LINKED = re.compile(r"\{% static '(js/[\w/]+\.js)' %\}")
 
 
 class RememberedAddresses(StaticFilesStorage):
-    """Static files where they lie, whose addresses are worked out once."""
+    """Static files in their source folders, whose URLs are computed once."""
 
     @cached_property
     def _addresses(self) -> dict[str, str]:
         return {}
 
     def url(self, name: str | None) -> Any:
-        """The address of a file."""
+        """Return the URL of a file."""
         key = name or ""
         if key not in self._addresses:
             self._addresses[key] = super().url(name)
@@ -39,9 +39,9 @@ class RememberedAddresses(StaticFilesStorage):
 
 @cache
 def joined() -> dict[str, str]:
-    """The content of the files that pages link, with all that they import, as when it is collected.
+    """Return the content of the files that pages link, bundled as when they are collected.
 
-    Any other module stays as it is, for tests that import it by itself.
+    Other modules stay unbundled, for tests that import them alone.
     """
     pages = Path(settings.TEMPLATES[0]["DIRS"][0]).rglob("*.html")
     linked = {name for page in pages for name in _LINKED.findall(page.read_text("utf-8"))}
@@ -57,14 +57,12 @@ def joined() -> dict[str, str]:
 
 
 class RememberedFiles(StaticFilesHandler):
-    """Serve static files from memory, joined as users get them; browsers keep them as they keep the
-    collected ones.
-    """
+    """Serves static files from memory, bundled and cacheable like the collected ones."""
 
     _files: ClassVar[dict[str, tuple[bytes, str]]] = {}
 
     def serve(self, request: HttpRequest) -> HttpResponse:
-        """Answer with the file; raise `Http404` where there is none."""
+        """Return the file. Raise `Http404` if there is none."""
         path = request.path
         if path not in self._files:
             found = super().serve(request)

@@ -1,8 +1,8 @@
-"""Whether a weakness of a package is known: `python -m tests.services.vulnerabilities`.
+"""Known vulnerabilities of our packages: `python -m tests.services.vulnerabilities`.
 
-Ends with 0 (every package was asked about, none is known to be weak), 1 (some are: they are listed)
-or 3 (not all could be asked about, for the service cannot be reached everywhere). What was not
-asked is never called clean: the audit itself would, with a note on each package.
+Exits with 0 (every package was checked and none is known to be vulnerable), 1 (some are, and are
+listed) or 3 (not all could be checked, because the service cannot be reached everywhere). An
+unchecked package is never called clean, as pip-audit itself would with a note on each package.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
-CLEAN, KNOWN, NOT_ASKED = 0, 1, 3
-# One answer may take this long, in seconds, and all of them together.
+CLEAN, KNOWN, NOT_CHECKED = 0, 1, 3
+# Time limits in seconds: for one answer, and for all of them together.
 PATIENCE = 5
 LONGEST = 90
 
 
 class Audit(NamedTuple):
-    """How it ended, and what there is to tell."""
+    """The exit code and the text to print."""
 
     how: int
     words: str
 
 
 def audit(lock: Path = LOCK, *options: str, longest: float = LONGEST) -> Audit:
-    """Ask about every package of a lock file; `options` are those of pip-audit."""
+    """Check every package of a lock file; `options` are those of pip-audit."""
     try:
         asked = subprocess.run(
             [
@@ -42,32 +42,32 @@ def audit(lock: Path = LOCK, *options: str, longest: float = LONGEST) -> Audit:
             timeout=longest,
         )
     except subprocess.TimeoutExpired:
-        return Audit(NOT_ASKED, f"NOTHING WAS ASKED: no answer within {longest:g} s")
+        return Audit(NOT_CHECKED, f"NOTHING WAS CHECKED: no answer within {longest:g} s")
     try:
         packages = json.loads(asked.stdout)["dependencies"]
     except (ValueError, KeyError):
         said = asked.stderr.strip().splitlines()
-        return Audit(NOT_ASKED, f"NOTHING WAS ASKED: {said[-1] if said else 'no answer'}")
+        return Audit(NOT_CHECKED, f"NOTHING WAS CHECKED: {said[-1] if said else 'no answer'}")
     return read(packages)
 
 
 def read(packages: list[dict[str, Any]]) -> Audit:
-    """Read what was answered about each package."""
+    """Evaluate pip-audit's result for each package."""
     weak = [
-        f"{one['name']} {one['version']}: {weakness['id']}, mended in "
+        f"{one['name']} {one['version']}: {weakness['id']}, fixed in "
         f"{', '.join(weakness['fix_versions']) or 'no version yet'}"
         for one in packages
         for weakness in one.get("vulns", ())
     ]
     unasked = [one["name"] for one in packages if "skip_reason" in one]
-    words = [f"{len(packages) - len(unasked)} of {len(packages)} packages were asked about"]
+    words = [f"{len(packages) - len(unasked)} of {len(packages)} packages were checked"]
     if len(unasked) == len(packages):
-        words = ["NOTHING WAS ASKED: the service that knows of weaknesses cannot be reached here"]
+        words = ["NOTHING WAS CHECKED: the vulnerability service cannot be reached here"]
     elif unasked:
-        words.append(f"NOT ASKED ABOUT: {', '.join(unasked)}")
+        words.append(f"NOT CHECKED: {', '.join(unasked)}")
     if weak:
         return Audit(KNOWN, "\n".join([*weak, *words]))
-    return Audit(NOT_ASKED if unasked or not packages else CLEAN, "\n".join(words))
+    return Audit(NOT_CHECKED if unasked or not packages else CLEAN, "\n".join(words))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A real web server beside the test, on the test's database, which can be killed and started."""
+"""A real web server on the test's database, which a test can kill and start again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.services.processes import running, short_folder, wait_until
 
 
 class WebServer:
-    """The server at `url`: there once it was started, until it is killed."""
+    """A web server at `url`."""
 
     def __init__(self, port: int, folder: Path) -> None:
         self.port, self.url = port, f"http://localhost:{port}"
@@ -26,7 +26,7 @@ class WebServer:
         self._stack = contextlib.ExitStack()
 
     def start(self) -> None:
-        """Start it, and return when it answers."""
+        """Start the server, and return when it answers."""
         env = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "tests.settings",
@@ -40,14 +40,14 @@ class WebServer:
         wait_until(self._answers, "the web server", process=self._process, log=log)
 
     def kill(self) -> None:
-        """End it and its own processes at once, whatever they are doing."""
+        """Kill the server and its child processes at once."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._stack.close()
         wait_until(lambda: not self._answers(), "the web server to be gone")
 
     def stop(self) -> None:
-        """Ask it to end, and wait for that."""
+        """Stop the server and wait for it."""
         self._stack.close()
 
     def _answers(self) -> bool:

@@ -1,4 +1,4 @@
-"""A real Celery worker beside the test: on the test's database, over a broker the test names."""
+"""A real Celery worker on the test's database, with a broker that the test chooses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.services.processes import running, short_folder, wait_until
 
 
 class Worker(NamedTuple):
-    """A worker that has shown up: its main process and what it is called."""
+    """A worker that has sent its first heartbeat: its main process and its name."""
 
     process: subprocess.Popen[bytes]
     name: str
@@ -27,8 +27,10 @@ class Worker(NamedTuple):
 
 @contextlib.contextmanager
 def worker(broker_url: str, name: str, *, beside_the_web: bool = False) -> Iterator[Worker]:
-    """Run a worker that takes one job at a time: one of its own, without a schedule, or the one
-    that `serve` puts beside the web server.
+    """Run a worker that takes one job at a time.
+
+    By default a separate worker without the schedule; with `beside_the_web` the one that `serve`
+    runs beside the web server.
     """
     env = {
         **os.environ,
@@ -40,7 +42,7 @@ def worker(broker_url: str, name: str, *, beside_the_web: bool = False) -> Itera
     argv = [*worker_command(concurrency=1, schedule=beside_the_web), "--hostname", name]
     with (
         short_folder("worker") as folder,
-        # Killed at the end, which is quick; what a worker does when it is told to stop is tested.
+        # Killed at the end, which is quick; how a worker stops is tested elsewhere.
         running(
             argv, log=folder / "log", env=env, cwd=settings.BASE_DIR, stop=signal.SIGKILL
         ) as process,
@@ -55,7 +57,7 @@ def worker(broker_url: str, name: str, *, beside_the_web: bool = False) -> Itera
 
 
 def deliver_to(broker_url: str) -> Callable[[str, int], None]:
-    """Return what `config.celery.deliver` would be if this were its broker."""
+    """Return a version of `config.celery.deliver` for this broker."""
 
     def deliver(task: str, pk: int) -> None:
         options = transport_options(broker_url)

@@ -1,4 +1,4 @@
-"""Beside a decision stands which answers contradict a rule of the project."""
+"""Warnings beside a decision about answers that contradict a rule of the project."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def led(disputed, client):
     ("kind", "rule", "settled", "grades", "answers"),
     [
         ("own", "by_hand", "met", [], []),
-        ("own", "all_met", "not_met", ["“1 1” or “2 2”: a 0"], ["“Met”: a 2"]),
+        ("own", "all_met", "not_met", ["“1 1” or “2 2”: grade 0"], ["“Met”: grade 2"]),
         ("multi-infosearch", "by_hand", "met", ["“0 0”: all are met"], ["“Met”: all are met"]),
         ("multi-infosearch", "by_hand", "cant_tell", [], ["“Met”: all are met"]),
         ("followir", "by_hand", "met", ["“1 1” or “2 2”: not relevant before"], []),
     ],
 )
-def test_a_decision_that_contradicts_a_rule_is_warned_of(
+def test_pages_warn_of_decisions_that_contradict_a_rule(
     led, client, kind, rule, settled, grades, answers
 ):
     type(led.project).objects.filter(pk=led.project.pk).update(kind=kind, condition_rule=rule)
@@ -67,13 +67,13 @@ def test_a_decision_that_contradicts_a_rule_is_warned_of(
 
     assert [in_short(one) for one in on_grades] == grades
     assert [in_short(one) for one in on_answers] == answers
-    # Of what is settled only what it breaks itself is told.
+    # Once it is settled, the page warns only about the decision itself.
     assert all("“1 1”" not in one for one in client.get(led.judged).context["contradictions"])
 
 
 def in_short(warning: str) -> str:
-    """The choices of a warning, and what tells its rule from others."""
+    """Shorten a warning to its choices and the words that identify the rule."""
     choices, rule = warning.rstrip(".").split(" contradicts a rule of the project: ")
-    rule = rule.removeprefix("by its conditions this document is ")
-    ends = {"here": "all are met", "relevant": "not relevant before"}
+    rule = rule.removeprefix("its conditions give this document the ")
+    ends = {"all": "all are met", "relevant": "not relevant before"}
     return f"{choices}: {ends.get(rule.split()[-1], rule)}"

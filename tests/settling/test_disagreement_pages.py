@@ -1,4 +1,4 @@
-"""The pages of disagreements: a list, one page for each, one key adopts, and the next one opens."""
+"""Pages of disagreements: the list, a page for each, adopting by key, going to the next one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def led(disputed, client):
 
 @pytest.fixture
 def reviewed(led):
-    """The scene, where dan calls poor what ben does not."""
+    """The scene, where dan rates a criterion poor and ben does not."""
     for auditor, others in ((led.dan, {"query_dependency": "poor"}), (led.ben, {})):
         assignments.take(pair=led.pair, task=Assignment.Task.REVIEW, by=auditor)
         save_ratings(narrative=led.narrative, answers=levels(**others), by=auditor)
@@ -59,7 +59,7 @@ def text(response):
     return response.content.decode()
 
 
-def test_the_list_names_documents_people_and_grades_but_reads_no_text(led, client):
+def test_list_shows_documents_people_and_grades_without_reading_texts(led, client):
     response = client.get(led.list)
 
     page = text(response)
@@ -82,13 +82,13 @@ def test_the_list_names_documents_people_and_grades_but_reads_no_text(led, clien
         ("after=nonsense", ["S1", "S3"]),
     ],
 )
-def test_the_list_can_be_cut_and_ordered(led, client, asked, shown):
+def test_list_can_be_filtered_and_ordered(led, client, asked, shown):
     response = client.get(f"{led.list}?{asked}")
 
     assert [row["candidate"].document.doc_id for row in response.context["rows"]] == shown
 
 
-def test_two_people_can_be_asked_for_where_names_are_shown(led, client):
+def test_list_can_be_filtered_by_two_people_if_names_are_shown(led, client):
     Project.objects.update(hide_names=False)
     asked = f"{led.list}?one={led.ada.pk}&other={led.dan.pk}"
 
@@ -106,7 +106,7 @@ def test_two_people_can_be_asked_for_where_names_are_shown(led, client):
         ("order=loudness", "not one of the available choices"),
     ],
 )
-def test_a_filter_that_means_nothing_is_explained(led, client, asked, sentence):
+def test_invalid_filter_is_explained(led, client, asked, sentence):
     Project.objects.update(hide_names=False)
     asked = asked.format(ada=led.ada.pk, eve=led.eve.pk)
 
@@ -116,7 +116,7 @@ def test_a_filter_that_means_nothing_is_explained(led, client, asked, sentence):
     assert sentence in text(response)
 
 
-def test_a_pair_that_the_list_names_asks_for_its_query(led, client):
+def test_pair_id_filters_by_its_query(led, client):
     pair = factories.pair(led.query, pair_id="301_1")
     elsewhere = factories.pair(factories.query(led.project, "302"), pair_id="302_1")
 
@@ -128,7 +128,7 @@ def test_a_pair_that_the_list_names_asks_for_its_query(led, client):
     assert shown == [[led.first, led.third], []]
 
 
-def test_a_long_list_comes_in_pages(led, client, monkeypatch):
+def test_long_list_is_paged(led, client, monkeypatch):
     monkeypatch.setattr("audit.settling.views.queue.PAGE_SIZE", 1)
 
     first = client.get(led.list)
@@ -152,7 +152,7 @@ def test_the_list_costs_the_same_however_long(led, client, django_assert_num_que
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)
 
 
-def test_the_page_puts_answers_narrative_and_document_together(led, client):
+def test_page_shows_answers_narrative_and_document(led, client):
     Flag.objects.create(
         narrative=led.narrative,
         candidate=led.first,
@@ -176,7 +176,7 @@ def test_the_page_puts_answers_narrative_and_document_together(led, client):
         assert words in page
 
 
-def test_the_id_of_a_document_stands_below_its_title_and_not_below_itself(led, client):
+def test_document_id_is_shown_only_below_a_title(led, client):
     untitled = text(client.get(led.url))
     Document.objects.filter(pk=led.first.document_id).update(title="Tides at sea")
     titled = text(client.get(led.url))
@@ -199,7 +199,7 @@ def test_settling_opens_the_next_one(led, client):
     assert (made.candidate, made.relevance, made.by) == (led.first, 1, led.carla)
 
 
-def test_the_next_one_is_the_next_of_what_was_asked_for(led, client):
+def test_next_disagreement_follows_the_filter(led, client):
     asked = "?order=age"
 
     response = client.post(
@@ -209,14 +209,14 @@ def test_the_next_one_is_the_next_of_what_was_asked_for(led, client):
     assert response.url == led.url + asked
 
 
-def test_after_the_last_one_comes_the_list(led, client):
+def test_settling_the_last_one_opens_the_list(led, client):
     for candidate in (led.first, led.third):
         response = client.post(
             url(led, candidate), {"relevance": 1, "cause": "edge", "reason": "So."}
         )
 
     assert response.url == led.list
-    assert "All of it is settled" in text(client.get(led.list))
+    assert "Everything is settled" in text(client.get(led.list))
 
 
 def test_one_key_adopts_an_answer(led, client):
@@ -232,7 +232,7 @@ def test_one_key_adopts_an_answer(led, client):
     assert Adjudication.objects.get().reason == "As one of them said: On a river."
 
 
-def test_an_answer_adopted_without_a_cause_is_refused_and_kept_with_what_was_typed(led, client):
+def test_adopting_without_a_cause_is_refused_and_keeps_the_input(led, client):
     response = client.post(led.url, {"adopt": led.adas.pk, "reason": "It stands on a river."})
 
     page = text(response)
@@ -253,7 +253,7 @@ def test_an_answer_adopted_without_a_cause_is_refused_and_kept_with_what_was_typ
         ({"relevance": "x", "cause": "edge", "reason": "So."}, "Enter a whole number"),
     ],
 )
-def test_what_cannot_settle_is_explained_and_what_was_typed_stays(led, client, sent, sentence):
+def test_invalid_decision_is_explained_and_input_is_kept(led, client, sent, sentence):
     response = client.post(led.url, sent)
 
     assert response.status_code == 422
@@ -278,7 +278,7 @@ def test_settling_twice_with_another_grade_is_refused(led, client):
     assert Adjudication.objects.get().relevance == 1
 
 
-def test_what_is_settled_shows_its_decision_and_can_be_withdrawn(led, client):
+def test_settled_document_shows_its_decision_and_can_be_withdrawn(led, client):
     client.post(led.url, {"relevance": 1, "cause": "edge", "reason": "At the mouth."})
     page = text(client.get(led.url))
 
@@ -288,7 +288,7 @@ def test_what_is_settled_shows_its_decision_and_can_be_withdrawn(led, client):
     assert 'name="relevance"' not in page
     assert response.url == led.url
     assert not Adjudication.objects.current().exists()
-    assert "Decisions taken back" in text(client.get(led.url))
+    assert "Withdrawn decisions" in text(client.get(led.url))
 
 
 def test_the_next_page_offers_to_undo_the_last_decision(led, client):
@@ -315,7 +315,7 @@ def test_only_a_decision_of_the_last_hour_is_offered_to_be_undone(led, client, m
     page = text(client.get(url(led, led.third)))
 
     assert (url(led, led.first, "adjudication_withdrawal") in page) is offered
-    # With its date: around midnight the time alone would say another day.
+    # With the date: around midnight the time alone could mean another day.
     assert (f"{at.day} {at:%b %Y, %H:%M} UTC" in page) is offered
 
 
@@ -366,13 +366,13 @@ def test_a_lead_who_has_yet_to_judge_it_does_not_see_the_answers(led, client):
     assert client.get(led.list).context["rows"] == []
 
 
-def test_nothing_that_people_wrote_can_run(led, client):
+def test_notes_of_people_are_escaped(led, client):
     Judgment.objects.filter(pk=led.adas.pk).update(note="<script>alert(1)</script>")
 
     assert "<script>alert(1)" not in text(client.get(led.url))
 
 
-def test_what_decided_is_quoted_with_the_time_it_took(led, client):
+def test_evidence_and_clauses_are_quoted_with_the_time_taken(led, client):
     Judgment.objects.filter(pk=led.adas.pk).update(
         evidence=[{"start": 16, "end": 22}], clauses=[{"start": 5, "end": 18}], active_ms=12_400
     )
@@ -384,7 +384,7 @@ def test_what_decided_is_quoted_with_the_time_it_took(led, client):
     assert "12 s with the document" in page
 
 
-def test_verdicts_stand_side_by_side_those_that_differ_first(led, client):
+def test_verdicts_are_side_by_side_differing_ones_first(led, client):
     answers = {"One.": ("met", "met"), "Two.": ("not_met", "met"), "Three.": ("cant_tell", None)}
     for number, (words, each) in enumerate(answers.items(), start=1):
         condition = Condition.objects.create(narrative=led.narrative, number=number, text=words)
@@ -408,7 +408,7 @@ def test_the_page_costs_a_fixed_number_of_queries(led, client, django_assert_num
         client.get(led.url)
 
 
-def test_a_condition_stands_with_its_name(led, client):
+def test_condition_is_shown_with_its_name(led, client):
     condition = Condition.objects.create(
         narrative=led.narrative, number=1, name="length", text="At most two pages."
     )
@@ -417,7 +417,7 @@ def test_a_condition_stands_with_its_name(led, client):
     assert "1 <bdi><b>length</b> At most two pages.</bdi>" in text(client.get(led.url))
 
 
-def test_reviews_stand_side_by_side_with_the_verdict(reviewed, client):
+def test_reviews_are_side_by_side_with_the_verdict(reviewed, client):
     page = text(client.get(reviewed.review))
 
     for words in ("Person A", "Person B", "Weak.", "they differ", "rejected"):
@@ -493,7 +493,7 @@ def test_a_stranger_finds_nothing_and_an_annotator_is_refused(reviewed, client):
     assert (list(Adjudication.objects.values()), list(Decision.objects.values())) == before
 
 
-def test_the_ways_back_of_the_browser_show_nothing_that_was_settled_since(led, client):
+def test_list_and_count_are_not_cached_by_browsers(led, client):
     for address in (led.list, reverse("audit:disagreement_count", args=[led.project.slug])):
         assert "no-store" in client.get(address)["Cache-Control"]
 
@@ -507,7 +507,7 @@ def test_the_ways_back_of_the_browser_show_nothing_that_was_settled_since(led, c
         ("?state=waiting", "0 waiting for an annotator"),
     ],
 )
-def test_a_page_asks_how_many_there_are_once_it_stands(led, client, asked, words):
+def test_page_loads_the_number_of_disagreements_separately(led, client, asked, words):
     page = client.get(led.url + asked)
 
     count = page.context["count_url"]

@@ -1,4 +1,4 @@
-"""What people differ on: which, in which order, cut how, and at what cost."""
+"""The queue of disagreements: its contents, order, filters, pages and number of queries."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from annotate.rewriting import actions as rewriting
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from audit.settling.adjudication import adjudicate, withdraw_adjudication
-from audit.settling.queue import count, following, key_of, page
-from audit.settling.queue_filters import DisagreementKey, Key, Kind, Order, Wanted
+from audit.settling.queue import count_disagreements, next_disagreement, position_of, read_page
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, QueuePosition
 from tests import factories
 from tests.second_pass import levels
 
@@ -26,12 +26,12 @@ MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 def listed(scene, by=None, **wanted):
     return [
         item.candidate.document.doc_id if item.candidate else f"review of {item.narrative.pair}"
-        for item in page(by or scene.carla, Wanted(**wanted)).items
+        for item in read_page(by or scene.carla, QueueFilter(**wanted)).items
     ]
 
 
 def answers(scene, doc_id, *relevances, narrative=None, at=MONDAY, query=None):
-    """One answer each of ada, ben and dan."""
+    """Add one judgment each by ada, ben and dan (None: no judgment)."""
     candidate = factories.candidate(query or scene.query, doc_id)
     for member, relevance in zip((scene.ada, scene.ben, scene.dan), relevances, strict=False):
         if relevance is not None:
@@ -40,7 +40,7 @@ def answers(scene, doc_id, *relevances, narrative=None, at=MONDAY, query=None):
 
 
 def review(scene, narrative, **by):
-    """Submitted reviews: name=levels that differ from excellent."""
+    """Submit reviews: name=levels that differ from excellent."""
     for name, others in by.items():
         member = getattr(scene, name)
         assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=member)
@@ -49,12 +49,12 @@ def review(scene, narrative, **by):
 
 
 def key(scene, candidate=None, **wanted):
-    """The place of a document's judgments, or of the narrative's reviews."""
+    """Return the position of a document's judgments, or of the narrative's reviews."""
     kind = Kind.REVIEW if candidate is None else Kind.JUDGMENT
     disagreement_key = DisagreementKey(
         kind, scene.narrative.pk, candidate.pk if candidate else 0, 0
     )
-    return key_of(scene.carla, Wanted(**wanted), disagreement_key)
+    return position_of(scene.carla, QueueFilter(**wanted), disagreement_key)
 
 
 def settle(scene, candidate, narrative=None):
@@ -68,19 +68,19 @@ def settle(scene, candidate, narrative=None):
     )
 
 
-def test_only_what_people_differ_on_is_listed(disputed):
+def test_only_disagreements_are_listed(disputed):
     assert listed(disputed) == ["S1"]
-    assert count(disputed.carla, Wanted()) == 1
+    assert count_disagreements(disputed.carla, QueueFilter()) == 1
 
 
-def test_machines_do_not_differ(scene):
+def test_answers_of_machines_make_no_disagreement(scene):
     candidate = answers(scene, "S3", 0)
     factories.judgment(scene.narrative, candidate, factories.machine(scene.project), 2)
 
     assert listed(scene) == []
 
 
-def test_what_was_superseded_or_taken_back_does_not_count(disputed):
+def test_superseded_and_withdrawn_judgments_do_not_count(disputed):
     disputed.bens.superseded_at = disputed.bens.withdrawn_at = MONDAY
     disputed.bens.save()
 
@@ -93,7 +93,7 @@ def test_judgments_under_an_older_version_are_not_listed(disputed):
     assert listed(disputed) == []
 
 
-def test_every_side_that_is_in_force_is_listed(scene):
+def test_current_narratives_of_every_side_are_listed(scene):
     original = scene.pair.current("original")
     answers(scene, "S3", 0, 1, narrative=original)
 
@@ -114,7 +114,7 @@ def test_other_projects_are_not_listed(disputed):
 @pytest.mark.parametrize(
     "relevances", [(0, 0, 0), (0, 0, 1), (0, 1, 2), (1, 0, None), (1, None, None), (2, 2, 0)]
 )
-def test_what_is_listed_is_what_the_consensus_calls_disputed(scene, rule, relevances):
+def test_list_agrees_with_the_consensus(scene, rule, relevances):
     Project.objects.update(consensus=rule)
     scene.carla.refresh_from_db()
     answers(scene, "S3", *relevances)
@@ -139,7 +139,7 @@ def test_the_oldest_come_first_when_asked(scene):
     assert listed(scene, order=Order.AGE) == ["old", "middle", "new"]
 
 
-def test_one_query_can_be_asked_for(disputed):
+def test_list_can_be_filtered_by_query(disputed):
     query = factories.query(disputed.project, "302")
     answers(disputed, "S9", 0, 1, narrative=factories.altered(factories.pair(query)), query=query)
 
@@ -147,7 +147,7 @@ def test_one_query_can_be_asked_for(disputed):
     assert listed(disputed, query=disputed.query.pk) == ["S1"]
 
 
-def test_two_people_can_be_asked_for_who_differ_from_each_other(scene):
+def test_list_can_be_filtered_by_two_people_who_differ(scene):
     answers(scene, "ada and ben", 0, 1)
     answers(scene, "ada and dan", 0, None, 1)
     answers(scene, "dan against both", 0, 0, 1)
@@ -156,19 +156,19 @@ def test_two_people_can_be_asked_for_who_differ_from_each_other(scene):
     assert listed(scene, people=(scene.dan.pk, scene.ada.pk)) == ["ada and dan", "dan against both"]
 
 
-def test_what_is_settled_moves_to_the_settled_ones_and_back(disputed):
+def test_settling_and_withdrawing_move_a_disagreement_between_lists(disputed):
     made = settle(disputed, disputed.first)
 
     assert (listed(disputed), listed(disputed, settled=True)) == ([], ["S1"])
-    assert page(disputed.carla, Wanted(settled=True)).items[0].settled == made
+    assert read_page(disputed.carla, QueueFilter(settled=True)).items[0].settled == made
 
     withdraw_adjudication(adjudication=made, by=disputed.carla)
 
     assert (listed(disputed), listed(disputed, settled=True)) == (["S1"], [])
 
 
-def test_the_list_says_who_said_what(disputed):
-    (item,) = page(disputed.carla, Wanted()).items
+def test_list_shows_each_persons_answer(disputed):
+    (item,) = read_page(disputed.carla, QueueFilter()).items
 
     assert {voice.relevance for voice in item.voices} == {0, 2}
     assert (item.distance, item.narrative) == (2, disputed.narrative)
@@ -177,7 +177,7 @@ def test_the_list_says_who_said_what(disputed):
 def test_reviews_that_straddle_poor_are_listed(scene):
     review(scene, scene.narrative, dan={"query_dependency": "poor"}, ben={})
 
-    (item,) = page(scene.carla, Wanted()).items
+    (item,) = read_page(scene.carla, QueueFilter()).items
 
     assert (item.key.kind, item.key.distance, item.candidate) == (Kind.REVIEW, 2, None)
     assert {voice.rejects for voice in item.voices} == {0, 1}
@@ -198,7 +198,7 @@ def test_reviews_differ_only_where_one_is_poor_and_another_is_not(scene, dan, be
     found = key(scene)
 
     assert (None if found is None else found.distance) == distance
-    assert count(scene.carla, Wanted()) == (0 if distance is None else 1)
+    assert count_disagreements(scene.carla, QueueFilter()) == (0 if distance is None else 1)
 
 
 def test_a_draft_does_not_differ(scene):
@@ -216,21 +216,21 @@ def test_decided_reviews_are_settled(scene):
     )
 
     assert listed(scene) == []
-    assert page(scene.carla, Wanted(settled=True)).items[0].settled == made
+    assert read_page(scene.carla, QueueFilter(settled=True)).items[0].settled == made
 
 
-def test_reviews_of_two_people_can_be_asked_for(scene):
+def test_reviews_can_be_filtered_by_two_people(scene):
     Project.objects.update(overlap_review=3)
     scene.pair.project.refresh_from_db()
     for member in (scene.ada, scene.ben, scene.dan):
         member.project.refresh_from_db()
     review(scene, scene.narrative, dan={"query_dependency": "poor"}, ben={}, ada={})
 
-    assert count(scene.carla, Wanted(people=(scene.dan.pk, scene.ben.pk))) == 1
-    assert count(scene.carla, Wanted(people=(scene.ada.pk, scene.ben.pk))) == 0
+    assert count_disagreements(scene.carla, QueueFilter(people=(scene.dan.pk, scene.ben.pk))) == 1
+    assert count_disagreements(scene.carla, QueueFilter(people=(scene.ada.pk, scene.ben.pk))) == 0
 
 
-def test_both_kinds_stand_in_one_list_and_can_be_told_apart(disputed):
+def test_judgments_and_reviews_share_a_list_and_can_be_filtered(disputed):
     review(disputed, disputed.narrative, dan={"query_dependency": "poor"}, ben={})
     answers(disputed, "S3", 0, 1)
 
@@ -239,7 +239,9 @@ def test_both_kinds_stand_in_one_list_and_can_be_told_apart(disputed):
     assert listed(disputed, kind=Kind.REVIEW) == ["review of 301"]
 
 
-@pytest.mark.parametrize("wanted", [Wanted(), Wanted(order=Order.AGE), Wanted(settled=True)])
+@pytest.mark.parametrize(
+    "wanted", [QueueFilter(), QueueFilter(order=Order.AGE), QueueFilter(settled=True)]
+)
 def test_pages_follow_each_other_without_gap_or_repeat(disputed, wanted):
     review(disputed, disputed.narrative, dan={"query_dependency": "poor"}, ben={})
     for number in range(7):
@@ -249,14 +251,14 @@ def test_pages_follow_each_other_without_gap_or_repeat(disputed, wanted):
     for number in range(3):
         answers(disputed, f"O{number}", 0, 1, narrative=narrative, query=other)
     if wanted.settled:
-        for item in page(disputed.carla, Wanted(kind=Kind.JUDGMENT)).items:
+        for item in read_page(disputed.carla, QueueFilter(kind=Kind.JUDGMENT)).items:
             settle(disputed, item.candidate, item.narrative)
         decide(narrative=disputed.narrative, outcome="revise", reason="So.", by=disputed.carla)
-    whole = [item.key for item in page(disputed.carla, wanted).items]
+    whole = [item.key for item in read_page(disputed.carla, wanted).items]
 
     walked, after = [], None
     while True:
-        part = page(disputed.carla, wanted, after=after, size=3)
+        part = read_page(disputed.carla, wanted, after=after, size=3)
         walked += [item.key for item in part.items]
         after = part.after
         if after is None:
@@ -266,21 +268,21 @@ def test_pages_follow_each_other_without_gap_or_repeat(disputed, wanted):
     assert walked == whole
 
 
-def test_the_next_one_comes_after_the_one_just_settled_and_then_around(scene):
+def test_next_one_follows_the_settled_one_and_wraps_around(scene):
     first, second, third = (answers(scene, name, 0, 1) for name in ("a", "b", "c"))
     keys = [key(scene, one) for one in (first, second, third)]
     settle(scene, second)
 
-    assert following(scene.carla, Wanted(), keys[1]) == keys[2]
-    assert following(scene.carla, Wanted(), keys[2]) == keys[0]
+    assert next_disagreement(scene.carla, QueueFilter(), keys[1]) == keys[2]
+    assert next_disagreement(scene.carla, QueueFilter(), keys[2]) == keys[0]
     settle(scene, third)
-    assert following(scene.carla, Wanted(), keys[0]) is None
+    assert next_disagreement(scene.carla, QueueFilter(), keys[0]) is None
 
 
-def test_a_place_in_the_list_survives_the_address():
-    place = Key(1, 2, MONDAY, Kind.CHECK, 17, 4, 9)
+def test_position_round_trips_through_the_address():
+    place = QueuePosition(1, 2, MONDAY, Kind.CHECK, 17, 4, 9)
 
-    assert Key.parse(str(place)) == place
+    assert QueuePosition.parse(str(place)) == place
 
 
 @pytest.mark.parametrize(
@@ -297,9 +299,9 @@ def test_a_place_in_the_list_survives_the_address():
         "0~2~2026-11-16T00:00:00+00:00~review~1~0",
     ],
 )
-def test_what_is_no_place_is_refused(text):
+def test_invalid_position_is_refused(text):
     with pytest.raises(ValueError):
-        Key.parse(text)
+        QueuePosition.parse(text)
 
 
 def test_a_lead_in_a_judge_assignment_sees_what_they_have_judged(disputed):
@@ -334,6 +336,6 @@ def test_the_list_costs_the_same_however_long(disputed, django_assert_num_querie
     review(disputed, disputed.narrative, dan={"query_dependency": "poor"}, ben={})
 
     with django_assert_num_queries(14) as queries:
-        page(disputed.carla, Wanted())
+        read_page(disputed.carla, QueueFilter())
 
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)

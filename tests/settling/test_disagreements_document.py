@@ -1,4 +1,4 @@
-"""docs/disagreements.md says what the code says."""
+"""docs/disagreements.md agrees with the code."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 
 from annotate.models import Adjudication, Verdict
-from audit.settling.forms import WantedForm
-from audit.settling.pseudonyms import person
+from audit.settling.forms import QueueFilterForm
+from audit.settling.pseudonyms import pseudonym
 from audit.settling.queue_filters import Kind
 
 
@@ -30,7 +30,7 @@ def test_every_order_cause_and_answer_is_named(page):
     text = " ".join(page.split()).lower()
     for order in ("Farthest apart", "Effect on the result", "Oldest"):
         assert f"**{order.lower()}**" in text
-        assert order in str(WantedForm.base_fields["order"].widget.render("order", ""))
+        assert order in str(QueueFilterForm.base_fields["order"].widget.render("order", ""))
     for label in (*Adjudication.Cause.labels, *Verdict.Answer.labels):
         assert str(label).lower().removeprefix("gap in ") in text
-    assert f"{person(0)}".lower() in text
+    assert f"{pseudonym(0)}".lower() in text

@@ -1,4 +1,4 @@
-"""Names of those who differ: hidden, the same pseudonym on every page, revealed once it is kept."""
+"""Names in disagreements: hidden behind the same pseudonym on every page until revealed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotate.projects.rules import archive
 from audit.checks import actions as checking
 from audit.models import Reveal, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
-from audit.settling.pseudonyms import person, places
+from audit.settling.pseudonyms import positions_of, pseudonym
 from audit.settling.reveals import reveal_names
 from base.errors import Refused
 from tests import factories
@@ -71,7 +71,7 @@ def text(response):
 
 
 def names(page):
-    """Which of the two names stand in a page, also in what only a screen reader says."""
+    """Return which of the two names a page contains, text for screen readers included."""
     return {name for name in ("ada", "ben") if f">{name}" in page or f"{name}<" in page} | {
         name for name in ("ada", "ben") if f'"{name}' in page or f" {name} " in page
     }
@@ -94,7 +94,7 @@ def test_a_page_shows_pseudonyms_until_the_names_are_revealed(led, client, kind)
     assert "carla looked up the names" in after
 
 
-def test_the_list_shows_pseudonyms_and_then_the_names_where_they_are_revealed(led, client):
+def test_list_shows_names_only_where_they_were_revealed(led, client):
     before = text(client.get(led.list + "?kind=judgment"))
     client.post(led.reveals["judgment"])
     after = text(client.get(led.list + "?kind=judgment"))
@@ -122,11 +122,11 @@ def test_the_list_and_the_page_give_the_same_pseudonyms(led, client):
     assert listed == [(one.who, one.value) for one in answers]
 
 
-def test_pseudonyms_do_not_follow_the_names():
-    first = {thing: places((thing, 7, 0), [1, 2])[1] for thing in range(40)}
+def test_pseudonyms_are_shuffled_but_stable():
+    first = {thing: positions_of((thing, 7, 0), [1, 2])[1] for thing in range(40)}
 
     assert set(first.values()) == {0, 1}
-    assert places((3, 7, 0), [1, 2]) == places((3, 7, 0), [2, 1, 2])
+    assert positions_of((3, 7, 0), [1, 2]) == positions_of((3, 7, 0), [2, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -134,10 +134,10 @@ def test_pseudonyms_do_not_follow_the_names():
     [(0, "Person A"), (25, "Person Z"), (26, "Person AA"), (52, "Person BA"), (702, "Person AAA")],
 )
 def test_after_z_comes_aa(place, called):
-    assert person(place) == called
+    assert pseudonym(place) == called
 
 
-def test_another_lead_looks_for_themselves(led, client):
+def test_reveal_applies_only_to_the_lead_who_made_it(led, client):
     client.post(led.reveals["judgment"])
     client.force_login(factories.lead(led.project, "clara").user)
 
@@ -158,13 +158,13 @@ def test_who_only_flagged_is_somebody_until_names_are_revealed(led, client):
     assert "zoe" in text(client.get(led.pages["judgment"]))
 
 
-def test_the_decision_taken_from_an_answer_names_nobody(led, client):
+def test_decision_that_adopts_an_answer_names_nobody(led, client):
     client.post(led.pages["judgment"], {"adopt": led.adas.pk, "cause": "error"})
 
     assert names(text(client.get(led.pages["judgment"]))) == set()
 
 
-def test_a_project_may_show_the_names(led, client):
+def test_project_may_show_names_to_leads(led, client):
     Project.objects.update(hide_names=False)
 
     for kind in KINDS:
@@ -175,14 +175,14 @@ def test_a_project_may_show_the_names(led, client):
     assert not Reveal.objects.exists()
 
 
-def test_a_lead_turns_it_off_among_the_rules(led, client):
+def test_hiding_names_is_a_project_setting(led, client):
     page = client.get(reverse("annotate:settings", args=[led.project.slug]))
 
     assert page.context["form"]["hide_names"].value() is True
     assert "Hide names while a disagreement is settled" in text(page)
 
 
-def test_each_look_stands_in_a_list_newest_first(led, client):
+def test_reveals_are_listed_newest_first(led, client):
     for kind in KINDS:
         client.post(led.reveals[kind])
 
@@ -194,7 +194,7 @@ def test_each_look_stands_in_a_list_newest_first(led, client):
     assert "Turbines" not in text(page)
 
 
-def test_the_list_of_looks_comes_in_parts_and_costs_the_same(
+def test_list_of_reveals_is_paged_at_a_fixed_number_of_queries(
     led, client, monkeypatch, django_assert_num_queries
 ):
     monkeypatch.setattr("audit.settling.views.queue.PAGE_SIZE", 2)
@@ -210,13 +210,13 @@ def test_the_list_of_looks_comes_in_parts_and_costs_the_same(
     assert (second.context["first_url"], second.context["next_url"]) == (url, "")
 
 
-def test_where_nobody_looked_the_list_says_what_it_is(led, client):
+def test_empty_list_of_reveals_explains_itself(led, client):
     page = text(client.get(reverse("audit:reveals", args=[led.project.slug])))
 
     assert "Nobody has looked up a name" in page
 
 
-def test_looking_twice_is_kept_once(led, client):
+def test_revealing_twice_is_recorded_once(led, client):
     for _ in range(2):
         client.post(led.reveals["check"])
 
@@ -225,14 +225,14 @@ def test_looking_twice_is_kept_once(led, client):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "status"), [("ada", 403), ("eve", 404)])
-def test_only_leads_of_the_project_look(led, client, kind, name, status):
+def test_only_leads_of_the_project_reveal_names(led, client, kind, name, status):
     client.force_login(getattr(led, name).user)
 
     assert client.post(led.reveals[kind]).status_code == status
     assert not Reveal.objects.exists()
 
 
-def test_the_action_refuses_who_does_not_lead_and_what_is_put_away(led):
+def test_revealing_refuses_members_who_do_not_lead_and_archived_projects(led):
     with pytest.raises(Refused, match="Only leads"):
         reveal_names(narrative=led.narrative, by=led.ada)
     archive(by=led.carla)
@@ -244,7 +244,7 @@ def test_the_action_refuses_who_does_not_lead_and_what_is_put_away(led):
 
 
 @pytest.mark.parametrize("of", ["auditors", "judges", "checkers"])
-def test_the_database_keeps_one_look_of_a_person(led, of):
+def test_database_allows_one_reveal_per_person(led, of):
     about = {
         "auditors": {},
         "judges": {"candidate": led.first},
@@ -259,7 +259,7 @@ def test_the_database_keeps_one_look_of_a_person(led, of):
 # --- the filter by people -------------------------------------------------------------------------
 
 
-def test_while_names_are_hidden_no_filter_by_people_is_offered_or_taken(led, client):
+def test_hidden_names_forbid_the_filter_by_people(led, client):
     everything = client.get(led.list)
     asked = {"one": led.ada.pk, "other": led.ben.pk}
 
@@ -267,7 +267,7 @@ def test_while_names_are_hidden_no_filter_by_people_is_offered_or_taken(led, cli
 
     assert 'name="one"' not in everything.content.decode()
     assert "disagreements cannot be filtered by people" in page.content.decode()
-    # Not even which part it would have been: all there is stands there.
+    # The list shows everything, so it does not reveal which rows the filter would match.
     assert [row["url"].partition("?")[0] for row in page.context["rows"]] == [
         row["url"] for row in everything.context["rows"]
     ]
@@ -275,7 +275,7 @@ def test_while_names_are_hidden_no_filter_by_people_is_offered_or_taken(led, cli
     assert many.context["found"] is None
 
 
-def test_programs_are_refused_the_filter_by_people_while_names_are_hidden(led):
+def test_api_refuses_the_filter_by_people_while_names_are_hidden(led):
     program = Program("carla", "lead")
     asked = f"?one={led.ada.pk}&other={led.ben.pk}"
     paths = [f"projects/tides/disagreements/{part}" for part in ("", "counts/")]
@@ -289,7 +289,7 @@ def test_programs_are_refused_the_filter_by_people_while_names_are_hidden(led):
     assert [response.status_code for response in taken] == [200, 200]
 
 
-def test_where_names_are_shown_two_people_can_be_asked_for(led, client):
+def test_shown_names_allow_the_filter_by_people(led, client):
     Project.objects.update(hide_names=False)
 
     page = client.get(led.list, {"one": led.ada.pk, "other": led.ben.pk})

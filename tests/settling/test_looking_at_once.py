@@ -1,4 +1,4 @@
-"""Two people at the same moment: asked again and answered, many settled, older ones asked for."""
+"""Two people acting at the same time: rejudge requests, judgments and settling many."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.actions import write_guideline
-from annotate.guidelines.rejudge_requests import Which
+from annotate.guidelines.rejudge_requests import JudgmentSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Judgment, RejudgeRequest
-from audit.settling.queue_filters import Wanted
-from audit.settling.settle_many import How, Rule, preview, settle_many
+from audit.settling.queue_filters import QueueFilter
+from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from tests import factories
 from tests.reviews.test_at_once import at_once, fresh
 
@@ -27,7 +27,7 @@ JUDGE = Assignment.Task.JUDGE
 
 
 def answered_all(scene: Any, by: Any) -> list[Judgment]:
-    """Somebody judges both documents in their assignment."""
+    """Take a judging task and judge both documents."""
     assignments.take(pair=scene.pair, task=JUDGE, by=by)
     return [
         judging.judge(narrative=scene.narrative, candidate=candidate, relevance=1, by=by)
@@ -35,7 +35,7 @@ def answered_all(scene: Any, by: Any) -> list[Judgment]:
     ]
 
 
-def test_the_assignment_is_open_only_while_something_waits_whoever_is_faster(scene):
+def test_concurrent_request_and_judgment_leave_a_consistent_task(scene):
     said, _ = answered_all(scene, scene.ada)
 
     asked, answer = at_once(
@@ -51,7 +51,7 @@ def test_the_assignment_is_open_only_while_something_waits_whoever_is_faster(sce
     assert scene.ada.assignments.get(task=JUDGE).done_at is not None
 
 
-def test_of_two_leads_who_ask_at_once_one_rejudge_request_stands(scene):
+def test_two_concurrent_rejudge_requests_make_one(scene):
     said, _ = answered_all(scene, scene.ada)
     other = factories.lead(scene.project, "carol")
 
@@ -68,14 +68,18 @@ def test_of_two_leads_who_ask_at_once_one_rejudge_request_stands(scene):
     assert RejudgeRequest.objects.count() == 1
 
 
-def test_while_older_judgments_are_asked_for_no_answer_is_lost(scene):
+def test_requests_for_older_judgments_lose_no_concurrent_answer(scene):
     answered_all(scene, scene.ada)
     guideline = write_guideline(text="Rivers do not count.", by=scene.carla, based_on=0)
-    token = rejudge_requests.count_older(guideline, Which()).token
+    token = rejudge_requests.count_older(guideline, JudgmentSelection()).token
 
     asked, answer = at_once(
         lambda: rejudge_requests.ask_older(
-            guideline=guideline, which=Which(), words="Again.", token=token, by=fresh(scene.carla)
+            guideline=guideline,
+            selection=JudgmentSelection(),
+            words="Again.",
+            token=token,
+            by=fresh(scene.carla),
         ),
         lambda: judging.judge(
             narrative=scene.narrative, candidate=scene.first, relevance=2, by=fresh(scene.ada)
@@ -84,20 +88,25 @@ def test_while_older_judgments_are_asked_for_no_answer_is_lost(scene):
 
     assert isinstance(answer, Judgment)
     waiting = RejudgeRequest.objects.open().count()
-    # Either both were asked for and one is answered, or the count had changed and none was.
+    # Either both were requested and one is answered, or the count had changed and none was.
     assert (asked, waiting) == (2, 1) or (type(asked).__name__, waiting) == ("Stale", 0)
     assert (scene.ada.assignments.get(task=JUDGE).done_at is None) is (waiting == 1)
 
 
-def test_of_two_leads_who_settle_many_at_once_one_sees_that_something_changed(disputed):
+def test_of_two_leads_settling_many_at_once_one_gets_stale(disputed):
     other = factories.lead(disputed.project, "carol")
-    how = How(Rule.GRADE, grade=2)
-    token = preview(disputed.carla, Wanted(), how).token
+    choice = RuleChoice(Rule.GRADE, grade=2)
+    token = preview(disputed.carla, QueueFilter(), choice).token
 
     outcomes = at_once(
         *(
             lambda lead=lead: settle_many(
-                wanted=Wanted(), how=how, cause="edge", reason="So.", token=token, by=fresh(lead)
+                filters=QueueFilter(),
+                choice=choice,
+                cause="edge",
+                reason="So.",
+                token=token,
+                by=fresh(lead),
             )
             for lead in (disputed.carla, other)
         )

@@ -1,4 +1,4 @@
-"""Verdicts and checks in the queue, the filters that cut it, and the order by effect."""
+"""Verdicts and checks in the queue of disagreements, its filters, and the order by effect."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from audit.models import Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from audit.settling.adjudication import settle_condition
-from audit.settling.queue import counts, following, is_open, key_of, page
-from audit.settling.queue_filters import DisagreementKey, Kind, Order, Wanted
+from audit.settling.queue import count_by_kind, is_open, next_disagreement, position_of, read_page
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
 from formats.records import ANSWERS
 from tests import factories
 from tests.second_pass import levels
@@ -27,7 +27,7 @@ MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 
 def listed(scene, **wanted):
     found = []
-    for item in page(scene.carla, Wanted(**wanted)).items:
+    for item in read_page(scene.carla, QueueFilter(**wanted)).items:
         what = item.candidate.document.doc_id if item.candidate else "review"
         found.append(f"{what} {item.condition.number}" if item.condition else what)
     return found
@@ -40,7 +40,7 @@ def condition(scene, number=1, name=""):
 
 
 def answer(scene, asked, doc_id, *answers, at=MONDAY):
-    """What ada, ben and dan say of a condition; they agree on the relevance."""
+    """Add verdicts by ada, ben and dan on a condition; they agree on the relevance."""
     candidate = Candidate.objects.filter(query=scene.query, document__doc_id=doc_id).first()
     candidate = candidate or factories.candidate(scene.query, doc_id)
     for member, said in zip((scene.ada, scene.ben, scene.dan), answers, strict=False):
@@ -51,7 +51,7 @@ def answer(scene, asked, doc_id, *answers, at=MONDAY):
 
 
 def checked(scene, doc_id, ada, ben, claimed=1):
-    """A label that ada and ben check."""
+    """Return a label that ada and ben have checked (None: not checked)."""
     sample = Sample.objects.filter(project=scene.project).first() or Sample.objects.create(
         project=scene.project, name="Spot", source="prior", seed=1, size=1, created_by=scene.carla
     )
@@ -75,18 +75,18 @@ def reviewed(scene, **by):
         submit_review(narrative=scene.narrative, by=member)
 
 
-def test_verdicts_are_listed_where_the_relevance_agrees(scene):
+def test_differing_verdicts_are_listed_even_if_grades_agree(scene):
     first, second = condition(scene, 1), condition(scene, 2)
     answer(scene, first, "S3", "met", "not_met")
     answer(scene, second, "S3", "met", "met")
 
-    (item,) = page(scene.carla, Wanted()).items
+    (item,) = read_page(scene.carla, QueueFilter()).items
 
     assert (item.key.kind, item.condition, item.distance) == (Kind.VERDICT, first, 2)
     assert {voice.answer for voice in item.voices} == {"met", "not_met"}
 
 
-def test_cannot_tell_lies_between_met_and_not_met(scene):
+def test_cannot_tell_is_between_met_and_not_met(scene):
     asked = condition(scene)
     answer(scene, asked, "near", "met", "cant_tell")
     answer(scene, asked, "far", "met", "not_met")
@@ -105,7 +105,7 @@ def test_cannot_tell_lies_between_met_and_not_met(scene):
         ("met",),
     ],
 )
-def test_what_is_listed_is_what_an_export_calls_disputed(scene, rule, answers):
+def test_listed_conditions_are_those_that_exports_call_disputed(scene, rule, answers):
     Project.objects.update(consensus=rule)
     scene.carla.project.refresh_from_db()
     answer(scene, condition(scene), "S3", *answers)
@@ -114,7 +114,7 @@ def test_what_is_listed_is_what_an_export_calls_disputed(scene, rule, answers):
     assert (listed(scene) == ["S3 1"]) == (outcome.state is State.DISPUTED)
 
 
-def test_a_machine_is_no_person_who_differs(scene):
+def test_verdicts_of_machines_make_no_disagreement(scene):
     asked = condition(scene)
     candidate = answer(scene, asked, "S3", "met")
     said = factories.judgment(scene.narrative, candidate, factories.machine(scene.project), 1)
@@ -132,7 +132,7 @@ def test_a_settled_condition_moves_to_the_settled_ones(scene):
     )  # fmt: skip
 
     assert (listed(scene), listed(scene, settled=True)) == ([], ["S3 1"])
-    assert page(scene.carla, Wanted(settled=True)).items[0].settled == made
+    assert read_page(scene.carla, QueueFilter(settled=True)).items[0].settled == made
 
 
 def test_a_lead_in_a_judge_assignment_sees_verdicts_once_they_have_judged(scene):
@@ -153,7 +153,7 @@ def test_a_check_is_listed_once_two_differ(scene):
     checked(scene, "agreed", 1, 1)
     item = checked(scene, "apart", 0, 2)
 
-    (found,) = page(scene.carla, Wanted()).items
+    (found,) = read_page(scene.carla, QueueFilter()).items
 
     assert (found.key.kind, found.sample, found.distance) == (Kind.CHECK, item, 2)
     assert {voice.relevance for voice in found.voices} == {0, 2}
@@ -171,22 +171,22 @@ def test_a_check_that_a_third_settled_is_settled(scene):
     made = checking.settle(item=item, relevance=1, by=scene.carla)
 
     assert (listed(scene), listed(scene, settled=True)) == ([], ["apart"])
-    assert page(scene.carla, Wanted(settled=True)).items[0].settled == made
+    assert read_page(scene.carla, QueueFilter(settled=True)).items[0].settled == made
 
 
-def test_a_review_settled_by_removing_the_instruction_stands_among_the_settled(scene):
+def test_review_settled_by_removing_the_instruction_is_listed_as_settled(scene):
     reviewed(scene, dan={"query_dependency": "poor"}, ben={})
     removed = decide(
         narrative=scene.narrative, outcome="removed", reason="No query.", by=scene.carla
     )
 
     assert (listed(scene), listed(scene, settled=True)) == ([], ["review"])
-    assert page(scene.carla, Wanted(settled=True)).items[0].settled == removed
+    assert read_page(scene.carla, QueueFilter(settled=True)).items[0].settled == removed
 
 
 @pytest.fixture
 def four(scene):
-    """One of each kind, a day after the other: judgment, verdict, review, check."""
+    """One disagreement of each kind: judgment, verdict, review, check."""
     candidate = factories.candidate(scene.query, "judged")
     for member, relevance in ((scene.ada, 0), (scene.ben, 1)):
         factories.judgment(scene.narrative, candidate, member, relevance, at=MONDAY)
@@ -197,8 +197,8 @@ def four(scene):
     return scene
 
 
-def test_four_kinds_stand_in_one_list_and_are_counted(four):
-    found = page(four.carla, Wanted())
+def test_four_kinds_are_listed_together_and_counted(four):
+    found = read_page(four.carla, QueueFilter())
 
     assert sorted(listed(four)) == ["answered 1", "checked", "judged", "review"]
     assert found.counts == dict.fromkeys(Kind, 1)
@@ -221,17 +221,17 @@ def test_four_kinds_stand_in_one_list_and_are_counted(four):
         ({"condition": "place", "criterion": "query_dependency"}, []),
     ],
 )
-def test_a_filter_leaves_what_fits(four, wanted, shown):
+def test_filter_keeps_matching_disagreements(four, wanted, shown):
     assert listed(four, **wanted) == shown
 
 
-def test_a_kind_is_listed_and_the_others_are_still_counted(four):
-    found = page(four.carla, Wanted(kind=Kind.CHECK))
+def test_other_kinds_are_counted_when_one_kind_is_listed(four):
+    found = read_page(four.carla, QueueFilter(kind=Kind.CHECK))
 
     assert (found.total, found.counts) == (1, dict.fromkeys(Kind, 1))
 
 
-def test_two_people_differ_in_every_kind_that_they_had_a_word_in(four):
+def test_filter_by_two_people_covers_every_kind(four):
     between = (four.ada.pk, four.ben.pk)
 
     assert sorted(listed(four, people=between)) == ["answered 1", "checked", "judged"]
@@ -241,17 +241,17 @@ def test_two_people_differ_in_every_kind_that_they_had_a_word_in(four):
 def test_counts_are_those_of_the_filter(four):
     other = factories.query(four.project, "302")
 
-    assert counts(four.carla, Wanted(query=other.pk)) == dict.fromkeys(Kind, 0)
-    assert counts(four.carla, Wanted(query=four.query.pk)) == dict.fromkeys(Kind, 1)
+    assert count_by_kind(four.carla, QueueFilter(query=other.pk)) == dict.fromkeys(Kind, 0)
+    assert count_by_kind(four.carla, QueueFilter(query=four.query.pk)) == dict.fromkeys(Kind, 1)
 
 
 @pytest.mark.parametrize("order", list(Order))
-def test_one_follows_the_other_through_all_kinds(four, order):
-    wanted = Wanted(order=order)
-    keys = [item.key for item in page(four.carla, wanted).items]
+def test_next_disagreement_walks_through_all_kinds(four, order):
+    wanted = QueueFilter(order=order)
+    keys = [item.key for item in read_page(four.carla, wanted).items]
 
-    walked = [key_of(four.carla, wanted, keys[0].disagreement_key)]
-    while (onward := following(four.carla, wanted, walked[-1])) != keys[0]:
+    walked = [position_of(four.carla, wanted, keys[0].disagreement_key)]
+    while (onward := next_disagreement(four.carla, wanted, walked[-1])) != keys[0]:
         walked.append(onward)
 
     assert walked == keys
@@ -262,11 +262,11 @@ def test_one_follows_the_other_through_all_kinds(four, order):
 def test_pages_of_four_kinds_have_no_gap_and_no_repeat(four, order, size):
     checked(four, "also checked", 0, 2)
     answer(four, four.asked, "also answered", "met", "cant_tell")
-    whole = [item.key for item in page(four.carla, Wanted(order=order)).items]
+    whole = [item.key for item in read_page(four.carla, QueueFilter(order=order)).items]
 
     found, after = [], None
     while True:
-        part = page(four.carla, Wanted(order=order), after=after, size=size)
+        part = read_page(four.carla, QueueFilter(order=order), after=after, size=size)
         found += [item.key for item in part.items]
         if (after := part.after) is None:
             break
@@ -275,7 +275,7 @@ def test_pages_of_four_kinds_have_no_gap_and_no_repeat(four, order, size):
     assert found == whole
 
 
-def test_by_effect_come_first_instructions_and_documents_that_were_relevant(scene):
+def test_order_by_effect_puts_instructions_and_relevant_documents_first(scene):
     for doc_id, prior, relevances in (
         ("new, straddles", 0, (0, 2)),
         ("was relevant, straddles", 1, (0, 1)),
@@ -296,7 +296,7 @@ def test_by_effect_come_first_instructions_and_documents_that_were_relevant(scen
     ]
     decides = {
         item.candidate.document.doc_id: item.decides
-        for item in page(scene.carla, Wanted(kind=Kind.JUDGMENT)).items
+        for item in read_page(scene.carla, QueueFilter(kind=Kind.JUDGMENT)).items
         if item.candidate
     }
     assert decides == {
@@ -306,7 +306,7 @@ def test_by_effect_come_first_instructions_and_documents_that_were_relevant(scen
     }
 
 
-def test_the_effect_follows_the_grade_that_relevant_begins_at(scene):
+def test_effect_follows_the_threshold_of_relevance(scene):
     Project.objects.update(relevant_from=2)
     scene.carla.project.refresh_from_db()
     for doc_id, relevances in (("a", (0, 1)), ("b", (1, 2))):
@@ -318,17 +318,17 @@ def test_the_effect_follows_the_grade_that_relevant_begins_at(scene):
 
 
 @pytest.mark.parametrize("order", list(Order))
-def test_among_many_alike_the_next_is_the_next_in_the_list(four, order):
+def test_next_among_equal_disagreements_follows_the_list(four, order):
     for number in range(3):
         checked(four, f"C{number}", 0, 1)
         answer(four, four.asked, f"V{number}", "met", "not_met")
-    wanted = Wanted(order=order)
-    keys = [item.key for item in page(four.carla, wanted).items]
+    wanted = QueueFilter(order=order)
+    keys = [item.key for item in read_page(four.carla, wanted).items]
 
-    assert [following(four.carla, wanted, key) for key in keys] == [*keys[1:], keys[0]]
+    assert [next_disagreement(four.carla, wanted, key) for key in keys] == [*keys[1:], keys[0]]
 
 
-def test_only_what_is_open_and_ones_own_to_settle_is_open(four):
+def test_settled_disagreement_is_not_open(four):
     item = SampleItem.objects.get()
     disagreement_key = DisagreementKey(Kind.CHECK, item.narrative_id, item.candidate_id, item.pk)
     assert is_open(four.carla, disagreement_key)
@@ -338,7 +338,9 @@ def test_only_what_is_open_and_ones_own_to_settle_is_open(four):
     assert not is_open(four.carla, disagreement_key)
 
 
-@pytest.mark.parametrize("wanted", [Wanted(), Wanted(settled=True), Wanted(kind=Kind.CHECK)])
+@pytest.mark.parametrize(
+    "wanted", [QueueFilter(), QueueFilter(settled=True), QueueFilter(kind=Kind.CHECK)]
+)
 def test_the_queue_of_four_kinds_costs_the_same_however_long(
     four, django_assert_max_num_queries, wanted
 ):
@@ -347,6 +349,6 @@ def test_the_queue_of_four_kinds_costs_the_same_however_long(
         answer(four, four.asked, f"V{number}", "met", "cant_tell")
 
     with django_assert_max_num_queries(21) as queries:
-        page(four.carla, wanted)
+        read_page(four.carla, wanted)
 
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)

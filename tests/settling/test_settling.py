@@ -1,4 +1,4 @@
-"""A lead settles what judges differ on: a decision of its own, with a reason and a cause."""
+"""Settling a document on which judges differ, with a reason and a cause."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def settle(scene, **changes):
     return adjudicate(**asked)
 
 
-def test_settling_leaves_a_decision_with_who_when_and_why(disputed):
+def test_settling_stores_a_decision_with_its_lead_time_and_reason(disputed):
     made = settle(disputed)
 
     assert (made.relevance, made.reason, made.cause) == (1, "It stands at the mouth.", "edge")
@@ -60,7 +60,7 @@ def test_the_same_decision_again_changes_nothing(disputed):
     assert Adjudication.objects.count() == 1
 
 
-def test_another_decision_is_refused_while_one_stands(disputed):
+def test_another_decision_is_refused_while_one_is_current(disputed):
     settle(disputed)
 
     with pytest.raises(Refused, match="carla has settled this as 1"):
@@ -79,7 +79,7 @@ def test_another_decision_is_refused_while_one_stands(disputed):
         ({"relevance": 3}, "3 is not a grade of this project. Its grades are 0, 1, 2"),
     ],
 )
-def test_what_cannot_be_a_decision_is_refused(disputed, changes, sentence):
+def test_invalid_decision_is_refused(disputed, changes, sentence):
     with pytest.raises(Refused, match=sentence):
         settle(disputed, **changes)
 
@@ -99,7 +99,7 @@ def test_where_people_agree_there_is_nothing_to_settle(disputed):
         settle(disputed, candidate=disputed.second)
 
 
-def test_a_machine_that_differs_makes_nothing_to_settle(scene):
+def test_differing_machine_makes_nothing_to_settle(scene):
     factories.judgment(scene.narrative, scene.first, scene.ada, 0)
     factories.judgment(scene.narrative, scene.first, factories.machine(scene.project), 2)
 
@@ -137,29 +137,29 @@ def test_adopting_an_answer_takes_its_grade_and_its_words(disputed):
     assert (made.relevance, made.reason) == (0, "As one of them said: On a river.")
 
 
-def test_adopting_an_answer_without_words_says_that_somebody_said_it(disputed):
+def test_adopting_an_answer_without_a_note_gives_a_short_reason(disputed):
     made = adopt(judgment=disputed.bens, cause="error", by=disputed.carla)
 
     assert (made.relevance, made.reason) == (2, "As one of them said.")
 
 
-def test_a_reason_of_the_lead_goes_before_the_adopted_words(disputed):
+def test_reason_of_the_lead_replaces_the_adopted_note(disputed):
     made = adopt(judgment=disputed.adas, cause="error", reason="Read again.", by=disputed.carla)
 
     assert made.reason == "Read again."
 
 
-def test_an_answer_that_was_changed_meanwhile_is_not_adopted(disputed):
+def test_superseded_answer_is_not_adopted(disputed):
     Judgment.objects.filter(pk=disputed.adas.pk).update(superseded_at=NOON)
     disputed.adas.refresh_from_db()
 
-    with pytest.raises(Stale, match="This answer was changed since"):
+    with pytest.raises(Stale, match="This answer has changed since"):
         adopt(judgment=disputed.adas, cause="error", by=disputed.carla)
 
     assert not Adjudication.objects.exists()
 
 
-def test_a_withdrawn_decision_says_who_and_when_and_makes_room_for_another(disputed):
+def test_withdrawal_records_who_and_when_and_allows_another_decision(disputed):
     first = settle(disputed)
 
     taken_back = withdraw_adjudication(adjudication=first, by=disputed.carla, now=NOON)

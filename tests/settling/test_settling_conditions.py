@@ -1,4 +1,4 @@
-"""Settling whether a document meets a condition: who, what, twice, and taking it back."""
+"""Settling whether a document meets a condition: permissions, refusals, repeats, withdrawal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 @pytest.fixture
 def answered(disputed):
-    """The scene, where ada calls a condition not met that ben calls met."""
+    """The scene, where ada answers "not met" to a condition and ben "met"."""
     disputed.condition = Condition.objects.create(
         narrative=disputed.narrative, number=1, text="At sea."
     )
@@ -69,7 +69,7 @@ def test_the_same_decision_twice_is_one(answered):
         ({"cause": "mood"}, "choose one of the causes"),
     ],
 )
-def test_what_settles_nothing_is_refused(answered, given, sentence):
+def test_invalid_decision_on_a_condition_is_refused(answered, given, sentence):
     with pytest.raises(Refused, match=sentence):
         settle(answered, **given)
 
@@ -82,7 +82,7 @@ def test_only_leads_of_the_project_settle(answered, who):
         settle(answered, by=getattr(answered, who))
 
 
-def test_another_decision_is_refused_while_one_stands(answered):
+def test_another_decision_is_refused_while_one_is_current(answered):
     settle(answered)
 
     with pytest.raises(Refused, match="carla has settled this as “Met”"):
@@ -96,7 +96,7 @@ def test_where_nobody_differs_nothing_is_settled(answered):
         settle(answered)
 
 
-def test_a_machine_does_not_differ(answered):
+def test_verdict_of_a_machine_makes_nothing_to_settle(answered):
     Verdict.objects.filter(pk=answered.no.pk).update(answer="met")
     said = factories.judgment(
         answered.narrative, answered.first, factories.machine(answered.project), 0
@@ -123,15 +123,15 @@ def test_adopting_takes_the_answer_and_the_words_of_all_who_gave_it(answered):
     assert (made.answer, made.reason) == ("not_met", "As 2 of them said: On a river. / Inland.")
 
 
-def test_an_answer_that_was_changed_is_not_adopted(answered):
+def test_superseded_verdict_is_not_adopted(answered):
     Judgment.objects.filter(pk=answered.adas.pk).update(superseded_at=NOON)
     verdict = Verdict.objects.select_related("judgment").get(pk=answered.no.pk)
 
-    with pytest.raises(Stale, match="This answer was changed since"):
+    with pytest.raises(Stale, match="This answer has changed since"):
         adopt_verdict(verdict=verdict, cause="edge", by=answered.carla)
 
 
-def test_withdrawing_keeps_who_and_when_and_twice_changes_nothing(answered):
+def test_withdrawal_records_who_and_when_and_can_be_repeated(answered):
     made = settle(answered)
 
     first = withdraw_adjudication(adjudication=made, by=answered.carla, now=NOON)
@@ -142,7 +142,7 @@ def test_withdrawing_keeps_who_and_when_and_twice_changes_nothing(answered):
     assert settle(answered, answer="cant_tell").pk != made.pk
 
 
-def test_the_database_allows_one_decision_that_stands(answered):
+def test_database_allows_one_current_decision(answered):
     made = settle(answered)
 
     with pytest.raises(IntegrityError), transaction.atomic():

@@ -1,4 +1,4 @@
-"""Many documents are settled at once by a rule, as the preview said, and taken back at once."""
+"""Settling many documents at once by a rule, as previewed, and withdrawing them at once."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment
 from audit.settling import adjudication, batches
 from audit.settling import queue as disagreements
-from audit.settling.queue_filters import Wanted
-from audit.settling.settle_many import How, Rule, preview, settle_many
+from audit.settling.queue_filters import QueueFilter
+from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from base.errors import Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
 
-MAJORITY = How(Rule.MAJORITY)
+MAJORITY = RuleChoice(Rule.MAJORITY)
 WHY: dict[str, Any] = {"cause": Adjudication.Cause.EDGE, "reason": "Agreed in the meeting."}
-# What ada, ben and dan say of each document of 301; all were relevant before.
+# The grades of ada, ben and dan for each document of 301; all were relevant before.
 SAID = {
-    "A": (0, 0, 2),  # most say 0
-    "B": (1, 2, 1),  # most say 1, and all that it is relevant
+    "A": (0, 0, 2),  # most give 0
+    "B": (1, 2, 1),  # most give 1, and all find it relevant
     "C": (0, 1, 2),  # no majority
-    "D": (2, 2, 0),  # most say 2
+    "D": (2, 2, 0),  # most give 2
     "E": (1, 1, 1),  # nobody differs
 }
 
@@ -47,13 +47,13 @@ class Scene:
             for by, relevance in zip(self.people, said, strict=True):
                 factories.judgment(self.narrative, self.candidates[doc_id], by, relevance)
 
-    def preview(self, how=MAJORITY, wanted=None, by=None):
-        return preview(by or self.carla, wanted or Wanted(), how)
+    def preview(self, choice=MAJORITY, filters=None, by=None):
+        return preview(by or self.carla, filters or QueueFilter(), choice)
 
-    def settle(self, how=MAJORITY, wanted=None, **more):
-        wanted = wanted or Wanted()
-        given = {"token": self.preview(how, wanted).token, "by": self.carla, **WHY, **more}
-        return settle_many(wanted=wanted, how=how, **given)
+    def settle(self, choice=MAJORITY, filters=None, **more):
+        filters = filters or QueueFilter()
+        given = {"token": self.preview(choice, filters).token, "by": self.carla, **WHY, **more}
+        return settle_many(filters=filters, choice=choice, **given)
 
     def settled(self) -> dict[str, int]:
         rows = Adjudication.objects.current()
@@ -68,17 +68,17 @@ def scene(db) -> Scene:
     return Scene()
 
 
-def test_the_preview_counts_what_would_come_of_it_and_settles_nothing(scene):
+def test_preview_counts_outcomes_and_settles_nothing(scene):
     found = scene.preview()
 
     assert found.settled == {0: 1, 1: 1, 2: 1}
     assert (found.total, found.left) == (3, 1)
-    # A would not count as relevant, D would; of B everybody says that it is.
+    # A would not count as relevant, D would; everybody finds B relevant.
     assert (found.counts_then, found.drops_then, found.decided) == (1, 1, 2)
     assert scene.settled() == {}
 
 
-def test_it_shows_a_few_of_each_outcome_what_is_left_open_last(scene):
+def test_preview_shows_a_few_of_each_outcome_open_ones_last(scene):
     shown = scene.preview().shown
 
     assert [(one.candidate.document.doc_id, one.relevance, one.grades) for one in shown] == [
@@ -89,7 +89,7 @@ def test_it_shows_a_few_of_each_outcome_what_is_left_open_last(scene):
     ]
 
 
-def test_settling_by_majority_leaves_open_what_has_none(scene):
+def test_settling_by_majority_leaves_the_rest_open(scene):
     batch = scene.settle()
 
     assert scene.settled() == {"A": 0, "B": 1, "D": 2}
@@ -100,7 +100,7 @@ def test_settling_by_majority_leaves_open_what_has_none(scene):
         "edge",
         "Agreed in the meeting.",
     )
-    assert disagreements.count(scene.carla, Wanted()) == 1
+    assert disagreements.count_disagreements(scene.carla, QueueFilter()) == 1
 
 
 def show_names(scene):
@@ -108,23 +108,23 @@ def show_names(scene):
     scene.project.save()
 
 
-def test_one_person_can_be_followed_where_names_are_shown(scene):
+def test_rule_can_follow_one_person_if_names_are_shown(scene):
     show_names(scene)
-    how = How(Rule.PERSON, person=scene.ben.pk)
+    choice = RuleChoice(Rule.PERSON, person=scene.ben.pk)
     scene.narrative.judgments.filter(annotator=scene.ben, relevance=0).delete()
 
-    found = scene.preview(how)
-    scene.settle(how)
+    found = scene.preview(choice)
+    scene.settle(choice)
 
-    # Without ben, ada's 0 and dan's 2 of A still differ; he said nothing there.
+    # Ben has no judgment of A, so it stays open; ada's 0 and dan's 2 still differ.
     assert (found.settled, found.left) == ({1: 1, 2: 2}, 1)
     assert scene.settled() == {"B": 2, "C": 1, "D": 2}
 
 
-def test_nobody_can_be_followed_while_names_are_hidden(scene, client):
-    # What the documents are settled as would be what this person said of each.
+def test_rule_cannot_follow_a_person_while_names_are_hidden(scene, client):
+    # The decisions would reveal this person's judgment of each document.
     with pytest.raises(Refused, match="Names are hidden in this project"):
-        scene.settle(How(Rule.PERSON, person=scene.ben.pk))
+        scene.settle(RuleChoice(Rule.PERSON, person=scene.ben.pk))
     client.force_login(scene.carla.user)
 
     offered = client.get(scene.url()).content.decode()
@@ -137,33 +137,33 @@ def test_nobody_can_be_followed_while_names_are_hidden(scene, client):
 
 
 def test_one_grade_can_be_given_to_all(scene):
-    found = scene.preview(How(Rule.GRADE, grade=0))
-    scene.settle(How(Rule.GRADE, grade=0))
+    found = scene.preview(RuleChoice(Rule.GRADE, grade=0))
+    scene.settle(RuleChoice(Rule.GRADE, grade=0))
 
     assert (found.settled, found.left, found.drops_then) == ({0: 4}, 0, 3)
     assert scene.settled() == dict.fromkeys("ABCD", 0)
 
 
-def test_only_what_the_list_was_filtered_to_is_settled(scene):
+def test_only_documents_matching_the_filter_are_settled(scene):
     other = factories.query(scene.project, "302")
     pair = factories.pair(other)
     candidate = factories.candidate(other, "Z")
     for by, relevance in zip(scene.people, (0, 0, 1), strict=True):
         factories.judgment(factories.altered(pair), candidate, by, relevance)
 
-    scene.settle(wanted=Wanted(query=other.pk))
+    scene.settle(filters=QueueFilter(query=other.pk))
 
     assert scene.settled() == {"Z": 0}
 
 
-def test_two_people_who_differ_can_be_asked_for(scene):
-    found = scene.preview(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
+def test_preview_can_be_filtered_by_two_people(scene):
+    found = scene.preview(filters=QueueFilter(people=(scene.ada.pk, scene.ben.pk)))
 
     # They differ on B and on C.
     assert (found.settled, found.left) == ({1: 1}, 1)
 
 
-def test_what_was_sent_back_waits(scene):
+def test_documents_that_were_sent_back_are_not_settled(scene):
     said = scene.narrative.judgments.get(annotator=scene.dan, candidate=scene.candidates["A"])
     rejudge_requests.ask(judgment=said, words="Look again.", by=scene.carla)
 
@@ -172,7 +172,7 @@ def test_what_was_sent_back_waits(scene):
     assert scene.settled() == {"B": 1, "D": 2}
 
 
-def test_what_is_settled_already_stays_as_it_is(scene):
+def test_settled_documents_are_not_changed(scene):
     adjudication.adjudicate(
         narrative=scene.narrative,
         candidate=scene.candidates["A"],
@@ -187,12 +187,12 @@ def test_what_is_settled_already_stays_as_it_is(scene):
 
 
 @pytest.mark.parametrize("what", ["judged", "settled", "sent back", "new"])
-def test_if_something_changed_since_the_preview_nothing_is_settled(scene, what):
+def test_change_since_the_preview_prevents_settling(scene, what):
     token = scene.preview().token
     first = scene.candidates["A"]
     if what == "judged":
         assignments.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.dan)
-        # The same grade: even so it is another judgment now.
+        # The same grade, but a new judgment.
         judging.judge(narrative=scene.narrative, candidate=first, relevance=2, by=scene.dan)
     elif what == "settled":
         adjudication.adjudicate(
@@ -215,10 +215,10 @@ def test_if_something_changed_since_the_preview_nothing_is_settled(scene, what):
 
 def test_a_token_of_another_rule_settles_nothing(scene):
     with pytest.raises(Stale):
-        scene.settle(How(Rule.GRADE, grade=0), token=scene.preview(MAJORITY).token)
+        scene.settle(RuleChoice(Rule.GRADE, grade=0), token=scene.preview(MAJORITY).token)
 
 
-def test_one_undo_takes_the_batch_back(scene):
+def test_one_undo_withdraws_the_batch(scene):
     batch = scene.settle()
     adjudication.withdraw_adjudication(
         adjudication=Adjudication.objects.earliest("pk"), by=scene.carla
@@ -227,14 +227,14 @@ def test_one_undo_takes_the_batch_back(scene):
     assert batches.withdraw_batch(batch=batch, by=scene.carla) == 2
 
     assert scene.settled() == {}
-    assert disagreements.count(scene.carla, Wanted()) == 4
+    assert disagreements.count_disagreements(scene.carla, QueueFilter()) == 4
     assert batches.withdraw_batch(batch=batch, by=scene.carla) == 0
-    # And it can be settled anew.
+    # They can be settled again.
     scene.settle()
 
 
-def test_a_batch_is_taken_back_alone(scene):
-    first = scene.settle(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
+def test_withdrawing_a_batch_leaves_other_decisions(scene):
+    first = scene.settle(filters=QueueFilter(people=(scene.ada.pk, scene.ben.pk)))
     scene.settle()
 
     batches.withdraw_batch(batch=first, by=scene.carla)
@@ -249,32 +249,34 @@ def test_a_batch_is_taken_back_alone(scene):
         ({"cause": "boredom"}, "choose one of the causes"),
     ],
 )
-def test_a_reason_and_a_cause_are_wanted(scene, more, sentence):
+def test_reason_and_cause_are_required(scene, more, sentence):
     with pytest.raises(Refused, match=sentence):
         scene.settle(**more)
 
     assert scene.settled() == {}
 
 
-def test_a_grade_that_is_none_is_refused(scene):
+def test_unknown_grade_is_refused(scene):
     with pytest.raises(Refused, match="one of the grades"):
-        scene.preview(How(Rule.GRADE, grade=7))
+        scene.preview(RuleChoice(Rule.GRADE, grade=7))
 
 
-def test_where_there_is_nothing_to_settle_it_is_refused(scene):
+def test_settling_nothing_is_refused(scene):
     scene.settle()
 
-    with pytest.raises(Refused, match="nothing here to settle"):
+    with pytest.raises(Refused, match="nothing to settle"):
         scene.settle()
 
 
 @pytest.mark.parametrize("who", ["ada", "eve"])
-def test_only_leads_of_the_project_settle_and_take_back(scene, who):
+def test_only_leads_of_the_project_settle_and_withdraw(scene, who):
     by = scene.ada if who == "ada" else factories.lead(factories.project("other"), "eve")
     batch = scene.settle()
-    # eve's own project has nothing to settle, and ada leads none.
+    # eve's own project has nothing to settle, and ada does not lead a project.
     with pytest.raises(Refused):
-        settle_many(wanted=Wanted(), how=MAJORITY, by=by, token=scene.preview(by=by).token, **WHY)
+        settle_many(
+            filters=QueueFilter(), choice=MAJORITY, by=by, token=scene.preview(by=by).token, **WHY
+        )
     if who == "ada":
         with pytest.raises(Refused, match="Only leads"):
             batches.withdraw_batch(batch=batch, by=by)
@@ -316,10 +318,10 @@ def test_from_the_list_through_the_preview_to_the_batch_and_back(scene, client):
     assert scene.settled() == {}
 
 
-def test_the_page_says_so_when_something_changed_and_shows_the_preview_again(scene, client):
+def test_page_reports_a_change_and_shows_a_new_preview(scene, client):
     client.force_login(scene.carla.user)
     sent = {**WHY, "token": scene.preview().token}
-    scene.settle(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
+    scene.settle(filters=QueueFilter(people=(scene.ada.pk, scene.ben.pk)))
 
     answer = client.post(scene.url() + "?rule=majority", sent)
 
@@ -334,12 +336,12 @@ def test_the_page_says_so_when_something_changed_and_shows_the_preview_again(sce
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("?rule=person", "Choose whose answers are adopted."),
+        ("?rule=person", "Choose whose answers to adopt."),
         ("?rule=grade", "Choose a grade."),
         ("?rule=nonsense", "not one of the available choices"),
     ],
 )
-def test_an_unfinished_rule_is_said_and_nothing_counted(scene, client, query, sentence):
+def test_incomplete_rule_is_explained_and_nothing_is_counted(scene, client, query, sentence):
     show_names(scene)
     client.force_login(scene.carla.user)
 
@@ -349,7 +351,7 @@ def test_an_unfinished_rule_is_said_and_nothing_counted(scene, client, query, se
     assert page.context["found"] is None
 
 
-def test_a_filter_that_makes_no_sense_is_not_taken_for_none(scene, client):
+def test_invalid_filter_settles_nothing(scene, client):
     client.force_login(scene.carla.user)
     address = scene.url() + "?query=999&rule=majority"
 
@@ -361,7 +363,7 @@ def test_a_filter_that_makes_no_sense_is_not_taken_for_none(scene, client):
     assert scene.settled() == {}
 
 
-def test_names_of_who_said_what_are_not_shown(scene, client):
+def test_preview_shows_no_names(scene, client):
     client.force_login(scene.carla.user)
 
     page = client.get(scene.url() + "?rule=majority").content.decode()
@@ -370,7 +372,7 @@ def test_names_of_who_said_what_are_not_shown(scene, client):
     assert not [name for name in ("ada", "ben", "dan") if name in table]
 
 
-def test_the_last_decision_of_a_batch_offers_to_take_back_all(scene, client):
+def test_undo_after_a_batch_withdraws_the_whole_batch(scene, client):
     batch = scene.settle()
     client.force_login(scene.carla.user)
     open_one = reverse("audit:disagreement", args=[scene.narrative.pk, scene.candidates["C"].pk])
@@ -381,7 +383,7 @@ def test_the_last_decision_of_a_batch_offers_to_take_back_all(scene, client):
     assert f'action="{scene.url("batch_withdrawal", batch)}"' in page
 
 
-def test_the_page_of_one_of_them_leads_to_all(scene, client):
+def test_page_of_a_settled_document_links_to_its_batch(scene, client):
     batch = scene.settle()
     client.force_login(scene.carla.user)
     one = reverse("audit:disagreement", args=[scene.narrative.pk, scene.candidates["A"].pk])
@@ -405,7 +407,7 @@ def test_a_batch_of_another_project_is_not_found(scene, client):
     assert len(scene.settled()) == 3
 
 
-def test_a_batch_comes_in_pages(scene, client):
+def test_batch_is_paged(scene, client):
     for number in range(60):
         candidate = factories.candidate(scene.query, f"N{number}")
         for by, relevance in zip(scene.people, (0, 0, 1), strict=True):
@@ -436,7 +438,7 @@ def test_the_preview_costs_the_same_however_many_there_are(
         client.get(scene.url() + "?rule=majority")
 
 
-def test_who_still_judges_there_is_shown_no_decision_of_a_batch(scene, client):
+def test_batch_hides_decisions_on_documents_the_lead_must_still_judge(scene, client):
     batch = scene.settle()
     factories.assignment(scene.pair, scene.carla)
     judging.judge(
@@ -446,6 +448,6 @@ def test_who_still_judges_there_is_shown_no_decision_of_a_batch(scene, client):
 
     page = client.get(scene.url("batch", batch))
 
-    # Of A they have spoken; of B and D they have not.
+    # The lead has judged A, but not B and D.
     assert [row["decision"].candidate.document.doc_id for row in page.context["rows"]] == ["A"]
     assert page.context["settled"] == [(0, 1)]

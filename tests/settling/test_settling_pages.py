@@ -1,4 +1,4 @@
-"""The pages that settle verdicts and checks; the same answers as one; going on; taking back."""
+"""Pages that settle verdicts and checks: grouped answers, the next page, withdrawal."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def reviewed(scene):
     return reverse("audit:review_disagreement", args=[scene.narrative.pk])
 
 
-def test_the_page_of_a_condition_has_its_words_each_answer_and_the_document(led, client):
+def test_page_of_a_condition_shows_its_text_answers_and_document(led, client):
     page = text(client.get(led.answered))
 
     for words in (
@@ -138,7 +138,7 @@ def test_a_settled_condition_shows_its_decision_and_can_be_withdrawn(led, client
     assert 'name="answer"' not in text(page)
     assert response.url == led.answered
     assert not ConditionAdjudication.objects.current().exists()
-    assert "Decisions taken back" in text(client.get(led.answered))
+    assert "Withdrawn decisions" in text(client.get(led.answered))
     assert client.post(page.context["withdraw_url"]).status_code == 404
 
 
@@ -153,13 +153,13 @@ def test_a_condition_of_another_project_is_not_found(led, client):
     assert client.get(url).status_code == 404
 
 
-def test_the_page_of_a_check_has_what_two_said_and_hides_the_claim(led, client):
+def test_page_of_a_check_shows_both_answers_and_hides_the_claim(led, client):
     page = text(client.get(led.checked))
 
     for words in ("No mill.", "Spot", "A mill on the Rance.", "Person A", "Person B"):
         assert words in page
     assert "Claimed" not in page
-    # What the document came with may be the very claim.
+    # The document's prior relevance may be the claim itself.
     assert "came with" not in page
 
 
@@ -171,7 +171,7 @@ def test_a_check_is_settled_without_a_reason_by_a_third_person(led, client):
     assert "Claimed" in text(client.get(led.checked))
 
 
-def test_what_a_checker_said_is_adopted(led, client):
+def test_answer_of_a_checker_is_adopted(led, client):
     bens = Check.objects.get(checker=led.ben)
 
     client.post(led.checked, {"adopt": bens.pk, "reason": "Ben saw it."})
@@ -180,14 +180,14 @@ def test_what_a_checker_said_is_adopted(led, client):
     assert (made.relevance, made.words) == (2, "Ben saw it.")
 
 
-def test_a_settled_check_is_taken_back_by_who_settled_it(led, client):
+def test_settled_check_is_withdrawn_only_by_the_lead_who_settled_it(led, client):
     client.post(led.checked, {"relevance": 1})
     page = client.get(led.checked)
     client.force_login(factories.lead(led.project, "clara").user)
     theirs = client.get(led.checked)
     refused = client.post(page.context["withdraw_url"], follow=True)
     assert 'id="withdraw"' not in text(theirs)
-    assert "There is nothing of yours to take back here." in text(refused)
+    assert "You have no decision to withdraw here." in text(refused)
     assert Check.objects.current().filter(place=Check.SETTLES).exists()
 
     client.force_login(led.carla.user)
@@ -197,7 +197,7 @@ def test_a_settled_check_is_taken_back_by_who_settled_it(led, client):
     assert not Check.objects.current().filter(place=Check.SETTLES).exists()
 
 
-def test_one_of_the_two_reads_and_does_not_settle(led, client):
+def test_lead_who_checked_the_label_cannot_settle_it(led, client):
     item = SampleItem.objects.create(
         sample=led.sample, narrative=led.narrative, candidate=led.first, claimed=1
     )
@@ -215,7 +215,7 @@ def test_one_of_the_two_reads_and_does_not_settle(led, client):
     assert not Check.objects.filter(place=Check.SETTLES).exists()
 
 
-def test_a_label_that_one_has_checked_shows_nothing_to_a_lead(led, client):
+def test_label_with_one_check_is_hidden_from_leads(led, client):
     item = SampleItem.objects.create(
         sample=led.sample, narrative=led.narrative, candidate=led.first, claimed=1
     )
@@ -227,7 +227,7 @@ def test_a_label_that_one_has_checked_shows_nothing_to_a_lead(led, client):
     assert "Surely not." not in text(response)
 
 
-def test_the_same_answers_stand_as_one_with_one_key(led, client):
+def test_equal_answers_are_grouped_under_one_key(led, client):
     factories.judgment(led.narrative, led.first, led.dan, 0, note="Inland.")
 
     answers = client.get(led.judged).context["answers"]
@@ -240,7 +240,7 @@ def test_the_same_answers_stand_as_one_with_one_key(led, client):
     assert said == "As 2 of them said: On a river. / Inland."
 
 
-def test_what_the_page_offered_next_opens_if_it_is_still_open(led, client):
+def test_offered_next_disagreement_opens_if_still_open(led, client):
     page = client.get(led.judged)
     offered = page.context["next"]
 
@@ -251,7 +251,7 @@ def test_what_the_page_offered_next_opens_if_it_is_still_open(led, client):
     assert response.url == page.context["next_url"]
 
 
-def test_what_was_settled_meanwhile_is_passed_over(led, client):
+def test_offered_next_disagreement_is_skipped_if_settled(led, client):
     offered = client.get(led.judged).context["next"]
     for url, sent in (
         (led.answered, {"answer": "met", "cause": "edge", "reason": "So."}),
@@ -267,7 +267,7 @@ def test_what_was_settled_meanwhile_is_passed_over(led, client):
 
 
 @pytest.mark.parametrize("offered", ["nonsense", "0~2~2026-11-16T00:00:00+00:00~review~999~0~0"])
-def test_an_offer_that_means_nothing_is_as_if_there_were_none(led, client, offered):
+def test_invalid_next_parameter_is_ignored(led, client, offered):
     response = client.post(
         led.judged, {"relevance": 1, "cause": "edge", "reason": "So.", "next": offered}
     )
@@ -301,7 +301,7 @@ def settle_review(led, client):
         (settle_review, lambda: Decision.objects.current()),
     ],
 )
-def test_one_key_on_the_next_page_takes_back_what_was_settled_last(led, client, settle, stands):
+def test_undo_on_the_next_page_withdraws_the_last_decision(led, client, settle, stands):
     settle(led, client)
     page = next(
         page for page in (client.get(led.judged), client.get(led.answered)) if page.context["last"]
@@ -314,7 +314,7 @@ def test_one_key_on_the_next_page_takes_back_what_was_settled_last(led, client, 
     assert "The decision is withdrawn; people differ here again." in text(response)
 
 
-def test_the_new_page_takes_the_focus_and_says_what_was_done(led, client):
+def test_next_page_focuses_the_heading_and_shows_the_message(led, client):
     first = text(client.get(led.judged))
     onward = client.post(
         led.judged, {"relevance": 1, "cause": "edge", "reason": "So."}, follow=True
@@ -344,7 +344,7 @@ def test_pages_cost_a_fixed_number_of_queries_and_read_one_text(
     assert len(texts) == 1
 
 
-def test_who_has_left_the_answer_open_has_no_voice_on_the_condition(led, client):
+def test_judge_without_a_verdict_is_not_shown_on_the_condition(led, client):
     said = factories.judgment(led.narrative, led.first, led.dan, 1)
 
     answers = client.get(led.answered).context["answers"]

@@ -26,13 +26,13 @@ FOUND = [Topic(n, str(300 + n), "", relevant=n, has_narrative=n != 3) for n in r
         (Conditions(most=1), ["301"]),
     ],
 )
-def test_a_draw_takes_of_those_that_meet_the_conditions(conditions, ids):
+def test_a_draw_takes_only_topics_that_meet_the_conditions(conditions, ids):
     drawn = draw(FOUND, conditions, len(ids), 7)
 
     assert [topic.query_id for topic in drawn] == ids
 
 
-def test_the_same_seed_draws_the_same_in_whatever_order_topics_were_loaded():
+def test_the_same_seed_draws_the_same_topics_in_any_loading_order():
     one = {topic.query_id for topic in draw(FOUND, Conditions(), 3, 7)}
     other = {topic.query_id for topic in draw(FOUND[::-1], Conditions(), 3, 7)}
 
@@ -44,7 +44,7 @@ def test_the_same_seed_draws_the_same_in_whatever_order_topics_were_loaded():
 
 
 @pytest.mark.parametrize("number", [0, 4])
-def test_more_than_there_are_cannot_be_drawn(number):
+def test_an_impossible_number_cannot_be_drawn(number):
     with pytest.raises(Refused, match="3 topics meet the conditions"):
         draw(FOUND, Conditions(least=2, most=5), number, 7)
 
@@ -80,7 +80,7 @@ def scene(db) -> Scene:
     return Scene()
 
 
-def test_what_conditions_ask_is_read_in_one_query(scene, django_assert_num_queries):
+def test_the_values_for_conditions_are_read_in_one_query(scene, django_assert_num_queries):
     with django_assert_num_queries(1):
         found = topics(scene.project)
 
@@ -92,7 +92,7 @@ def test_what_conditions_ask_is_read_in_one_query(scene, django_assert_num_queri
     ]
 
 
-def test_what_is_not_drawn_is_taken_out_and_the_reason_names_the_draw(scene):
+def test_topics_not_drawn_are_taken_out_with_the_draw_as_reason(scene):
     conditions = Conditions(least=1, most=2)
 
     draw_topics(project=scene.project, conditions=conditions, number=2, seed=7, by=scene.carla)
@@ -137,7 +137,7 @@ def test_the_page_says_why_nothing_can_be_drawn(scene, client):
     assert "4 topics meet the conditions, so 9 cannot be drawn" in page.content.decode()
 
 
-def test_a_program_draws(scene):
+def test_the_api_draws_topics(scene):
     sent = {"number": 2, "seed": 7, "least": 1}
 
     done = Program("carla", "lead").send("POST", "projects/tides/topics/draw/", sent)
@@ -145,7 +145,7 @@ def test_a_program_draws(scene):
     assert (done.json(), scene.inside()) == ({"changed": 2, "unchanged": 0}, ["303", "304"])
 
 
-def test_a_command_draws(scene, capsys):
+def test_a_command_draws_topics(scene, capsys):
     call_command("queries", "tides", "draw", "--number", "2", "--seed", "7", "--least", "1")
 
     assert capsys.readouterr().out == "2 drawn, 2 taken out\n"

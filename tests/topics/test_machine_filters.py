@@ -70,7 +70,7 @@ def discard(project, *decisions):
     return load(project, "filter-jsonl", jsonl(*decisions))
 
 
-def test_what_is_discarded_is_taken_out_by_the_machine_with_its_reason(project):
+def test_discarded_objects_are_taken_out_by_the_machine_with_the_reason(project):
     report = discard(project, KEPT, DOCUMENT, PAIR, QUERY)
 
     assert report.problems == []
@@ -88,7 +88,7 @@ def test_what_is_discarded_is_taken_out_by_the_machine_with_its_reason(project):
     ]
 
 
-def test_decisions_are_counted_by_machine_and_by_what_they_are_on(project):
+def test_decisions_are_counted_by_machine_and_kind_of_object(project):
     discard(project, KEPT, DOCUMENT, PAIR, QUERY)
 
     assert filter_counts(project) == [
@@ -105,7 +105,7 @@ def test_decisions_are_counted_by_machine_and_by_what_they_are_on(project):
     }
 
 
-def test_what_a_lead_brings_back_stays_in_when_the_file_is_loaded_again(project):
+def test_objects_brought_back_stay_when_the_file_is_loaded_again(project):
     discard(project, DOCUMENT, QUERY)
     restore_queries(project=project, queries=[Query.objects.get(query_id="1").pk], by=None)
     candidate = Candidate.with_removed.get(document__doc_id="0_hn1")
@@ -118,7 +118,7 @@ def test_what_a_lead_brings_back_stays_in_when_the_file_is_loaded_again(project)
     assert [(one.discarded, one.brought_back) for one in filter_counts(project)] == [(1, 1), (1, 1)]
 
 
-def test_what_was_out_already_keeps_its_reason(project):
+def test_objects_already_taken_out_keep_their_reason(project):
     query = Query.objects.get(query_id="1")
     Query.objects.filter(pk=query.pk).update(
         removed_at="2026-01-02T00:00Z", removed_reason="No narrative."
@@ -140,11 +140,11 @@ def test_what_was_out_already_keeps_its_reason(project):
         (PAIR | {"doc_id": "0_hn1"}, "this names both"),
         (QUERY | {"reason": " "}, "the reason is missing"),
         (QUERY | {"decision": "drop"}, "decision"),
-        (QUERY | {"machine": "carla"}, "“carla” is a person here"),
+        (QUERY | {"machine": "carla"}, "“carla” is a person in this project"),
         (QUERY | {"reason": "x" * 500}, "the reason is longer than 479 characters"),
     ],
 )
-def test_a_decision_that_cannot_be_is_refused_and_nothing_is_taken_out(project, decision, sentence):
+def test_an_invalid_decision_is_refused_and_nothing_is_taken_out(project, decision, sentence):
     report = discard(project, DOCUMENT, decision)
 
     assert sentence in report.problems[0].message
@@ -153,7 +153,7 @@ def test_a_decision_that_cannot_be_is_refused_and_nothing_is_taken_out(project, 
     assert not Candidate.with_removed.filter(removed_at__isnull=False).exists()
 
 
-def test_a_machine_decides_once(project):
+def test_a_machine_decides_once_on_each_object(project):
     discard(project, DOCUMENT)
 
     report = discard(project, DOCUMENT | {"decision": "keep"})
@@ -183,15 +183,15 @@ def test_decisions_are_exported_as_they_were_loaded(project):
     )
 
 
-def test_the_page_of_what_is_taken_out_and_a_program_show_the_counts(project, client):
+def test_the_page_and_the_api_show_the_counts(project, client):
     discard(project, KEPT, DOCUMENT, QUERY)
     client.force_login(project.memberships.get(name="carla").user)
 
     page = client.get(reverse("annotate:removed_queries", args=["tides"])).content.decode()
     assert 'id="filters"' in page
     assert "Discarded by gpt-4o: Too short." in page
-    told = Program("carla", "lead").get("projects/tides/filters/").json()
-    assert told[1] == {
+    answer = Program("carla", "lead").get("projects/tides/filters/").json()
+    assert answer[1] == {
         "machine": "gpt-4o",
         "about": "documents",
         "kept": 1,
@@ -204,7 +204,7 @@ def test_the_step_of_the_kind_counts_kept_and_discarded(project, client):
     discard(project, KEPT, DOCUMENT, QUERY)
     client.force_login(project.memberships.get(name="carla").user)
 
-    told = Program("carla", "lead").get("projects/tides/steps/").json()["steps"]
-    step = next(one for one in told if one["key"] == "filter")
+    answer = Program("carla", "lead").get("projects/tides/steps/").json()["steps"]
+    step = next(one for one in answer if one["key"] == "filter")
     assert (step["name"], step["state"]) == ("LLM filtering", "done")
     assert step["count"] == "1 kept, 2 discarded"

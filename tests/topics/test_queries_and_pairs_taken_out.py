@@ -69,28 +69,28 @@ def two(db) -> Two:
     return Two()
 
 
-def test_a_query_goes_out_with_all_of_its_instructions_and_is_nobodys_work(two):
+def test_a_query_is_taken_out_with_its_instructions_and_not_worked_on(two):
     assert completion.judging(two.project).wanted == 3
 
     two.out(two.q1)
 
     assert two.alive() == ["302"]
     assert completion.judging(two.project).wanted == 1
-    assert completion.rewritten(two.project).wanted == 1
+    assert completion.rewriting_progress(two.project).wanted == 1
     assert Judgment.objects.current().count() == 3
 
 
-def test_it_is_in_no_qrels_and_no_topics(two):
+def test_a_query_taken_out_is_not_in_qrels_or_topics(two):
     two.out(two.q1)
 
     queries, pairs = selection.queries(two.project), selection.pairs(two.project)
     assert [query.query_id for query in queries] == ["302"]
     assert [line.query_id for line in selection.prior_qrels(queries)] == ["302"]
-    assert [pair.pair_id for pair in selection.written(pairs, "altered")] == ["302"]
+    assert [pair.pair_id for pair in selection.written_pairs(pairs, "altered")] == ["302"]
     assert selection.prior_relevant(two.project) == 1
 
 
-def test_brought_back_its_instructions_are_back_but_not_one_that_was_out_before(two):
+def test_a_query_brings_back_only_the_instructions_taken_out_with_it(two):
     two.pair_out(two.pairs[0])
     two.out(two.q1)
     assert two.alive() == ["302"]
@@ -101,7 +101,7 @@ def test_brought_back_its_instructions_are_back_but_not_one_that_was_out_before(
     assert not Query.objects.filter(removed_at__isnull=False).exists()
 
 
-def test_an_instruction_goes_out_alone_and_comes_back(two):
+def test_an_instruction_is_taken_out_alone_and_brought_back(two):
     two.pair_out(two.pairs[0])
     assert two.alive() == ["301_2", "302"]
 
@@ -110,30 +110,30 @@ def test_an_instruction_goes_out_alone_and_comes_back(two):
     assert two.alive() == ["301_1", "301_2", "302"]
 
 
-def test_an_instruction_does_not_come_back_without_its_query(two):
+def test_an_instruction_cannot_be_brought_back_without_its_query(two):
     two.out(two.q1)
 
     with pytest.raises(Refused, match="301_1 is taken out with its query"):
         restore_pairs(project=two.project, pairs=[two.pairs[0].pk], by=two.carla)
 
 
-def test_an_instruction_that_a_decision_removed_comes_back_by_the_decision_alone(two):
+def test_an_instruction_removed_by_a_decision_cannot_be_brought_back(two):
     rewriting.remove(pair=two.pairs[2], by=two.carla)
 
     with pytest.raises(Refused, match="302 was removed by a decision"):
         restore_pairs(project=two.project, pairs=[two.pairs[2].pk], by=two.carla)
 
 
-def test_a_decision_that_is_withdrawn_brings_nothing_back_that_was_taken_out(two):
+def test_withdrawing_a_decision_does_not_bring_back_what_was_taken_out(two):
     two.pair_out(two.pairs[2])
     rewriting.remove(pair=two.pairs[2], by=two.carla)
 
-    rewriting.take_back_decision(pair=two.pairs[2], by=two.carla)
+    rewriting.undo_decision(pair=two.pairs[2], by=two.carla)
 
     assert two.alive() == ["301_1", "301_2"]
 
 
-def test_labels_of_it_are_no_longer_to_be_checked(two):
+def test_labels_of_a_query_taken_out_are_not_checked(two):
     narrative = two.pairs[2].current("altered")
     sample = Sample.objects.create(
         project=two.project, name="s", source="consensus", seed=1, size=1, created_by=two.carla
@@ -147,7 +147,7 @@ def test_labels_of_it_are_no_longer_to_be_checked(two):
     assert count_to_check([two.ada])[two.ada.pk] == 0
 
 
-def test_when_by_whom_and_why_stands_in_the_rows_and_in_the_audit_log(two):
+def test_the_rows_and_the_audit_log_record_who_and_why(two):
     two.out(two.q1, two.q2)
 
     rows = [*Query.objects.all(), *InstructionPair.objects.all()]
@@ -156,7 +156,7 @@ def test_when_by_whom_and_why_stands_in_the_rows_and_in_the_audit_log(two):
     assert (event.about, event.words) == ("2 queries · 301, 302", "No narrative.")
 
 
-def test_one_that_is_out_keeps_its_first_reason(two):
+def test_a_query_taken_out_twice_keeps_its_first_reason(two):
     two.out(two.q1)
     two.out(two.q1, two.q2, reason="Too many.")
 
@@ -164,7 +164,7 @@ def test_one_that_is_out_keeps_its_first_reason(two):
     assert reasons == {"301": "No narrative.", "302": "Too many."}
 
 
-def test_instructions_that_a_file_brings_for_a_query_that_is_out_are_out(two, tmp_path):
+def test_new_instructions_of_a_query_taken_out_are_taken_out(two, tmp_path):
     two.out(two.q2)
     file = tmp_path / "pairs.jsonl"
     file.write_text(
@@ -182,30 +182,30 @@ def test_instructions_that_a_file_brings_for_a_query_that_is_out_are_out(two, tm
 
 
 @pytest.mark.parametrize(("reason", "sentence"), [("  ", "Say why"), ("x" * 501, "at most 500")])
-def test_without_a_fitting_reason_nothing_is_taken_out(two, reason, sentence):
+def test_without_a_valid_reason_nothing_is_taken_out(two, reason, sentence):
     with pytest.raises(Refused, match=sentence):
         two.out(two.q1, reason=reason)
 
     assert len(two.alive()) == 3
 
 
-def test_what_is_of_another_project_is_refused(two):
+def test_queries_of_another_project_are_refused(two):
     other = factories.query(factories.project("other"))
 
-    with pytest.raises(Refused, match="none of this project"):
+    with pytest.raises(Refused, match="does not belong to this project"):
         two.out(two.q1, other)
 
     assert len(two.alive()) == 3
 
 
-def test_ids_that_are_not_there_are_named(two):
+def test_unknown_ids_are_named(two):
     assert query_keys(two.project, ["302", "301"]) == [two.q2.pk, two.q1.pk]
     assert pair_keys(two.project, ["302"]) == [two.pairs[2].pk]
     with pytest.raises(Refused, match="There is no query 303 in this project"):
         query_keys(two.project, ["301", "303"])
 
 
-def test_the_database_takes_no_half_of_it(two):
+def test_the_database_refuses_a_removal_without_its_reason_or_time(two):
     for rows, fields in (
         (Query.objects.filter(pk=two.q1.pk), {"removed_at": timezone.now()}),
         (Query.objects.filter(pk=two.q1.pk), {"removed_reason": "Why"}),
@@ -229,7 +229,7 @@ def test_a_command_takes_out_lists_and_brings_back(two, capsys):
     assert len(two.alive()) == 3
 
 
-def test_a_lead_takes_many_out_and_back_on_the_pages(two, client):
+def test_a_lead_takes_out_and_brings_back_several_queries_on_the_pages(two, client):
     client.force_login(two.carla.user)
     sent = {"queries": [two.q1.pk, two.q2.pk], "reason": "Not needed."}
 
@@ -242,14 +242,14 @@ def test_a_lead_takes_many_out_and_back_on_the_pages(two, client):
     assert two.alive() == ["301_1", "301_2"]
 
 
-def test_a_program_takes_out_and_back(two):
+def test_the_api_takes_out_and_brings_back_instructions(two):
     program = Program("carla", "lead")
     sent = {"pairs": ["301_1"], "reason": "Too vague."}
 
     done = program.send("POST", "projects/tides/removed-pairs/", sent)
-    told = program.get("projects/tides/removed-pairs/").json()["results"]
+    listed = program.get("projects/tides/removed-pairs/").json()["results"]
     program.send("POST", "projects/tides/removed-pairs/restoration/", {"pairs": ["301_1"]})
 
     assert done.json() == {"changed": 1, "unchanged": 0}
-    assert [(one["id"], one["reason"]) for one in told] == [("301_1", "Too vague.")]
+    assert [(one["id"], one["reason"]) for one in listed] == [("301_1", "Too vague.")]
     assert len(two.alive()) == 3

@@ -13,9 +13,9 @@ from annotate.collection import access as collection_access
 from annotate.collection import load_jobs
 from annotate.collection.models import Load, Run
 from annotate.projects import access
-from base.api.jobs import JobSerializer, job_told
-from base.api.limits import Json
-from base.api.resource import Resource, Scope, Sent, done, reads, writes
+from base.api.jobs import JobSerializer, job_as_json
+from base.api.limits import LimitedJsonParser
+from base.api.resource import RequestBody, Resource, Scope, no_content, reads, writes
 from formats.registry import FORMATS
 
 
@@ -95,7 +95,7 @@ class FullLoadSerializer(LoadSerializer):
     )
 
 
-class SentFile(Sent):
+class SentFile(RequestBody):
     """A file and its format, sent as multipart/form-data."""
 
     file = serializers.FileField(
@@ -115,7 +115,7 @@ class SentFile(Sent):
     )
 
 
-class SentLoadConfirmation(Sent):
+class SentLoadConfirmation(RequestBody):
     """Whether to load a file whose rows break rules of the project's kind."""
 
     despite_rules = serializers.BooleanField(default=False)
@@ -147,7 +147,7 @@ class Loads(Resource):
 
     tag = "Loading"
 
-    parser_classes = (MultiPartParser, Json)
+    parser_classes = (MultiPartParser, LimitedJsonParser)
 
     @reads(LoadSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -156,19 +156,19 @@ class Loads(Resource):
         rows = Load.objects.filter(project=by.project_id).select_related("by").defer("report")
         return self.page(rows, lambda part: [_as_json(row) for row in part], newest_first=True)
 
-    @writes(FullLoadSerializer, sent=SentFile, status=201, scope=Scope.LEAD, apart=True)
+    @writes(FullLoadSerializer, body=SentFile, status=201, scope=Scope.LEAD, apart=True)
     def post(self, request: Request, slug: str) -> Response:
         """Upload a file for a preview. Nothing is written to the project yet."""
         by = access.lead(self.person, slug)
-        sent = self.sent()
-        asked = load_jobs.request_load(
+        sent = self.body()
+        preview = load_jobs.request_load(
             format_name=sent["format"],
             file=sent["file"],
             no_grade=sent.get("no_grade"),
             side=sent.get("side", ""),
             by=by,
         )
-        return Response(_full(asked), status=201)
+        return Response(_full(preview), status=201)
 
 
 class OneLoad(Resource):
@@ -179,8 +179,8 @@ class OneLoad(Resource):
     @reads(FullLoadSerializer)
     def get(self, request: Request, slug: str, load: int) -> Response:
         """Read the progress of a preview or a load, and its report when it is done."""
-        _by, found = collection_access.load(self.person, slug, load)
-        return Response(_full(found))
+        _by, upload = collection_access.load(self.person, slug, load)
+        return Response(_full(upload))
 
 
 class Confirmation(Resource):
@@ -188,12 +188,14 @@ class Confirmation(Resource):
 
     tag = "Loading"
 
-    @writes(FullLoadSerializer, sent=SentLoadConfirmation, scope=Scope.LEAD)
+    @writes(FullLoadSerializer, body=SentLoadConfirmation, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Load a previewed file and return the load. Repeating the request changes nothing."""
-        by, found = collection_access.load(self.person, slug, load)
-        despite = self.sent()["despite_rules"]
-        return Response(_full(load_jobs.confirm_load(preview=found, by=by, despite_rules=despite)))
+        by, preview = collection_access.load(self.person, slug, load)
+        despite = self.body()["despite_rules"]
+        return Response(
+            _full(load_jobs.confirm_load(preview=preview, by=by, despite_rules=despite))
+        )
 
 
 class Cancellation(Resource):
@@ -204,8 +206,8 @@ class Cancellation(Resource):
     @writes(FullLoadSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Cancel a preview or a load. One that has finished stays as it is."""
-        by, found = collection_access.load(self.person, slug, load)
-        return Response(_full(load_jobs.cancel_load(load=found, by=by)))
+        by, upload = collection_access.load(self.person, slug, load)
+        return Response(_full(load_jobs.cancel_load(load=upload, by=by)))
 
 
 class Leaving(Resource):
@@ -216,14 +218,14 @@ class Leaving(Resource):
     @writes(None, status=204, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Discard a previewed file without loading it."""
-        by, found = collection_access.load(self.person, slug, load)
-        load_jobs.leave_load(preview=found, by=by)
-        return done()
+        by, preview = collection_access.load(self.person, slug, load)
+        load_jobs.discard_preview(preview=preview, by=by)
+        return no_content()
 
 
 def _as_json(load: Load) -> dict[str, Any]:
     return {
-        **job_told(load),
+        **job_as_json(load),
         "format": load.format,
         "file_name": load.file_name,
         "no_grade": load.no_grade,

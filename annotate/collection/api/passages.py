@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from annotate.collection.models import PassageRule
 from annotate.collection.passages import FIELDS, passage_rule_of, set_passage_rule
 from annotate.projects import access
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
 class PassagesSerializer(serializers.Serializer[Any]):
@@ -26,7 +26,7 @@ class PassagesSerializer(serializers.Serializer[Any]):
     )
 
 
-class SentPassages(Sent):
+class SentPassages(RequestBody):
     """The fields of the rule to change."""
 
     words = serializers.IntegerField(required=False, min_value=1, max_value=100_000)
@@ -46,11 +46,11 @@ class Passages(Resource):
         """Read how passages are cut and published."""
         return Response(_as_json(passage_rule_of(access.lead(self.person, slug).project)))
 
-    @writes(PassagesSerializer, sent=SentPassages, scope=Scope.LEAD)
+    @writes(PassagesSerializer, body=SentPassages, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str) -> Response:
         """Change how passages are cut and published."""
         by = access.lead(self.person, slug)
-        rule = set_passage_rule(project=by.project, changes=self.sent(), by=by)
+        rule = set_passage_rule(project=by.project, changes=self.body(), by=by)
         return Response(_as_json(rule))
 
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from annotate.collection.intake.arrivals import Arrivals, Intake, Options, register
-from annotate.collection.intake.files import Arrived, handed_in, on_disk
+from annotate.collection.intake.arrivals import Intake, Options, StagedRecords, register
+from annotate.collection.intake.files import InputFile, file_on_disk, uploaded_file
 from annotate.collection.intake.load import load
 from annotate.collection.intake.progress import Progress
 from annotate.collection.intake.report import KINDS, FileReport, Problem, RowCounts, totals
 
 __all__ = [
     "KINDS",
-    "Arrivals",
-    "Arrived",
     "FileReport",
+    "InputFile",
     "Intake",
     "Options",
     "Problem",
     "Progress",
     "RowCounts",
-    "handed_in",
+    "StagedRecords",
+    "file_on_disk",
     "load",
-    "on_disk",
     "register",
     "totals",
+    "uploaded_file",
 ]

@@ -54,33 +54,33 @@ class Intake:
         self.files: list[str] = []
         self.params: dict[str, Any] = {
             "project": project.pk,
-            "now": bulk.moment(now),
+            "now": bulk.datetime_parameter(now),
         }
         # Set while the rows are written in slices.
         self.slices: Slices | None = None
         self.committed = False
         self._numbers: dict[str, int] = {}
-        self._arrivals: dict[type[Arrivals], Arrivals] = {}
+        self._staged: dict[type[StagedRecords], StagedRecords] = {}
 
-    def taker(self, record: type) -> Callable[[Any, int], None]:
+    def stager_for(self, record: type) -> Callable[[Any, int], None]:
         """Return the function that stages records of this type."""
         for kind in _kinds:
             if record in kind.records:
-                if kind not in self._arrivals:
-                    self._arrivals[kind] = kind(self)
-                return self._arrivals[kind].take
+                if kind not in self._staged:
+                    self._staged[kind] = kind(self)
+                return self._staged[kind].take
         raise TypeError(f"nothing takes a {record.__name__}")
 
     @property
-    def arrivals(self) -> list[Arrivals]:
+    def staged(self) -> list[StagedRecords]:
         """The kinds of records in the file, in the order in which they are written."""
-        return [self._arrivals[kind] for kind in _kinds if kind in self._arrivals]
+        return [self._staged[kind] for kind in _kinds if kind in self._staged]
 
-    def brings(self, kind: type[Arrivals]) -> bool:
+    def has_records(self, kind: type[StagedRecords]) -> bool:
         """Return whether the file has records of this kind."""
-        return kind in self._arrivals
+        return kind in self._staged
 
-    def place(self, file: str, line: int | None) -> int:
+    def encode_place(self, file: str, line: int | None) -> int:
         """Encode a line of a file as one number."""
         number = self._numbers.get(file)
         if number is None:
@@ -88,54 +88,54 @@ class Intake:
             self.files.append(file)
         return number * LINES + (line or 0)
 
-    def at(self, place: int) -> tuple[str, int | None]:
+    def decode_place(self, place: int) -> tuple[str, int | None]:
         """Return the file and the line of a place."""
         return self.files[place // LINES], (place % LINES) or None
 
-    def line(self, place: int, beside: int) -> str:
+    def describe_place(self, place: int, beside: int) -> str:
         """Describe a place in words, for a message about the place `beside`."""
-        file, line = self.at(place)
+        file, line = self.decode_place(place)
         words = "the whole file" if line is None else f"line {line:,}"
-        return words if file == self.at(beside)[0] else f"{words} of {file}"
+        return words if file == self.decode_place(beside)[0] else f"{words} of {file}"
 
     def refuse(self, message: str, place: int | None = None) -> None:
         """Refuse the record at `place`, or the file as a whole."""
-        file, line = (self.report.file, None) if place is None else self.at(place)
+        file, line = (self.report.file, None) if place is None else self.decode_place(place)
         self.report.refuse(Problem(file, line, None, message))
 
-    def refuse_found(self, sql: str, sentence: Callable[..., str], **params: Any) -> int:
+    def refuse_rows(self, sql: str, sentence: Callable[..., str], **params: Any) -> int:
         """Refuse each row that `sql` finds; return their number.
 
         Its columns are n, place and the arguments of `sentence`.
         """
-        found, count = self._found(sql, params)
-        for _, place, *columns in found:
+        rows, count = self._select_rows(sql, params)
+        for _, place, *columns in rows:
             self.refuse(sentence(*columns), place)
-        self.report.refused += count - len(found)
+        self.report.refused += count - len(rows)
         return count
 
-    def tell_found(self, sql: str, sentence: Callable[..., str], **params: Any) -> None:
-        """Report each row that `sql` finds as breaking a rule. Parameters as in `refuse_found`."""
-        found, count = self._found(sql, params)
-        for _, place, *columns in found:
-            file, line = self.at(place)
-            self.report.tell_broken(Problem(file, line, None, sentence(*columns)))
-        self.report.broken += count - len(found)
+    def report_broken_rows(self, sql: str, sentence: Callable[..., str], **params: Any) -> None:
+        """Report each row that `sql` finds as breaking a rule. Parameters as in `refuse_rows`."""
+        rows, count = self._select_rows(sql, params)
+        for _, place, *columns in rows:
+            file, line = self.decode_place(place)
+            self.report.report_broken(Problem(file, line, None, sentence(*columns)))
+        self.report.broken += count - len(rows)
 
-    def _found(self, sql: str, params: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
+    def _select_rows(self, sql: str, params: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
         """Return the first MAX_SHOWN rows that `sql` finds, and the number of all."""
         params = {**self.params, **params}
         everything = f"FROM ({sql}) AS found"
-        found = bulk.select(f"SELECT * {everything} ORDER BY n LIMIT {MAX_SHOWN}", params)
-        if len(found) < MAX_SHOWN:
-            return found, len(found)
-        return found, bulk.number(f"SELECT COUNT(*) {everything}", params)
+        rows = bulk.select(f"SELECT * {everything} ORDER BY n LIMIT {MAX_SHOWN}", params)
+        if len(rows) < MAX_SHOWN:
+            return rows, len(rows)
+        return rows, bulk.number(f"SELECT COUNT(*) {everything}", params)
 
     def run(self, sql: str, **params: Any) -> int:
         """Execute a statement with the project's parameters; return the number of affected rows."""
         return bulk.run(sql, {**self.params, **params})
 
-    def put(
+    def insert(
         self,
         table: str,
         columns: str,
@@ -153,16 +153,16 @@ class Intake:
         deletes them again.
         """
         if self.slices is not None:
-            return self.slices.put(
+            return self.slices.insert(
                 table, columns, rows, self.params, values=values, beside=beside, needed=needed
             )
-        found = f"SELECT {values} FROM ({rows}) p {beside}" if beside else rows  # noqa: S608 (ours)
-        return self.run(f"INSERT INTO {table} ({columns}) {found}")
+        select = f"SELECT {values} FROM ({rows}) p {beside}" if beside else rows  # noqa: S608 (ours)
+        return self.run(f"INSERT INTO {table} ({columns}) {select}")
 
-    def at_last(self, sql: str) -> None:
+    def run_at_end(self, sql: str) -> None:
         """Execute a statement that changes visible rows, in the final transaction."""
         if self.slices is not None:
-            self.slices.at_last(lambda: self.run(sql))
+            self.slices.run_at_end(lambda: self.run(sql))
         else:
             self.run(sql)
 
@@ -170,9 +170,9 @@ class Intake:
         """Return the one number that a query with the project's parameters selects."""
         return bulk.number(sql, {**self.params, **params})
 
-    def rows(self, kind: str) -> RowCounts:
+    def row_counts(self, kind: str) -> RowCounts:
         """Return the counts of one kind of rows, for the caller to increase."""
-        return self.report.of(kind)
+        return self.report.counts_of(kind)
 
     def add_raters(self, names: str) -> None:
         """Create raters without a login for unknown names.
@@ -180,7 +180,7 @@ class Intake:
         `names` is a query for columns n, place, name and machine (1, 0). Refused: a machine with
         the name of a person.
         """
-        self.refuse_found(
+        self.refuse_rows(
             f"""
             SELECT MIN(x.n) AS n, MIN(x.place) AS place, x.name FROM ({names}) x
             JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = x.name
@@ -188,7 +188,7 @@ class Intake:
             """,  # noqa: S608 (our own statements)
             lambda name: f"“{name}” is a person in this project; a machine needs another name",
         )
-        found = bulk.select(
+        raters = bulk.select(
             f"""
             SELECT x.name, MAX(x.machine), SUM(CASE WHEN m.id IS NULL THEN 1 ELSE 0 END)
             FROM ({names}) x
@@ -197,7 +197,7 @@ class Intake:
             """,  # noqa: S608
             self.params,
         )
-        fresh = [(name, machine) for name, machine, missing in found if missing]
+        fresh = [(name, machine) for name, machine, missing in raters if missing]
         Membership.objects.bulk_create(
             [
                 Membership(
@@ -210,21 +210,21 @@ class Intake:
             ],
             batch_size=1_000,
         )
-        counts = self.rows("raters")
+        counts = self.row_counts("raters")
         counts.new += len(fresh)
-        counts.unchanged += len(found) - len(fresh)
+        counts.unchanged += len(raters) - len(fresh)
 
-    def commit(self) -> None:
+    def mark_committed(self) -> None:
         """Note that the transaction with the rows was committed."""
         self.committed = True
 
     def close(self) -> None:
         """Drop every stage."""
-        for arrivals in self._arrivals.values():
-            arrivals.close()
+        for records in self._staged.values():
+            records.close()
 
 
-class Arrivals(ABC):
+class StagedRecords(ABC):
     """The records of one kind in a file, staged until all of the file is read.
 
     `check` finds contradictions between lines, in the stages alone. `write` runs inside the one
@@ -234,7 +234,7 @@ class Arrivals(ABC):
     records: ClassVar[tuple[type, ...]]
     # Kinds with a lower order are written first.
     order: ClassVar[int]
-    # Whether this kind writes only by `Intake.put` and `Intake.at_last`, and can therefore be
+    # Whether this kind writes only by `Intake.insert` and `Intake.run_at_end`, and can therefore be
     # written in slices, outside of one transaction.
     in_slices: ClassVar[bool] = False
     # The name of a temporary table of the project's rows that differ from the file's.
@@ -247,7 +247,7 @@ class Arrivals(ABC):
         self.changed = 0
         self.stages: list[Stage] = []
 
-    def stage(self, name: str, /, **columns: str) -> Stage:
+    def create_stage(self, name: str, /, **columns: str) -> Stage:
         """Create a stage that `close` drops."""
         made = Stage(name, {"place": "integer", **columns})
         self.stages.append(made)
@@ -272,7 +272,7 @@ class Arrivals(ABC):
     def write(self) -> None:
         """Write the rows; count new and changed records."""
 
-    def failed(self) -> None:  # noqa: B027 (many have nothing to put back)
+    def undo_side_effects(self) -> None:  # noqa: B027 (many have nothing to put back)
         """Undo side effects after the transaction was rolled back."""
 
     def close(self) -> None:
@@ -282,7 +282,7 @@ class Arrivals(ABC):
         if self.differing:
             bulk.drop(self.differing)
 
-    def repeats(
+    def refuse_contradictions(
         self, stage: Stage, keys: Sequence[str], differs: str, sentence: Callable[..., str]
     ) -> None:
         """Refuse rows that contradict an earlier row with the same key; drop exact repeats.
@@ -301,27 +301,27 @@ class Arrivals(ABC):
         )
         if bulk.number("SELECT COUNT(*) FROM stage_twice"):
             same_key = " AND ".join(f"s.{key} = t.{key}" for key in keys)
-            named = ", ".join(f"s.{key}" for key in keys)
-            again = f"""
+            key_columns = ", ".join(f"s.{key}" for key in keys)
+            repeats = f"""
                 FROM stage_twice t
                 CROSS JOIN {stage.name} f
                 CROSS JOIN {stage.name} s
                 WHERE f.n = t.first AND s.n <> t.first AND {same_key}
                 """
-            self.intake.refuse_found(
-                f"SELECT s.n, s.place, s.place AS at, f.place AS first, {named} "
-                f"{again} AND ({differs})",
-                lambda place, first, *ids: sentence(self.intake.line(first, place), *ids),
+            self.intake.refuse_rows(
+                f"SELECT s.n, s.place, s.place AS at, f.place AS first, {key_columns} "
+                f"{repeats} AND ({differs})",
+                lambda place, first, *ids: sentence(self.intake.describe_place(first, place), *ids),
             )
             if not self.intake.report.refused:
-                self.intake.run(f"DELETE FROM {stage.name} WHERE n IN (SELECT s.n {again})")  # noqa: S608
+                self.intake.run(f"DELETE FROM {stage.name} WHERE n IN (SELECT s.n {repeats})")  # noqa: S608
         bulk.drop("stage_twice")
 
 
-_kinds: list[type[Arrivals]] = []
+_kinds: list[type[StagedRecords]] = []
 
 
-def register(*kinds: type[Arrivals]) -> None:
+def register(*kinds: type[StagedRecords]) -> None:
     """Register kinds of records to load; each is written in its `order`."""
     _kinds.extend(kind for kind in kinds if kind not in _kinds)
     _kinds.sort(key=lambda kind: kind.order)

@@ -6,12 +6,12 @@ import hashlib
 from typing import ClassVar
 
 from annotate.collection.intake import stale
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from base import bulk
 from formats.records import Doc
 
 # After this many new rows a table is analyzed before PostgreSQL joins it.
-MANY = 1_000
+ANALYZE_AFTER = 1_000
 
 
 def digest(markup: str, text: str) -> str:
@@ -19,7 +19,7 @@ def digest(markup: str, text: str) -> str:
     return hashlib.blake2b(f"{markup}\0{text}".encode(), digest_size=16).hexdigest()
 
 
-class Documents(Arrivals):
+class Documents(StagedRecords):
     """Documents with their text versions; without a text, only id and title are known.
 
     A text that differs from the newest one becomes the next version, and answers about the older
@@ -34,7 +34,7 @@ class Documents(Arrivals):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.docs = self.stage(
+        self.docs = self.create_stage(
             "stage_docs",
             doc_id="text",
             title="text",
@@ -47,7 +47,7 @@ class Documents(Arrivals):
             newest="integer 1",
         )
         # A stage of their own with the same numbers: comparing documents never reads a text.
-        self.texts = self.stage("stage_texts", text="text")
+        self.texts = self.create_stage("stage_texts", text="text")
         self.names_versions = False
 
     def take(self, record: Doc, place: int) -> None:
@@ -63,7 +63,7 @@ class Documents(Arrivals):
             self.texts.add(place, text, weight=len(text))
 
     def check(self) -> None:
-        self.repeats(
+        self.refuse_contradictions(
             self.docs,
             ["doc_id", "version"],
             "s.digest <> f.digest OR s.title <> f.title OR s.markup <> f.markup",
@@ -74,7 +74,7 @@ class Documents(Arrivals):
         if not self.names_versions:
             return
         bulk.index("stage_docs", "doc_id, version")
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.place AS here, f.place AS first, s.doc_id, f.version
             FROM stage_docs s CROSS JOIN stage_docs f
@@ -84,7 +84,7 @@ class Documents(Arrivals):
             """,
             lambda place, first, doc_id, version: (
                 f"document {doc_id} has no text version on this line, and version {version} on "
-                f"{self.intake.line(first, place)}: give one on every line, or on none"
+                f"{self.intake.describe_place(first, place)}: give one on every line, or on none"
             ),
         )
         bulk.run(
@@ -104,7 +104,7 @@ class Documents(Arrivals):
                 return
         self._find_changed()
         earlier_of_new, earlier_of_known = self._count_earlier()
-        new = intake.put(
+        new = intake.insert(
             "annotate_document",
             "project_id, doc_id, title, markup, digest, length, text_version",
             """
@@ -117,22 +117,22 @@ class Documents(Arrivals):
             )
             ORDER BY s.doc_id
             """,
-            needed=len(intake.arrivals) > 1,
+            needed=len(intake.staged) > 1,
         )
-        if new > MANY:
+        if new > ANALYZE_AFTER:
             bulk.analyze("annotate_document")
         self._write_first_texts()
         changed = bulk.number("SELECT COUNT(*) FROM stage_docs_changed")
         if changed:
             self._write_changes()
-        rows = intake.rows("documents")
+        rows = intake.row_counts("documents")
         rows.new += new
         rows.changed += changed
         self.new, self.changed = new + earlier_of_new, changed + earlier_of_known
 
     def _refuse_other_versions(self) -> None:
         """Refuse a version that exists with another text, and one that leaves a gap."""
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.doc_id, s.version FROM stage_docs s
             CROSS JOIN annotate_document d CROSS JOIN annotate_documenttext t
@@ -145,7 +145,7 @@ class Documents(Arrivals):
                 "words or another markup: leave text_version out, and it becomes the next version"
             ),
         )
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.doc_id, s.version FROM stage_docs s
             WHERE s.version > 1 AND NOT EXISTS (
@@ -204,27 +204,27 @@ class Documents(Arrivals):
             )
             """
         )
-        known = self.intake.number(
+        existing = self.intake.number(
             """
             SELECT COUNT(*) FROM stage_docs s CROSS JOIN annotate_document d
             WHERE s.newest = 0 AND d.project_id = %(project)s AND d.doc_id = s.doc_id
             AND s.version > COALESCE(d.text_version, 0)
             """
         )
-        return new, known
+        return new, existing
 
     def _write_first_texts(self) -> None:
         """Write the texts of documents that had none."""
         # A killed load may have left an unseen text of a document that has none.
-        left = """
+        orphaned = """
             SELECT t.id FROM stage_docs s CROSS JOIN annotate_document d
             CROSS JOIN annotate_documenttext t
             WHERE s.length IS NOT NULL AND d.project_id = %(project)s AND d.doc_id = s.doc_id
             AND d.text_version IS NULL AND t.document_id = d.id
             """
-        if self.intake.number(f"SELECT COUNT(*) FROM ({left}) x"):  # noqa: S608 (ours)
-            self.intake.run(f"DELETE FROM annotate_documenttext WHERE id IN ({left})")  # noqa: S608
-        self.intake.put(
+        if self.intake.number(f"SELECT COUNT(*) FROM ({orphaned}) x"):  # noqa: S608 (ours)
+            self.intake.run(f"DELETE FROM annotate_documenttext WHERE id IN ({orphaned})")  # noqa: S608
+        self.intake.insert(
             "annotate_documenttext",
             "document_id, version, markup, digest, length, created_at, text",
             """
@@ -242,7 +242,7 @@ class Documents(Arrivals):
     def _write_changes(self) -> None:
         """Insert next versions, mark answers about older ones stale, update the documents."""
         intake = self.intake
-        stale.find(intake)
+        stale.note_stale_answers(intake)
         # If lines name versions, all lines of the document with later versions.
         lines = (
             "s.doc_id = d.doc_id AND (s.version = 0 OR s.version > d.text_version)"
@@ -254,9 +254,9 @@ class Documents(Arrivals):
             WHERE x.version IS NOT NULL AND d.id = x.id AND d.text_version IS NOT NULL
             AND s.length IS NOT NULL AND {lines}
             """
-        intake.rows("texts").new += bulk.number(f"SELECT COUNT(*) {of_changed}")
-        stale.lock(intake)
-        intake.at_last(
+        intake.row_counts("texts").new += bulk.number(f"SELECT COUNT(*) {of_changed}")
+        stale.lock_answers(intake)
+        intake.run_at_end(
             f"""
             INSERT INTO annotate_documenttext
                 (document_id, version, markup, digest, length, created_at, text)
@@ -266,8 +266,8 @@ class Documents(Arrivals):
             ) p CROSS JOIN stage_texts t WHERE t.n = p.n
             """  # noqa: S608
         )
-        stale.mark(intake)
-        intake.at_last(
+        stale.mark_stale(intake)
+        intake.run_at_end(
             """
             UPDATE annotate_document SET
                 title = CASE WHEN s.length IS NULL AND s.title = '' THEN annotate_document.title

@@ -14,7 +14,7 @@ from formats.registry import Format
 from formats.source import Source
 
 
-class Arrived(NamedTuple):
+class InputFile(NamedTuple):
     """A file (or folder) that can be read more than once: as records, and as bytes.
 
     `size` is the number of bytes to read, None if it is not known beforehand.
@@ -26,7 +26,7 @@ class Arrived(NamedTuple):
     content: Callable[[], IO[bytes]]
 
 
-def on_disk(path: str) -> Arrived:
+def file_on_disk(path: str) -> InputFile:
     """Return the file or folder at `path`, named by that path."""
     place = Path(path)
 
@@ -38,10 +38,10 @@ def on_disk(path: str) -> Arrived:
     except OSError:
         # Opening it reports the error.
         size = None
-    return Arrived(printable(path), size, opened, lambda: place.open("rb"))
+    return InputFile(printable(path), size, opened, lambda: place.open("rb"))
 
 
-def handed_in(file: FieldFile, name: str) -> Arrived:
+def uploaded_file(file: FieldFile, name: str) -> InputFile:
     """Return an upload in the storage, named as on the uploader's computer."""
 
     def content() -> IO[bytes]:
@@ -52,4 +52,4 @@ def handed_in(file: FieldFile, name: str) -> Arrived:
             return ZipFolder(content(), name, collect=True)
         return Source(content(), name, collect=True)
 
-    return Arrived(name, file.size, opened, content)
+    return InputFile(name, file.size, opened, content)

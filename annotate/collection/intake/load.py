@@ -11,11 +11,11 @@ from django.db import DatabaseError, IntegrityError, OperationalError, connectio
 from django.utils import timezone
 
 from annotate.collection.intake import slices
-from annotate.collection.intake.arrivals import Arrivals, Intake, Options
-from annotate.collection.intake.documents import MANY, Documents
-from annotate.collection.intake.files import Arrived
+from annotate.collection.intake.arrivals import Intake, Options, StagedRecords
+from annotate.collection.intake.documents import ANALYZE_AFTER, Documents
+from annotate.collection.intake.files import InputFile
 from annotate.collection.intake.named_ids import NamedIds
-from annotate.collection.intake.progress import Progress, Quiet
+from annotate.collection.intake.progress import NoProgress, Progress
 from annotate.collection.intake.report import FileReport, Problem
 from annotate.collection.models import Candidate
 from annotate.projects.models import Project
@@ -43,7 +43,7 @@ COMPARING = "Comparing with the project"
 WRITING = "Writing to the project"
 # Tables to analyze after many new rows: the next load often joins them before PostgreSQL's
 # autovacuum gets to them.
-GROWN = (
+TABLES_TO_ANALYZE = (
     "annotate_query",
     "annotate_document",
     "annotate_candidate",
@@ -53,7 +53,7 @@ GROWN = (
 )
 
 
-class _Stop(Exception):
+class _RollBack(Exception):
     """Raised to leave the transaction and roll back everything written in it."""
 
 
@@ -61,7 +61,7 @@ def load(
     *,
     project: Project,
     kind: Format,
-    arrived: Arrived,
+    file: InputFile,
     options: Options | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
@@ -82,57 +82,57 @@ def load(
     Once that transaction is committed the file is loaded, even if the database fails during the
     cleanup (a full disk): that is logged.
     """
-    report = FileReport(arrived.name)
-    progress = progress or Quiet()
+    report = FileReport(file.name)
+    progress = progress or NoProgress()
     intake = Intake(
         project=project,
         report=report,
         options=options or Options(),
-        content=arrived.content,
+        content=file.content,
         dry_run=dry_run,
         now=now or timezone.now(),
     )
     try:
-        with bulk.roomy():
-            _load(intake, kind, arrived, progress, record)
+        with bulk.large_work_mem():
+            _load(intake, kind, file, progress, record)
     except DatabaseError:
         if not intake.committed:
             raise
-        logger.warning("%s is loaded; tidying up failed", arrived.name, exc_info=True)
+        logger.warning("%s is loaded; tidying up failed", file.name, exc_info=True)
     if report.refused:
-        report.nothing_loaded()
+        report.reset_loaded()
     return report
 
 
 def _load(
     intake: Intake,
     kind: Format,
-    arrived: Arrived,
+    file: InputFile,
     progress: Progress,
     record: Callable[[FileReport], None] | None,
 ) -> None:
     report = intake.report
     ids = NamedIds(intake)
     try:
-        progress.start(arrived.size, "Reading the file")
-        _read(intake, kind, arrived, progress)
+        progress.start(file.size, "Reading the file")
+        _read(intake, kind, file, progress)
         progress.start(None, "Comparing its lines")
         _check(intake, ids)
         if not report.refused:
             _write(intake, ids, progress, record)
-        if not intake.dry_run and report.new > MANY:
-            for table in GROWN:
+        if not intake.dry_run and report.new > ANALYZE_AFTER:
+            for table in TABLES_TO_ANALYZE:
                 bulk.analyze(table)
     finally:
         intake.close()
         ids.drop()
 
 
-def _read(intake: Intake, kind: Format, arrived: Arrived, progress: Progress) -> None:
+def _read(intake: Intake, kind: Format, file: InputFile, progress: Progress) -> None:
     """Stage every record; report bad lines and skip them."""
     report = intake.report
     try:
-        source = arrived.open(kind)
+        source = file.open(kind)
     except FormatError as error:
         report.refuse(_problem(error))
         return
@@ -140,7 +140,7 @@ def _read(intake: Intake, kind: Format, arrived: Arrived, progress: Progress) ->
     seen = 0
     with source:
         try:
-            for count in _take_all(intake, kind, source):
+            for count in _stage_all(intake, kind, source):
                 report.read = count
                 if isinstance(source, Source):
                     progress.advance(source.bytes_read - seen)
@@ -159,20 +159,20 @@ def _read(intake: Intake, kind: Format, arrived: Arrived, progress: Progress) ->
     report.read += source.problem_count - sum(one.line is None for one in source.problems)
 
 
-def _take_all(intake: Intake, kind: Format, source: Source | Folder) -> Iterator[int]:
+def _stage_all(intake: Intake, kind: Format, source: Source | Folder) -> Iterator[int]:
     """Stage all records; yield their number so far, every STEP records and at the end."""
     takers: dict[type, Callable[[Any, int], None]] = {}
     count = 0
     one_file = source if isinstance(source, Source) else None
-    base = intake.place(one_file.name, None) if one_file else 0
+    base = intake.encode_place(one_file.name, None) if one_file else 0
     for record in kind.read(source):
         take = takers.get(record.__class__)
         if take is None:
-            take = takers[record.__class__] = intake.taker(record.__class__)
+            take = takers[record.__class__] = intake.stager_for(record.__class__)
         if one_file is not None:
             take(record, base + (one_file.line or 0))
         else:
-            take(record, intake.place(*source.place))
+            take(record, intake.encode_place(*source.place))
         count += 1
         if count % STEP == 0:
             yield count
@@ -181,11 +181,11 @@ def _take_all(intake: Intake, kind: Format, source: Source | Folder) -> Iterator
 
 def _check(intake: Intake, ids: NamedIds) -> None:
     """Refuse what is wrong regardless of the project's rows; gather the ids."""
-    for arrivals in intake.arrivals:
-        for stage in arrivals.stages:
+    for records in intake.staged:
+        for stage in records.stages:
             stage.settle()
-    for arrivals in intake.arrivals:
-        arrivals.check()
+    for records in intake.staged:
+        records.check()
     if not intake.report.refused:
         ids.gather()
 
@@ -198,8 +198,8 @@ def _write(
     A concurrent change can make the first attempt fail; the second one takes it into account.
     """
     notes = list(intake.report.notes)
-    many = sum(stage.count for one in intake.arrivals for stage in one.stages) > slices.AT_ONCE
-    writing = _in_slices if many and _may_be_sliced(intake) else _at_once
+    many = sum(stage.count for one in intake.staged for stage in one.stages) > slices.AT_ONCE
+    writing = _write_in_slices if many and _may_be_sliced(intake) else _write_at_once
     try:
         with slices.turn(progress):
             writing(intake, ids, progress, record)
@@ -207,7 +207,7 @@ def _write(
         if connection.in_atomic_block or intake.committed:
             # The enclosing transaction has failed as well, or everything is already committed.
             raise
-        intake.report.nothing_loaded()
+        intake.report.reset_loaded()
         intake.report.notes[:] = notes
         # A new turn: it first deletes the rows that could not be deleted just now.
         with slices.turn(progress):
@@ -218,31 +218,31 @@ def _may_be_sliced(intake: Intake) -> bool:
     return (
         not bulk.on_postgresql()
         and not connection.in_atomic_block
-        and all(one.in_slices for one in intake.arrivals)
+        and all(one.in_slices for one in intake.staged)
     )
 
 
-def _at_once(
+def _write_at_once(
     intake: Intake, ids: NamedIds, progress: Progress, record: Callable[[FileReport], None] | None
 ) -> None:
     """Write everything in one transaction; a dry run rolls it back."""
-    progress.start(None, _step(intake))
+    progress.start(None, _step_name(intake))
     try:
         with transaction.atomic():
-            _lock(intake.project)
+            _lock_project(intake.project)
             newest = _newest_candidate()
             _write_rows(intake, ids)
             if intake.report.refused or intake.dry_run:
-                raise _Stop
-            _end(intake, newest, record)
-    except _Stop:
-        _failed(intake.arrivals)
+                raise _RollBack
+            _finish(intake, newest, record)
+    except _RollBack:
+        _undo_side_effects(intake.staged)
     except BaseException:
-        _failed(intake.arrivals)
+        _undo_side_effects(intake.staged)
         raise
 
 
-def _in_slices(
+def _write_in_slices(
     intake: Intake, ids: NamedIds, progress: Progress, record: Callable[[FileReport], None] | None
 ) -> None:
     """Write new rows in slices, then show them and write the rest in one transaction.
@@ -251,24 +251,24 @@ def _in_slices(
     """
     progress.start(None, COMPARING)
     newest = _newest_candidate()
-    intake.slices = slices.Slices(progress, step=_step(intake), dry_run=intake.dry_run)
+    intake.slices = slices.Slices(progress, step=_step_name(intake), dry_run=intake.dry_run)
     try:
         _write_rows(intake, ids)
         if not intake.report.refused and not intake.dry_run:
             with transaction.atomic():
-                _lock(intake.project)
+                _lock_project(intake.project)
                 intake.slices.show()
-                _end(intake, newest, record)
+                _finish(intake, newest, record)
     finally:
-        intake.slices.sweep()
+        intake.slices.delete_unseen()
         intake.slices = None
 
 
-def _step(intake: Intake) -> str:
+def _step_name(intake: Intake) -> str:
     return COMPARING if intake.dry_run else WRITING
 
 
-def _lock(project: Project) -> None:
+def _lock_project(project: Project) -> None:
     """Serialize the loads of a project, without blocking people who judge."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
@@ -277,32 +277,32 @@ def _newest_candidate() -> int:
     return Candidate.with_removed.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
-def _failed(arrivals: list[Arrivals]) -> None:
-    for one in arrivals:
-        one.failed()
+def _undo_side_effects(staged: list[StagedRecords]) -> None:
+    for one in staged:
+        one.undo_side_effects()
 
 
 def _write_rows(intake: Intake, ids: NamedIds) -> None:
     report = intake.report
-    documents = [one for one in intake.arrivals if isinstance(one, Documents)]
-    others = [one for one in intake.arrivals if not isinstance(one, Documents)]
+    documents = [one for one in intake.staged if isinstance(one, Documents)]
+    others = [one for one in intake.staged if not isinstance(one, Documents)]
     for one in documents:
         one.write()
     ids.write()
-    for arrivals in others:
-        arrivals.write()
+    for records in others:
+        records.write()
         if report.refused:
             return
     ids.count()
     broken_rules(intake)
     if report.broken and not intake.dry_run and not intake.options.despite_rules:
-        report.refuse(Problem(report.file, None, None, _despite(report.broken)))
-    report.new = sum(one.new for one in intake.arrivals)
-    report.changed = sum(one.changed for one in intake.arrivals)
+        report.refuse(Problem(report.file, None, None, _broken_rules_message(report.broken)))
+    report.new = sum(one.new for one in intake.staged)
+    report.changed = sum(one.changed for one in intake.staged)
     report.unchanged = report.read - report.new - report.changed
 
 
-def _despite(broken: int) -> str:
+def _broken_rules_message(broken: int) -> str:
     rows = "1 row breaks a rule" if broken == 1 else f"{broken:,} rows break rules"
     return (
         f"{rows} of the project's kind. Nothing is loaded. Correct the file, or choose to load it "
@@ -310,12 +310,12 @@ def _despite(broken: int) -> str:
     )
 
 
-def _end(intake: Intake, newest: int, record: Callable[[FileReport], None] | None) -> None:
+def _finish(intake: Intake, newest: int, record: Callable[[FileReport], None] | None) -> None:
     """Finish the transaction: reopen work that the rows concern, and record the report."""
     after_load(intake, newest)
     if record is not None:
         record(intake.report)
-    transaction.on_commit(intake.commit)
+    transaction.on_commit(intake.mark_committed)
 
 
 def _problem(error: FormatError) -> Problem:

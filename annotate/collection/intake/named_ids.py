@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotate.collection.intake.arrivals import Intake
-from annotate.collection.intake.documents import MANY, Documents
+from annotate.collection.intake.documents import ANALYZE_AFTER, Documents
 from base import bulk
 
 
@@ -18,8 +18,8 @@ class NamedIds:
 
     def gather(self) -> None:
         """Collect the distinct ids in two temporary tables."""
-        of_queries = [sql for arrivals in self.intake.arrivals for sql in arrivals.query_ids()]
-        of_docs = [sql for arrivals in self.intake.arrivals for sql in arrivals.doc_ids()]
+        of_queries = [sql for records in self.intake.staged for sql in records.query_ids()]
+        of_docs = [sql for records in self.intake.staged for sql in records.doc_ids()]
         self.drop()
         bulk.run(
             "CREATE TEMPORARY TABLE stage_query_ids "
@@ -51,7 +51,7 @@ class NamedIds:
             )
             """
         )
-        queries = self.intake.put(
+        queries = self.intake.insert(
             "annotate_query",
             "project_id, query_id, title, description",
             """
@@ -59,7 +59,7 @@ class NamedIds:
             WHERE fresh = 1 ORDER BY query_id
             """,
         )
-        documents = self.intake.put(
+        documents = self.intake.insert(
             "annotate_document",
             "project_id, doc_id, title, markup, digest",
             """
@@ -71,8 +71,8 @@ class NamedIds:
             ORDER BY s.doc_id
             """,
         )
-        self.intake.rows("queries").new += queries
-        self.intake.rows("documents").new += documents
+        self.intake.row_counts("queries").new += queries
+        self.intake.row_counts("documents").new += documents
         if documents:
             self.intake.report.notes.append(
                 "1 new document has no text yet: load it before people judge"
@@ -80,16 +80,16 @@ class NamedIds:
                 else f"{documents:,} new documents have no text yet: load them before people judge"
             )
         for table, made in (("annotate_query", queries), ("annotate_document", documents)):
-            if made > MANY:
+            if made > ANALYZE_AFTER:
                 bulk.analyze(table)
 
     def count(self) -> None:
         """Count the queries and documents that did not change."""
-        queries, documents = self.intake.rows("queries"), self.intake.rows("documents")
+        queries, documents = self.intake.row_counts("queries"), self.intake.row_counts("documents")
         named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
         queries.unchanged = named - queries.new - queries.changed
         named = bulk.number("SELECT COUNT(*) FROM stage_doc_ids")
-        if self.intake.brings(Documents):
+        if self.intake.has_records(Documents):
             named = bulk.number(
                 "SELECT COUNT(*) FROM "
                 "(SELECT doc_id FROM stage_docs UNION SELECT doc_id FROM stage_doc_ids) x"

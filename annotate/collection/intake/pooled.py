@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.intake.qrels import Qrels
 from base import bulk
 from formats.records import Pooled
 
 
-class Pools(Arrivals):
+class Pools(StagedRecords):
     """Documents of a query's pool. One that also has a relevance keeps it."""
 
     # After the earlier relevance of the same file.
@@ -20,7 +20,7 @@ class Pools(Arrivals):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.pooled = self.stage("stage_pooled", query_id="text", doc_id="text")
+        self.pooled = self.create_stage("stage_pooled", query_id="text", doc_id="text")
 
     def take(self, record: Pooled, place: int) -> None:
         self.taken += 1
@@ -33,7 +33,7 @@ class Pools(Arrivals):
         return ["SELECT doc_id FROM stage_pooled"]
 
     def check(self) -> None:
-        self.repeats(
+        self.refuse_contradictions(
             self.pooled,
             ["query_id", "doc_id"],
             "1 = 0",
@@ -42,9 +42,9 @@ class Pools(Arrivals):
 
     def write(self) -> None:
         # A preview does not write the candidates of the qrels: the table does not have them.
-        brought = self.intake.brings(Qrels)
+        brought = self.intake.has_records(Qrels)
         without = "EXCEPT SELECT query_id, doc_id FROM stage_qrels" if brought else ""
-        self.new = self.intake.put(
+        self.new = self.intake.insert(
             "annotate_candidate",
             "query_id, document_id, prior_relevance, origin",
             f"""
@@ -60,6 +60,6 @@ class Pools(Arrivals):
             ORDER BY q.id, d.id
             """,  # noqa: S608 (our own statements)
         )
-        rows = self.intake.rows("candidates")
+        rows = self.intake.row_counts("candidates")
         rows.new += self.new
         rows.unchanged += bulk.number("SELECT COUNT(*) FROM stage_pooled") - self.new

@@ -15,7 +15,7 @@ class Progress(Protocol):
         """Count `n` units as done."""
 
 
-class Quiet:
+class NoProgress:
     """Ignores the progress."""
 
     def start(self, total: int | None, step: str) -> None:

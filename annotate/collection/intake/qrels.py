@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from django.db.models import Max
 
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from base import bulk
 from formats.records import Qrel
 
@@ -14,7 +14,7 @@ from formats.records import Qrel
 _NAMED = 10
 
 
-class Qrels(Arrivals):
+class Qrels(StagedRecords):
     """Earlier relevance: each line becomes a candidate of its query."""
 
     order = 40
@@ -24,16 +24,18 @@ class Qrels(Arrivals):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.qrels = self.stage("stage_qrels", query_id="text", doc_id="text", relevance="integer")
+        self.qrels = self.create_stage(
+            "stage_qrels", query_id="text", doc_id="text", relevance="integer"
+        )
         self._add = self.qrels.add
         self._no_grade = intake.options.no_grade
-        self._without = 0
+        self._without_grade = 0
 
     def take(self, record: Qrel, place: int) -> None:
         relevance: int | None = record[2]
         if relevance == self._no_grade:
             relevance = None
-            self._without += 1
+            self._without_grade += 1
         self.taken += 1
         self._add(place, record[0], record[1], relevance)
 
@@ -44,7 +46,7 @@ class Qrels(Arrivals):
         return ["SELECT doc_id FROM stage_qrels"]
 
     def check(self) -> None:
-        self.repeats(
+        self.refuse_contradictions(
             self.qrels,
             ["query_id", "doc_id"],
             "COALESCE(s.relevance, 40000) <> COALESCE(f.relevance, 40000)",
@@ -52,32 +54,32 @@ class Qrels(Arrivals):
                 f"document {doc_id} of query {query_id} has another relevance on {first}"
             ),
         )
-        if self._without:
+        if self._without_grade:
             lines, documents = (
                 ("1 line has", "its document joins")
-                if self._without == 1
-                else (f"{self._without:,} lines have", "their documents join")
+                if self._without_grade == 1
+                else (f"{self._without_grade:,} lines have", "their documents join")
             )
             self.intake.report.notes.append(
                 f"{lines} the value {self._no_grade}, which means no grade: "
                 f"{documents} the pool without a relevance"
             )
-        self._tell_above_the_scale()
+        self._note_grades_above_scale()
 
-    def _tell_above_the_scale(self) -> None:
+    def _note_grades_above_scale(self) -> None:
         """Add a note on the relevance values above the project's grades, with line counts."""
         highest = self.intake.project.grades.aggregate(highest=Max("value"))["highest"]
         if highest is None:
             return
-        found = bulk.select(
+        above = bulk.select(
             "SELECT relevance, COUNT(*) FROM stage_qrels WHERE relevance > %(highest)s "
             "GROUP BY relevance ORDER BY relevance",
             {"highest": highest},
         )
-        if found:
-            lines = sum(count for _, count in found)
-            each = ", ".join(f"{relevance} ({count:,})" for relevance, count in found[:_NAMED])
-            more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        if above:
+            lines = sum(count for _, count in above)
+            each = ", ".join(f"{relevance} ({count:,})" for relevance, count in above[:_NAMED])
+            more = f" and {len(above) - _NAMED} more" if len(above) > _NAMED else ""
             self.intake.report.notes.append(
                 f"{lines:,} {'line has' if lines == 1 else 'lines have'} a relevance above the "
                 f"project's highest grade, {highest}: {each}{more}. It is kept as it is"
@@ -85,7 +87,7 @@ class Qrels(Arrivals):
 
     def write(self) -> None:
         intake = self.intake
-        known = intake.number(
+        has_candidates = intake.number(
             """
             SELECT COUNT(*) FROM (
                 SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
@@ -93,7 +95,7 @@ class Qrels(Arrivals):
             ) x
             """
         )
-        if known:
+        if has_candidates:
             # Before the new candidates are written, so that only existing ones are compared.
             bulk.drop(self.differing)
             intake.run(
@@ -111,13 +113,13 @@ class Qrels(Arrivals):
                 """
             )
             self.changed = bulk.number("SELECT COUNT(*) FROM stage_qrels_changed")
-            intake.at_last(
+            intake.run_at_end(
                 """
                 UPDATE annotate_candidate SET prior_relevance = x.relevance
                 FROM stage_qrels_changed x WHERE annotate_candidate.id = x.id
                 """
             )
-        self.new = intake.put(
+        self.new = intake.insert(
             "annotate_candidate",
             "query_id, document_id, prior_relevance, origin",
             """
@@ -134,11 +136,11 @@ class Qrels(Arrivals):
             """,
             needed=False,
         )
-        rows = intake.rows("candidates")
+        rows = intake.row_counts("candidates")
         rows.new += self.new
         rows.changed += self.changed
-        rows.unchanged += self.qrels_left() - self.new - self.changed
+        rows.unchanged += self.count_qrels() - self.new - self.changed
 
-    def qrels_left(self) -> int:
+    def count_qrels(self) -> int:
         """Return the number of lines without repeats."""
         return bulk.number("SELECT COUNT(*) FROM stage_qrels")

@@ -91,22 +91,22 @@ class FileReport:
         if len(self.problems) < MAX_SHOWN:
             self.problems.append(problem)
 
-    def tell_broken(self, row: Problem) -> None:
+    def report_broken(self, row: Problem) -> None:
         """Count a row that breaks a rule; store it unless MAX_SHOWN are stored already."""
         self.broken += 1
         if len(self.broken_rules) < MAX_SHOWN:
             self.broken_rules.append(row)
 
-    def forget_broken(self) -> None:
+    def clear_broken(self) -> None:
         """Clear the rows that break rules, before they are searched for again."""
         self.broken = 0
         self.broken_rules.clear()
 
-    def of(self, kind: str) -> RowCounts:
+    def counts_of(self, kind: str) -> RowCounts:
         """Return the counts of one kind of rows, for the caller to increase."""
         return self.rows.setdefault(kind, RowCounts())
 
-    def nothing_loaded(self) -> None:
+    def reset_loaded(self) -> None:
         """Reset the counts of loaded rows."""
         self.new = self.changed = self.unchanged = 0
         self.rows.clear()
@@ -122,7 +122,7 @@ class FileReport:
             "refused": self.refused,
             "rows": {
                 kind: {"new": found.new, "changed": found.changed, "unchanged": found.unchanged}
-                for kind, found in self.in_order()
+                for kind, found in self.nonempty_counts()
             },
             "problems": [problem._asdict() for problem in self.problems],
             "broken": self.broken,
@@ -130,11 +130,11 @@ class FileReport:
             "notes": list(self.notes),
         }
 
-    def in_order(self) -> Iterator[tuple[str, RowCounts]]:
+    def nonempty_counts(self) -> Iterator[tuple[str, RowCounts]]:
         """Yield the kinds that occurred, in the order of the page."""
         for kind in KINDS:
-            if (found := self.rows.get(kind)) is not None and found.total:
-                yield kind, found
+            if (counts := self.rows.get(kind)) is not None and counts.total:
+                yield kind, counts
 
 
 def totals(reports: Iterable[FileReport]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from django.core.files import File
 
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.models import Run
 from base import bulk
 from formats.records import RunLine
@@ -18,7 +18,7 @@ CHUNK = 1_048_576
 MAX_TAG = Run._meta.get_field("tag").max_length or 0
 
 
-class Runs(Arrivals):
+class Runs(StagedRecords):
     """The lines of one run. A run is named after its file: several files may have the same tag."""
 
     order = 50
@@ -26,7 +26,7 @@ class Runs(Arrivals):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.lines = self.stage("stage_run", query_id="text", doc_id="text", score="real")
+        self.lines = self.create_stage("stage_run", query_id="text", doc_id="text", score="real")
         self._add = self.lines.add
         self._tags: dict[str, None] = {}
         self._run: Run | None = None
@@ -34,7 +34,7 @@ class Runs(Arrivals):
         self._side = Run.Side.ORIGINAL
 
     @property
-    def _of_pairs(self) -> bool:
+    def _names_pairs(self) -> bool:
         """Whether the lines name instruction pairs instead of queries."""
         return self._side != Run.Side.ORIGINAL
 
@@ -46,7 +46,7 @@ class Runs(Arrivals):
         self._add(place, query_id, doc_id, score)
 
     def query_ids(self) -> list[str]:
-        if self._of_pairs:
+        if self._names_pairs:
             return [
                 f"""
                 SELECT q.query_id FROM stage_run s CROSS JOIN annotate_instructionpair p
@@ -61,7 +61,7 @@ class Runs(Arrivals):
 
     def check(self) -> None:
         self._side = self._side_of_lines()
-        self.repeats(
+        self.refuse_contradictions(
             self.lines,
             ["query_id", "doc_id"],
             "1 = 1",
@@ -114,8 +114,8 @@ class Runs(Arrivals):
     def write(self) -> None:
         intake = self.intake
         fingerprint = self._fingerprint()
-        known = Run.objects.filter(project=intake.project, name=self.name).first()
-        if known is not None and known.sha256 != fingerprint:
+        existing = Run.objects.filter(project=intake.project, name=self.name).first()
+        if existing is not None and existing.sha256 != fingerprint:
             intake.refuse(
                 f"a run called {self.name} already exists with other lines; a run is never "
                 "overwritten: give this file another name"
@@ -124,17 +124,17 @@ class Runs(Arrivals):
         self._refuse_foreign_queries()
         if intake.report.refused:
             return
-        runs, lines = intake.rows("runs"), intake.rows("run_lines")
-        if known is not None:
-            if intake.options.side and known.side != intake.options.side:
+        runs, lines = intake.row_counts("runs"), intake.row_counts("run_lines")
+        if existing is not None:
+            if intake.options.side and existing.side != intake.options.side:
                 intake.refuse(
-                    f"the run {self.name} already exists with the side {known.side}; a run is "
+                    f"the run {self.name} already exists with the side {existing.side}; a run is "
                     "never overwritten: give this file another name"
                 )
                 return
             runs.unchanged += 1
             lines.unchanged += self.lines.count
-            self._pool(known.pk)
+            self._add_to_pool(existing.pk)
             return
         alike = Run.objects.filter(project=intake.project, sha256=fingerprint).first()
         if alike is not None:
@@ -147,19 +147,27 @@ class Runs(Arrivals):
             sha256=fingerprint,
             loaded_at=intake.now,
         )
-        self._keep(self._run)
+        self._store_file(self._run)
         self._run.save()
         self.new = self._write_lines(self._run)
         runs.new += 1
         lines.new += self.new
-        self._pool(self._run.pk)
+        self._add_to_pool(self._run.pk)
 
     def _write_lines(self, run: Run) -> int:
         """Write the lines, ranked per query or pair; return their number."""
-        if self._of_pairs:
-            columns, table, named = "p.query_id, p.id", "annotate_instructionpair p", "p.pair_id"
+        if self._names_pairs:
+            columns, table, key = (
+                "p.query_id, p.id",
+                "annotate_instructionpair p",
+                "p.pair_id",
+            )
         else:
-            columns, table, named = "p.id, CAST(NULL AS bigint)", "annotate_query p", "p.query_id"
+            columns, table, key = (
+                "p.id, CAST(NULL AS bigint)",
+                "annotate_query p",
+                "p.query_id",
+            )
         return self.intake.run(
             f"""
             INSERT INTO annotate_runline (run_id, query_id, pair_id, document_id, rank, score)
@@ -167,25 +175,25 @@ class Runs(Arrivals):
                 PARTITION BY p.id ORDER BY s.score DESC, {bulk.bytewise("s.doc_id")} DESC
             ), s.score
             FROM stage_run s CROSS JOIN {table} CROSS JOIN annotate_document d
-            WHERE p.project_id = %(project)s AND {named} = s.query_id
+            WHERE p.project_id = %(project)s AND {key} = s.query_id
             AND d.project_id = %(project)s AND d.doc_id = s.doc_id
             ORDER BY 2, 3, 4
             """,  # noqa: S608 (constants)
             run=run.pk,
         )
 
-    def failed(self) -> None:
+    def undo_side_effects(self) -> None:
         if self._run is not None and self._run.file:
             self._run.file.delete(save=False)
 
     def _fingerprint(self) -> str:
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         with self.intake.content() as stream:
             while chunk := stream.read(CHUNK):
-                found.update(chunk)
-        return found.hexdigest()
+                digest.update(chunk)
+        return digest.hexdigest()
 
-    def _keep(self, run: Run) -> None:
+    def _store_file(self, run: Run) -> None:
         """Store the file as it is, unless this is a dry run."""
         if self.intake.dry_run:
             return
@@ -197,7 +205,7 @@ class Runs(Arrivals):
 
         A project without any queries accepts the run, and its queries with it.
         """
-        found = bulk.select(
+        fresh = bulk.select(
             """
             SELECT g.query_id, CASE WHEN p.id IS NULL THEN 0 ELSE 1 END FROM stage_query_ids g
             LEFT JOIN annotate_instructionpair p
@@ -206,7 +214,7 @@ class Runs(Arrivals):
             """,
             self.intake.params,
         )
-        if not found or not self.intake.number(
+        if not fresh or not self.intake.number(
             "SELECT COUNT(*) FROM annotate_query q WHERE q.project_id = %(project)s "
             "AND NOT EXISTS (SELECT 1 FROM stage_query_ids g "
             "WHERE g.query_id = q.query_id AND g.fresh = 1)"
@@ -216,8 +224,8 @@ class Runs(Arrivals):
             "SELECT MIN(s.place) FROM stage_run s JOIN stage_query_ids g "
             "ON g.query_id = s.query_id WHERE g.fresh = 1"
         )
-        names = ", ".join(query_id for query_id, _ in found[:5]) + (" …" if len(found) > 5 else "")
-        if all(is_pair for _, is_pair in found):
+        names = ", ".join(query_id for query_id, _ in fresh[:5]) + (" …" if len(fresh) > 5 else "")
+        if all(is_pair for _, is_pair in fresh):
             self.intake.refuse(
                 place=place,
                 message=f"{names}: in this project these are ids of instruction pairs, and other "
@@ -226,12 +234,12 @@ class Runs(Arrivals):
         else:
             self.intake.refuse(
                 place=place,
-                message=f"{len(found):,} of the queries {'is' if len(found) == 1 else 'are'} not "
+                message=f"{len(fresh):,} of the queries {'is' if len(fresh) == 1 else 'are'} not "
                 f"in this project ({names}): load their topics first, or this run into the "
                 "project of its collection",
             )
 
-    def _pool(self, run: int) -> None:
+    def _add_to_pool(self, run: int) -> None:
         """Add the first documents of each query to the pool."""
         if not self.intake.options.pool:
             return
@@ -249,7 +257,7 @@ class Runs(Arrivals):
             run=run,
             pool=self.intake.options.pool,
         )
-        candidates = self.intake.rows("candidates")
+        candidates = self.intake.row_counts("candidates")
         candidates.new += joined
         candidates.unchanged += (
             self.intake.number(

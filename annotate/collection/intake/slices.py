@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 # Kinds of rows -> the tables to delete them from, and the key columns. Rows that refer to others
 # are deleted first.
-_OF = {
+_TABLES_OF = {
     Unseen.Kind.CANDIDATE: [("annotate_candidate", "id")],
     Unseen.Kind.DOCUMENT: [("annotate_documenttext", "document_id"), ("annotate_document", "id")],
     Unseen.Kind.QUERY: [("annotate_revision", "query_id"), ("annotate_query", "id")],
@@ -36,14 +36,14 @@ _OF = {
 # longer than one slice does.
 AT_ONCE = 10_000
 # How long one slice may block others, in seconds.
-WHILE = 0.03
+MAX_BLOCKED = 0.03
 # Rows of the first slice; later slices have as many as fit into that time, within these bounds.
 FIRST, LEAST, MOST = 200, 10, 50_000
 # How often to check a condition that is waited for, in seconds.
-LOOK = 0.1
+POLL_INTERVAL = 0.1
 # Pages that SQLite's write-ahead log may hold (256 MB). During a long read transaction, such as an
 # export, no page can be moved out of the log, and every slice writes many of them again.
-LOG = 65_536
+MAX_LOG_PAGES = 65_536
 
 
 @contextmanager
@@ -58,10 +58,10 @@ def turn(progress: Progress) -> Iterator[None]:
         return
     file = os.open(f"{connection.settings_dict['NAME']}-load", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        _wait(progress, "Waiting for another file", lambda: _locked(file))
+        _wait(progress, "Waiting for another file", lambda: _try_lock(file))
         if Unseen.objects.exists():
             progress.start(None, "Deleting rows that a stopped load left behind")
-            _sweep()
+            _delete_unseen()
         yield
     finally:
         # Closing the file releases the lock.
@@ -75,11 +75,11 @@ def _wait(progress: Progress, what: str, until: Callable[[], bool]) -> bool:
     progress.start(None, what)
     while not until():
         progress.advance(0)
-        time.sleep(LOOK)
+        time.sleep(POLL_INTERVAL)
     return True
 
 
-def _locked(file: int) -> bool:
+def _try_lock(file: int) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -100,7 +100,7 @@ class Slices:
         self._dry_run = dry_run
         self._last: list[Callable[[], object]] = []
 
-    def put(
+    def insert(
         self,
         table: str,
         columns: str,
@@ -113,7 +113,7 @@ class Slices:
     ) -> int:
         """Insert the rows of the query `rows` into a table; return their number.
 
-        Parameters as in `Intake.put`.
+        Parameters as in `Intake.insert`.
         """
         kind = table.removeprefix("annotate_")
         bulk.drop("stage_put")
@@ -122,7 +122,7 @@ class Slices:
             count = bulk.number("SELECT COUNT(*) FROM stage_put")
             if count and (needed or not self._dry_run):
                 if kind in list(Unseen.Kind):
-                    first = _reserve(Unseen.Kind(kind), count)
+                    first = _reserve_keys(Unseen.Kind(kind), count)
                     columns, values = f"id, {columns}", f"{first - 1} + p.rowid, {values}"
                 self._write(
                     f"INSERT INTO {table} ({columns}) SELECT {values} FROM stage_put p {beside} "  # noqa: S608 (our own statements)
@@ -133,7 +133,7 @@ class Slices:
             bulk.drop("stage_put")
         return count
 
-    def at_last(self, write: Callable[[], object]) -> None:
+    def run_at_end(self, write: Callable[[], object]) -> None:
         """Schedule a write for the transaction that shows the rows."""
         self._last.append(write)
 
@@ -143,10 +143,10 @@ class Slices:
             write()
         Unseen.objects.all().delete()
 
-    def sweep(self) -> None:
+    def delete_unseen(self) -> None:
         """Delete all the rows again, unless they were shown."""
         try:
-            _sweep()
+            _delete_unseen()
         except DatabaseError:
             # A full disk allows no deletions either. Nobody sees the rows, and the next load
             # deletes them first; the earlier error is the one to report.
@@ -155,7 +155,7 @@ class Slices:
     def _write(self, statement: str, count: int) -> None:
         self._progress.start(count, self._step)
         done = 0
-        for written in _in_slices(statement, 0, count):
+        for written in _run_in_slices(statement, 0, count):
             done += written
             if _wait(self._progress, "Waiting for an export or a backup", _log_has_room):
                 self._progress.start(count, self._step)
@@ -166,18 +166,18 @@ class Slices:
 
 def _log_has_room() -> bool:
     [(_busy, pages, moved)] = bulk.select("PRAGMA wal_checkpoint(PASSIVE)")
-    return bool(pages <= LOG or pages == moved)
+    return bool(pages <= MAX_LOG_PAGES or pages == moved)
 
 
-def _reserve(kind: Unseen.Kind, count: int) -> int:
+def _reserve_keys(kind: Unseen.Kind, count: int) -> int:
     """Reserve the next `count` keys of a table; return the first of them."""
     with transaction.atomic():
-        first = 1 + row_keys.reserve(apps.get_model("annotate", kind), 1, count)
+        first = 1 + row_keys.reserve_keys(apps.get_model("annotate", kind), 1, count)
         Unseen.objects.create(kind=kind, first=first, last=first + count - 1)
     return first
 
 
-def _in_slices(statement: str, after: int, last: int) -> Iterator[int]:
+def _run_in_slices(statement: str, after: int, last: int) -> Iterator[int]:
     """Execute a statement for rows numbered `after + 1` to `last`, in slices.
 
     The statement's parameters `after` and `last` bound a slice; the number of rows of each slice is
@@ -195,15 +195,15 @@ def _in_slices(statement: str, after: int, last: int) -> Iterator[int]:
         time.sleep(max(wrote - moved, 0.0))
         yield until - after
         after = until
-        size = max(LEAST, min(int(size * min(WHILE / max(wrote, 1e-6), 2)), MOST))
+        size = max(LEAST, min(int(size * min(MAX_BLOCKED / max(wrote, 1e-6), 2)), MOST))
 
 
-def _sweep() -> None:
+def _delete_unseen() -> None:
     """Delete rows that were written and never shown, in slices."""
-    for kind, tables in _OF.items():
+    for kind, tables in _TABLES_OF.items():
         for unseen in Unseen.objects.filter(kind=kind):
             for table, key in tables:
                 statement = f"DELETE FROM {table} WHERE {key} > %(after)s AND {key} <= %(last)s"  # noqa: S608 (our names)
-                for _ in _in_slices(statement, unseen.first - 1, unseen.last):
+                for _ in _run_in_slices(statement, unseen.first - 1, unseen.last):
                     pass
             unseen.delete()

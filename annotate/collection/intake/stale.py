@@ -14,35 +14,33 @@ from annotate.projects.models import Project
 from base import bulk
 
 
-class StatementTable(NamedTuple):
+class AnswerTable(NamedTuple):
     """A table of answers about documents.
 
-    `about` and `stands` are SQL conditions on a row `r`: whether it is about one of `{candidates}`
+    `about` and `current` are SQL conditions on a row `r`: whether it is about one of `{candidates}`
     (a query for keys), and whether it is current.
     """
 
     table: str
-    one: str
-    many: str
+    singular: str
+    plural: str
     about: str
-    stands: str
+    current: str
 
 
 _OF_CANDIDATE = "r.candidate_id IN ({candidates})"
-_statements = [
-    StatementTable(
+_answer_tables = [
+    AnswerTable(
         "annotate_judgment", "judgment", "judgments", _OF_CANDIDATE, "r.superseded_at IS NULL"
     ),
-    StatementTable("annotate_flag", "flag", "flags", _OF_CANDIDATE, "r.cleared_at IS NULL"),
-    StatementTable(
-        "annotate_repeat", "repeat", "repeats", _OF_CANDIDATE, "r.superseded_at IS NULL"
-    ),
-    StatementTable(
+    AnswerTable("annotate_flag", "flag", "flags", _OF_CANDIDATE, "r.cleared_at IS NULL"),
+    AnswerTable("annotate_repeat", "repeat", "repeats", _OF_CANDIDATE, "r.superseded_at IS NULL"),
+    AnswerTable(
         "annotate_adjudication",
         *("settling decision", "settling decisions"),
         *(_OF_CANDIDATE, "r.withdrawn_at IS NULL"),
     ),
-    StatementTable(
+    AnswerTable(
         "annotate_conditionadjudication",
         *("settled condition", "settled conditions"),
         *(_OF_CANDIDATE, "r.withdrawn_at IS NULL"),
@@ -50,28 +48,28 @@ _statements = [
 ]
 
 
-def register(*tables: StatementTable) -> None:
+def register(*tables: AnswerTable) -> None:
     """Register more tables with answers to mark stale; apps call it once, at start."""
-    _statements.extend(one for one in tables if one not in _statements)
+    _answer_tables.extend(one for one in tables if one not in _answer_tables)
 
 
-class Beside(NamedTuple):
+class UnaffectedAnswers(NamedTuple):
     """Answers that do not become stale, although documents were shown beside them.
 
     `counted`: SQL that counts those beside which a document of `stage_docs_changed` was shown.
     """
 
     counted: str
-    one: str
-    many: str
+    singular: str
+    plural: str
 
 
-_beside: list[Beside] = []
+_unaffected: list[UnaffectedAnswers] = []
 
 
-def register_beside(*statements: Beside) -> None:
+def register_unaffected(*statements: UnaffectedAnswers) -> None:
     """Register more answers to count as shown beside documents; apps call it once, at start."""
-    _beside.extend(one for one in statements if one not in _beside)
+    _unaffected.extend(one for one in statements if one not in _unaffected)
 
 
 # The candidates of documents that get a new text. A first text replaces nothing.
@@ -81,12 +79,12 @@ _CANDIDATES = """
     """
 
 
-def find(intake: Intake) -> None:
+def note_stale_answers(intake: Intake) -> None:
     """Count the answers that become stale, and note them in the report."""
     documents = bulk.number("SELECT COUNT(*) FROM stage_docs_changed WHERE version >= 2")
     if not documents:
         return
-    counted = [(_count(one), one) for one in _statements]
+    counted = [(_count(table), table) for table in _answer_tables]
     spans = intake.number(
         f"""
         SELECT COALESCE(SUM({_length_of("r.evidence")}), 0) FROM annotate_judgment r
@@ -94,30 +92,30 @@ def find(intake: Intake) -> None:
         AND r.superseded_at IS NULL
         """  # noqa: S608 (our own statements)
     )
-    told = {one.many: _amount(n, one.one, one.many) for n, one in counted if n}
-    if "judgments" in told:
-        told["judgments"] += f" with {_amount(spans, 'evidence span', 'evidence spans')}"
+    parts = {table.plural: _amount(n, table.singular, table.plural) for n, table in counted if n}
+    if "judgments" in parts:
+        parts["judgments"] += f" with {_amount(spans, 'evidence span', 'evidence spans')}"
     texts = "1 document gets" if documents == 1 else f"{documents:,} documents get"
-    made = ", ".join(told.values())
+    answers = ", ".join(parts.values())
     intake.report.notes.append(
         f"{texts} another text. "
         + (
-            f"Answers to the earlier text: {made}. They are kept under that text and become stale: "
-            "they no longer count, and judges are asked again"
-            if made
+            f"Answers to the earlier text: {answers}. They are kept under that text and become "
+            "stale: they no longer count, and judges are asked again"
+            if answers
             else "The earlier text has no answers"
         )
     )
-    for beside in _beside:
-        if count := bulk.number(beside.counted):
+    for one in _unaffected:
+        if count := bulk.number(one.counted):
             intake.report.notes.append(
-                f"{_amount(count, beside.one, beside.many)} had the earlier text at hand. "
+                f"{_amount(count, one.singular, one.plural)} had the earlier text at hand. "
                 "They rate the instruction and stay as they are; their pages say that a document "
                 "has another text since"
             )
 
 
-def lock(intake: Intake) -> None:
+def lock_answers(intake: Intake) -> None:
     """Block answers about the changed documents until the end of the transaction.
 
     The locks are taken in the order in which judging takes them: the assignment, then the document
@@ -125,7 +123,7 @@ def lock(intake: Intake) -> None:
     """
     if not bulk.on_postgresql():
         return
-    intake.at_last(
+    intake.run_at_end(
         """
         SELECT s.id FROM annotate_assignment s WHERE s.task = 'judge' AND s.pair_id IN (
             SELECT p.id FROM stage_docs_changed x
@@ -135,16 +133,16 @@ def lock(intake: Intake) -> None:
         ) ORDER BY s.id FOR UPDATE
         """
     )
-    intake.at_last(
+    intake.run_at_end(
         "SELECT id FROM annotate_document WHERE id IN (SELECT id FROM stage_docs_changed "
         "WHERE version IS NOT NULL) ORDER BY id FOR UPDATE"
     )
 
 
-def mark(intake: Intake) -> None:
+def mark_stale(intake: Intake) -> None:
     """Mark answers about replaced texts stale, and reopen the assignments they belong to."""
-    for one in _statements:
-        intake.at_last(
+    for one in _answer_tables:
+        intake.run_at_end(
             f"""
             UPDATE {one.table} AS r SET text_replaced_at = %(now)s
             WHERE r.text_replaced_at IS NULL AND {one.about.format(candidates=_CANDIDATES)}
@@ -156,7 +154,7 @@ def mark(intake: Intake) -> None:
         Project.Scope.RELEVANT: (f"AND c.prior_relevance >= {int(intake.project.relevant_from)}"),
         Project.Scope.EXISTING: "AND c.made_for_id IS NULL",
     }.get(Project.Scope(scope), "")
-    intake.at_last(
+    intake.run_at_end(
         f"""
         UPDATE annotate_assignment SET done_at = NULL
         WHERE done_at IS NOT NULL AND task = 'judge' AND pair_id IN (
@@ -170,12 +168,12 @@ def mark(intake: Intake) -> None:
     )
 
 
-def _count(one: StatementTable) -> int:
+def _count(one: AnswerTable) -> int:
     return bulk.number(
         f"""
         SELECT COUNT(*) FROM {one.table} r
         WHERE {one.about.format(candidates=_CANDIDATES)}
-        AND r.text_replaced_at IS NULL AND {one.stands}
+        AND r.text_replaced_at IS NULL AND {one.current}
         """  # noqa: S608 (our own statements)
     )
 
@@ -184,5 +182,5 @@ def _length_of(spans: str) -> str:
     return f"jsonb_array_length({spans})" if bulk.on_postgresql() else f"json_array_length({spans})"
 
 
-def _amount(n: int, one: str, many: str) -> str:
-    return f"{n:,} {one if n == 1 else many}"
+def _amount(n: int, singular: str, plural: str) -> str:
+    return f"{n:,} {singular if n == 1 else plural}"

@@ -9,7 +9,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotate.collection.unseen_rows import InPool, Seen
+from annotate.collection.unseen_rows import InPoolManager, SeenManager
 from annotate.projects.models import Membership, Project
 
 
@@ -34,7 +34,7 @@ class Document(models.Model):
     # The newest text version, to which markup, digest and length belong; null if there is none.
     text_version = models.PositiveIntegerField(null=True, blank=True)
 
-    objects = Seen()
+    objects = SeenManager()
 
     class Meta:
         constraints: ClassVar = [
@@ -129,7 +129,7 @@ class Query(models.Model):
     # Whether a file gave the key, in which case a new title does not change it.
     core_given = models.BooleanField(default=False, db_default=False)
 
-    objects = Seen()
+    objects = SeenManager()
 
     class Meta:
         indexes: ClassVar = [
@@ -193,9 +193,9 @@ class Candidate(models.Model):
         db_index=False,
     )
 
-    objects = InPool()
+    objects = InPoolManager()
     # Includes candidates that were taken out of their pools.
-    with_removed = Seen()
+    with_removed = SeenManager()
 
     class Meta:
         constraints: ClassVar = [

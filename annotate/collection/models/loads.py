@@ -61,5 +61,5 @@ class Load(Job):
         """Return the URL of the page with the preview or the result."""
         return reverse("annotate:load", args=[self.project.slug, self.pk])
 
-    def why_not_again(self) -> str:
+    def why_not_retryable(self) -> str:
         return "" if self.file else gettext("Its file was discarded. Upload it again.")

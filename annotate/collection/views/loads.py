@@ -22,7 +22,7 @@ from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from formats.registry import FORMATS
 from jobs.models import Job
 
@@ -48,7 +48,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         try:
-            asked = load_jobs.request_load(
+            preview = load_jobs.request_load(
                 format_name=form.cleaned_data["format"],
                 file=form.cleaned_data["file"],
                 no_grade=form.cleaned_data["no_grade"],
@@ -58,15 +58,15 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error("file", str(refused))
         else:
-            return redirect(asked)
-    before = key(request.GET.get("before", ""))
+            return redirect(preview)
+    before = parse_key(request.GET.get("before", ""))
     # A confirmed preview is not listed, only its load.
     rows = Load.objects.filter(project=member.project_id, confirmed_as=None)
     if before is not None:
         rows = rows.filter(pk__lt=before)
     # A report may be long: read only the field that the list shows.
     rows = rows.defer("report").annotate(refused_lines=F("report__refused"))
-    found = list(rows.select_related("by", "project").order_by("-pk")[: SHOWN + 1])
+    uploads = list(rows.select_related("by", "project").order_by("-pk")[: SHOWN + 1])
     return render(
         request,
         "collection/load_list.html",
@@ -78,15 +78,15 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
             "rows": [
                 {
                     "load": load,
-                    "format": _title(load),
+                    "format": _format_title(load),
                     "outcome": _outcome(load, load.refused_lines or 0),
                 }
-                for load in found[:SHOWN]
+                for load in uploads[:SHOWN]
             ],
             "first_files": kind_of(member.project.kind).first_files,
-            "empty": not found and not before and not member.project.queries.exists(),
+            "empty": not uploads and not before and not member.project.queries.exists(),
             "previous_url": request.path if before else None,
-            "next_url": f"?before={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
+            "next_url": f"?before={uploads[SHOWN - 1].pk}" if len(uploads) > SHOWN else None,
         },
         status=422 if form.errors else 200,
     )
@@ -95,25 +95,25 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of a preview or a load, and its report when it is done."""
-    member, found = collection_access.load(request.user, slug, pk)
-    if request.htmx and found.is_over:
+    member, upload = collection_access.load(request.user, slug, pk)
+    if request.htmx and upload.is_over:
         # The job has ended since the last poll, so the whole page has changed.
         return HttpResponseClientRefresh()
-    confirmed = Load.objects.filter(preview=found).select_related("project").first()
-    report = found.report
-    done = found.state == Job.State.DONE
+    confirmed = Load.objects.filter(preview=upload).select_related("project").first()
+    report = upload.report
+    done = upload.state == Job.State.DONE
     return render(
         request,
         "collection/load.html#job" if request.htmx else "collection/load.html",
         {
-            "project": found.project,
+            "project": upload.project,
             "member": member,
             "section": "load",
-            "load": found,
+            "load": upload,
             "outcome": _outcome(
-                found, report["refused"] if report else 0, loaded=confirmed is not None
+                upload, report["refused"] if report else 0, loaded=confirmed is not None
             ),
-            "format_title": _title(found),
+            "format_title": _format_title(upload),
             "counts": _counts(report) if report and done and not report["refused"] else None,
             "notes": report["notes"] if report and done and not report["refused"] else [],
             "problems": report["problems"] if report else [],
@@ -121,16 +121,16 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "broken": report.get("broken", 0) if report and done else 0,
             "more_problems": report["refused"] - len(report["problems"]) if report else 0,
             "can_confirm": (
-                found.dry_run
+                upload.dry_run
                 and done
                 and report is not None
                 and not report["refused"]
-                and bool(found.file)
+                and bool(upload.file)
                 and confirmed is None
             ),
             "would_change": bool(report and (report["new"] or report["changed"])),
             "loaded_as": confirmed,
-            "seconds_left": found.seconds_left(timezone.now()),
+            "seconds_left": upload.seconds_left(timezone.now()),
         },
     )
 
@@ -138,44 +138,44 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Confirm a preview: load the file."""
-    member, found = collection_access.load(request.user, slug, pk)
+    member, preview = collection_access.load(request.user, slug, pk)
     try:
         despite = request.POST.get("despite_rules") == "yes"
-        return redirect(load_jobs.confirm_load(preview=found, by=member, despite_rules=despite))
+        return redirect(load_jobs.confirm_load(preview=preview, by=member, despite_rules=despite))
     except Refused as refused:
         messages.error(request, str(refused))
-        return redirect(found)
+        return redirect(preview)
 
 
 @require_POST
 def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Cancel a preview or a load."""
-    member, found = collection_access.load(request.user, slug, pk)
+    member, upload = collection_access.load(request.user, slug, pk)
     try:
-        load_jobs.cancel_load(load=found, by=member)
+        load_jobs.cancel_load(load=upload, by=member)
     except Refused as refused:
         messages.error(request, str(refused))
-    return redirect(found)
+    return redirect(upload)
 
 
 @require_POST
 def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Discard a previewed file without loading it."""
-    member, found = collection_access.load(request.user, slug, pk)
+    member, preview = collection_access.load(request.user, slug, pk)
     try:
-        load_jobs.leave_load(preview=found, by=member)
+        load_jobs.discard_preview(preview=preview, by=member)
     except Refused as refused:
         messages.error(request, str(refused))
-        return redirect(found)
+        return redirect(preview)
     messages.success(
         request,
         _("%(file_name)s was discarded. Nothing of it was loaded.")
-        % {"file_name": found.file_name},
+        % {"file_name": preview.file_name},
     )
     return redirect("annotate:loads", slug)
 
 
-def _title(load: Load) -> str:
+def _format_title(load: Load) -> str:
     """Return the title of a load's format, or its name if the format no longer exists."""
     return FORMATS[load.format].title if load.format in FORMATS else load.format
 

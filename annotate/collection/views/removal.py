@@ -8,13 +8,13 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from annotate.collection.removal import Changed
+from annotate.collection.removal import ChangeCounts
 from base.errors import Refused
 from base.page_request import PageRequest
 
 
-def changed_rows(
-    request: PageRequest, action: Callable[[], Changed], words: Callable[[int], str], back: str
+def redirect_after_change(
+    request: PageRequest, action: Callable[[], ChangeCounts], words: Callable[[int], str], back: str
 ) -> HttpResponse:
     """Perform `action`, show what it changed or why it was refused, and redirect to `back`.
 

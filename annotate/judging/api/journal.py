@@ -12,21 +12,21 @@ from django.contrib.auth.decorators import login_not_required
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 
-from annotate.judging.actions import say_flag, say_grade
+from annotate.judging.actions import record_flag, record_grade
 from annotate.judging.journal_entries import (
     Entry,
-    Further,
-    SaidFlag,
-    SaidGrade,
-    SaidUndo,
-    Taken,
+    FlagEntry,
+    GradeEntry,
+    RegisteredEntry,
+    SavedEntry,
+    UndoEntry,
     Unreadable,
-    entries_of,
-    read,
+    parse_entries,
+    parse_entry,
     user_of,
     uuid_of,
 )
-from annotate.judging.statement import Recorded, on_number
+from annotate.judging.statement import Recorded, target_by_number
 from annotate.judging.withdrawal import withdraw
 from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
@@ -38,7 +38,7 @@ from base.users import User
 from jobs.unavailable import is_full
 
 
-class Answer(NamedTuple):
+class EntryStatus(NamedTuple):
     """The status of one journal entry.
 
     `state`: `saved` (it is in the database; `sentence` may hold a warning), `refused` (`sentence`
@@ -62,84 +62,86 @@ def journal(request: HttpRequest) -> JsonResponse:
     Without a session it returns 401 and never redirects to a page: the browser keeps the entries.
     """
     if not isinstance(request.user, User):
-        return _no(401, "Sign in; until then your answers are kept in your browser.")
+        return _problem(401, "Sign in; until then your answers are kept in your browser.")
     if request.method != "POST":
-        return _no(405, "Send entries with POST.")
+        return _problem(405, "Send entries with POST.")
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or int(length[:20]) > MAX_BODY:
-        return _no(413, f"At most {MAX_BODY:,} bytes are accepted at once.")
+        return _problem(413, f"At most {MAX_BODY:,} bytes are accepted at once.")
     known: dict[int, tuple[Membership, InstructionPair]] = {}
     try:
-        entries = entries_of(request.body)
-        answers = [_answer(entry, request.user, known) for entry in entries]
+        entries = parse_entries(request.body)
+        answers = [_save_entry(entry, request.user, known) for entry in entries]
     except Unreadable as unreadable:
-        return _no(400, str(unreadable))
+        return _problem(400, str(unreadable))
     except (OperationalError, OSError) as error:
         if not is_full(error) and not isinstance(error, OperationalError):
             raise
-        return _no(503, **unavailable_problem(error))
+        return _problem(503, **unavailable_problem(error))
     return JsonResponse({"answers": [answer._asdict() for answer in answers]})
 
 
-def _no(status: int, detail: str, **more: str) -> JsonResponse:
+def _problem(status: int, detail: str, **more: str) -> JsonResponse:
     return JsonResponse({"detail": detail, **more}, status=status)
 
 
-def _answer(
-    entry: Any, person: User, known: dict[int, tuple[Membership, InstructionPair]]
-) -> Answer:
+def _save_entry(
+    sent: Any, person: User, known: dict[int, tuple[Membership, InstructionPair]]
+) -> EntryStatus:
     """Save one entry; `known`: the pairs already looked up for earlier entries."""
-    uuid = uuid_of(entry)
-    user = user_of(entry)
+    uuid = uuid_of(sent)
+    user = user_of(sent)
     if user is not None and user != person.pk:
-        return Answer(uuid, "foreign", None, "")
+        return EntryStatus(uuid, "foreign", None, "")
     try:
-        said = read(entry)
-        if said.pair not in known:
-            known[said.pair] = access.pair(person, said.pair)
-        member, pair = known[said.pair]
-        at, told = _taken(said, member, pair)
+        entry = parse_entry(sent)
+        if entry.pair not in known:
+            known[entry.pair] = access.pair(person, entry.pair)
+        member, pair = known[entry.pair]
+        at, warning = _save(entry, member, pair)
     except Refused as refused:
-        return Answer(uuid, "refused", None, str(refused))
+        return EntryStatus(uuid, "refused", None, str(refused))
     except Http404 as missing:
-        return Answer(uuid, "refused", None, str(missing))
-    return Answer(uuid, "saved", at, told)
+        return EntryStatus(uuid, "refused", None, str(missing))
+    return EntryStatus(uuid, "saved", at, warning)
 
 
-def _taken(said: Entry, by: Membership, pair: InstructionPair) -> Taken:
-    if isinstance(said, Further):
-        return said.say(by=by, pair=pair)
-    row, told = _say(said, by, pair)
-    return Taken(row.at, told)
+def _save(entry: Entry, by: Membership, pair: InstructionPair) -> SavedEntry:
+    if isinstance(entry, RegisteredEntry):
+        return entry.save(by=by, pair=pair)
+    row, warning = _record(entry, by, pair)
+    return SavedEntry(row.at, warning)
 
 
-def _say(said: SaidGrade | SaidFlag | SaidUndo, by: Membership, pair: InstructionPair) -> Recorded:
-    on = on_number(pair, said.narrative, said.candidate, by, said.text_version)
-    if isinstance(said, SaidGrade):
-        return say_grade(
-            on=on,
-            relevance=said.relevance,
-            note=said.note,
-            evidence=said.evidence,
-            clauses=said.clauses,
-            verdicts=said.verdicts,
-            active_ms=said.active_ms,
-            pressed=said.pressed,
-            made_at=said.made_at,
-            uuid=said.uuid,
-            instead_of=said.instead_of,
+def _record(
+    entry: GradeEntry | FlagEntry | UndoEntry, by: Membership, pair: InstructionPair
+) -> Recorded:
+    target = target_by_number(pair, entry.narrative, entry.candidate, by, entry.text_version)
+    if isinstance(entry, GradeEntry):
+        return record_grade(
+            target=target,
+            relevance=entry.relevance,
+            note=entry.note,
+            evidence=entry.evidence,
+            clauses=entry.clauses,
+            verdicts=entry.verdicts,
+            active_ms=entry.active_ms,
+            pressed=entry.pressed,
+            made_at=entry.made_at,
+            uuid=entry.uuid,
+            instead_of=entry.instead_of,
             late=True,
             by=by,
         )
-    if isinstance(said, SaidFlag):
-        return say_flag(
-            on=on,
-            kind=said.flag,
-            words=said.words,
-            made_at=said.made_at,
-            uuid=said.uuid,
-            instead_of=said.instead_of,
+    if isinstance(entry, FlagEntry):
+        return record_flag(
+            target=target,
+            kind=entry.flag,
+            words=entry.words,
+            made_at=entry.made_at,
+            uuid=entry.uuid,
+            instead_of=entry.instead_of,
             late=True,
             by=by,
         )
-    return withdraw(uuid=said.undoes, pair=pair, by=by)
+    return withdraw(uuid=entry.undoes, pair=pair, by=by)

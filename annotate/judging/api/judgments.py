@@ -13,38 +13,38 @@ from rest_framework.response import Response
 
 from annotate.collection.spans import Span
 from annotate.collection.text_versions import MAX_TEXT_VERSION
-from annotate.judging.actions import say_flag, say_grade
+from annotate.judging.actions import record_flag, record_grade
 from annotate.judging.answer_rules import MAX_ACTIVE_MS, MAX_NOTE
 from annotate.judging.journal_entries import MAX_SENT_SPANS
-from annotate.judging.judging_session import numbered
-from annotate.judging.statement import On, on_number
+from annotate.judging.judging_session import spot_number
+from annotate.judging.statement import Target, target_by_number
 from annotate.judging.withdrawal import withdraw
 from annotate.judgments.models import Flag, Judgment, Repeat, Verdict
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
-from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
+from base.api.resource import KeyField, RequestBody, Resource, Scope, no_content, reads, writes
 from formats.fields import moment_problem
 
 # The largest offset in a text.
-FAR = 2**31 - 1
+MAX_OFFSET = 2**31 - 1
 
 
-def _check_moment(moment: datetime) -> None:
+def _check_time(moment: datetime) -> None:
     """Refuse a time before 1970 or in the future."""
     if moment_problem(moment):
         raise serializers.ValidationError(_("The time is before 1970 or in the future."))
 
 
-class SpanSerializer(Sent):
+class SpanSerializer(RequestBody):
     """A span of a text in Unicode code points; `end` is exclusive."""
 
-    start = serializers.IntegerField(min_value=0, max_value=FAR)
-    end = serializers.IntegerField(min_value=1, max_value=FAR)
+    start = serializers.IntegerField(min_value=0, max_value=MAX_OFFSET)
+    end = serializers.IntegerField(min_value=1, max_value=MAX_OFFSET)
 
 
-class SentJudgment(Sent):
+class SentJudgment(RequestBody):
     """A grade. The sender makes the UUID, so that sending it twice changes nothing."""
 
     uuid = serializers.UUIDField()
@@ -58,7 +58,7 @@ class SentJudgment(Sent):
         help_text="The version of the document's text that was read, 0 for none; the newest if "
         "omitted.",
     )
-    relevance = serializers.IntegerField(min_value=-(2**31), max_value=FAR)
+    relevance = serializers.IntegerField(min_value=-(2**31), max_value=MAX_OFFSET)
     note = serializers.CharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_NOTE
     )
@@ -87,7 +87,7 @@ class SentJudgment(Sent):
         required=False,
         allow_null=True,
         help_text="When it was given, by the sender's clock.",
-        validators=[_check_moment],
+        validators=[_check_time],
     )
 
     def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
@@ -128,26 +128,27 @@ class Judgments(Resource):
     def get(self, request: Request, pair: int) -> Response:
         """List your own current judgments of a pair, under whichever version they were made."""
         member, found = access.pair(self.person, pair)
-        mine = Judgment.objects.standing().filter(annotator=member, narrative__pair=found)
+        mine = Judgment.objects.not_superseded().filter(annotator=member, narrative__pair=found)
         return self.page(
-            mine.prefetch_related("verdicts"), lambda rows: [_as_json(row, member) for row in rows]
+            mine.prefetch_related("verdicts"),
+            lambda rows: [_judgment_json(row, member) for row in rows],
         )
 
-    @writes(JudgmentSerializer, sent=SentJudgment, status=201, scope=Scope.JUDGE)
+    @writes(JudgmentSerializer, body=SentJudgment, status=201, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Judge a document: 201 with the judgment, also when its UUID was sent before."""
         member, found = access.pair(self.person, pair)
-        said = self.sent()
-        row = say_grade(
-            on=_on(found, said, member),
-            relevance=said.pop("relevance"),
-            evidence=[Span(**span) for span in said.pop("evidence", ())],
-            clauses=[Span(**span) for span in said.pop("clauses", ())],
+        sent = self.body()
+        row = record_grade(
+            target=_pop_target(found, sent, member),
+            relevance=sent.pop("relevance"),
+            evidence=[Span(**span) for span in sent.pop("evidence", ())],
+            clauses=[Span(**span) for span in sent.pop("clauses", ())],
             by=member,
-            **said,
+            **sent,
         ).row
         assert isinstance(row, (Judgment, Repeat))
-        return Response(_as_json(row, member), status=201)
+        return Response(_judgment_json(row, member), status=201)
 
 
 class OwnStatement(Resource):
@@ -162,14 +163,14 @@ class OwnStatement(Resource):
         """
         member, found = access.pair(self.person, pair)
         withdraw(uuid=uuid, pair=found, by=member)
-        return done()
+        return no_content()
 
 
 class OneJudgment(OwnStatement):
     """One judgment of the requesting user."""
 
 
-class SentFlag(Sent):
+class SentFlag(RequestBody):
     """A flag instead of a grade. The sender makes the UUID."""
 
     uuid = serializers.UUIDField()
@@ -191,7 +192,7 @@ class SentFlag(Sent):
         required=False,
         allow_null=True,
         help_text="When it was given, by the sender's clock.",
-        validators=[_check_moment],
+        validators=[_check_time],
     )
 
 
@@ -222,41 +223,41 @@ class Flags(Resource):
         """List your own current flags of a pair, under whichever version they were made."""
         member, found = access.pair(self.person, pair)
         mine = Flag.objects.filter(annotator=member, narrative__pair=found, cleared_at=None)
-        return self.page(mine, lambda rows: [_flag(row, member) for row in rows])
+        return self.page(mine, lambda rows: [_flag_json(row, member) for row in rows])
 
-    @writes(FlagSerializer, sent=SentFlag, status=201, scope=Scope.JUDGE)
+    @writes(FlagSerializer, body=SentFlag, status=201, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Put a flag on a document: 201 with the flag, also when its UUID was sent before."""
         member, found = access.pair(self.person, pair)
-        said = self.sent()
-        row = say_flag(
-            on=_on(found, said, member),
+        sent = self.body()
+        row = record_flag(
+            target=_pop_target(found, sent, member),
             by=member,
-            **said,
+            **sent,
         ).row
         assert isinstance(row, (Flag, Repeat))
-        return Response(_flag(row, member), status=201)
+        return Response(_flag_json(row, member), status=201)
 
 
 class OneFlag(OwnStatement):
     """One flag of the requesting user."""
 
 
-def _on(pair: InstructionPair, said: dict[str, Any], member: Membership) -> On:
+def _pop_target(pair: InstructionPair, sent: dict[str, Any], member: Membership) -> Target:
     """Pop the target's fields from the sent data and return the target."""
-    return on_number(
-        pair, said.pop("narrative"), said.pop("candidate"), member, said.pop("text_version", None)
+    return target_by_number(
+        pair, sent.pop("narrative"), sent.pop("candidate"), member, sent.pop("text_version", None)
     )
 
 
-def _as_json(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:
+def _judgment_json(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:
     spot = Spot(row.candidate_id, isinstance(row, Repeat))
     return dict(
         JudgmentSerializer(
             {
                 "uuid": row.uuid,
                 "narrative": row.narrative_id,
-                "candidate": numbered(spot, member),
+                "candidate": spot_number(spot, member),
                 "text_version": row.text_version,
                 "relevance": row.relevance,
                 "note": row.note,
@@ -272,14 +273,14 @@ def _as_json(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:
     )
 
 
-def _flag(row: Flag | Repeat, member: Membership) -> dict[str, Any]:
-    again = isinstance(row, Repeat)
+def _flag_json(row: Flag | Repeat, member: Membership) -> dict[str, Any]:
+    is_repeat = isinstance(row, Repeat)
     return dict(
         FlagSerializer(
             {
                 "uuid": row.uuid,
                 "narrative": row.narrative_id,
-                "candidate": numbered(Spot(row.candidate_id, again), member),
+                "candidate": spot_number(Spot(row.candidate_id, is_repeat), member),
                 "text_version": row.text_version,
                 "kind": row.flag if isinstance(row, Repeat) else row.kind,
                 "words": row.note if isinstance(row, Repeat) else row.words,

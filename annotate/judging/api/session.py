@@ -12,16 +12,16 @@ from rest_framework.response import Response
 from annotate.collection.models import Document
 from annotate.judging.actions import narrative_for
 from annotate.judging.document_view import DocumentView, document_views
-from annotate.judging.judging_session import numbered, read_judging_session
+from annotate.judging.judging_session import read_judging_session, spot_number
 from annotate.judging.withdrawal import undo
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access
-from base.api.resource import Asked, Resource, Scope, reads, writes
-from base.pagination import key
+from base.api.resource import QueryParameters, Resource, Scope, reads, writes
+from base.pagination import parse_key
 
 # The most documents with their texts that are sent at once.
-MOST = 20
+MAX_DOCUMENTS = 20
 
 
 class JudgingSessionSerializer(serializers.Serializer[Any]):
@@ -90,21 +90,21 @@ class DocumentViewSerializer(serializers.Serializer[Any]):
     again = AskedRejudgingSerializer(many=True)
 
 
-class AskedDocumentViews(Asked):
+class AskedDocumentViews(QueryParameters):
     """The requested documents."""
 
     candidates = serializers.RegexField(
         r"^[0-9]{1,18}(,[0-9]{1,18})*$",
-        max_length=20 * MOST,
-        help_text=f"Their numbers, at most {MOST}, separated by commas.",
+        max_length=20 * MAX_DOCUMENTS,
+        help_text=f"Their numbers, at most {MAX_DOCUMENTS}, separated by commas.",
     )
 
     def validate_candidates(self, value: str) -> list[int]:
         """Parse the numbers."""
-        numbers = [key(part) for part in value.split(",")]
-        if len(numbers) > MOST:
+        numbers = [parse_key(part) for part in value.split(",")]
+        if len(numbers) > MAX_DOCUMENTS:
             raise serializers.ValidationError(
-                _("At most %(most)s documents are sent at once.") % {"most": MOST}
+                _("At most %(most)s documents are sent at once.") % {"most": MAX_DOCUMENTS}
             )
         return [number for number in numbers if number is not None]
 
@@ -128,17 +128,17 @@ class MyJudgingSession(Resource):
         """
         member, found = access.pair(self.person, pair)
         narrative = narrative_for(member, found)
-        at = read_judging_session(narrative=narrative, by=member)
+        session = read_judging_session(narrative=narrative, by=member)
         return Response(
             {
                 "narrative": narrative.pk,
-                "order": at.order,
-                "next": at.next(),
-                "total": at.total,
-                "settled": at.settled,
-                "judged": {str(number): grade for number, grade in at.judged.items()},
-                "flagged": {str(number): kind for number, kind in at.flagged.items()},
-                "again": sorted(at.again),
+                "order": session.order,
+                "next": session.next(),
+                "total": session.total,
+                "settled": session.settled,
+                "judged": {str(number): grade for number, grade in session.judged.items()},
+                "flagged": {str(number): kind for number, kind in session.flagged.items()},
+                "again": sorted(session.again),
             }
         )
 
@@ -148,23 +148,23 @@ class DocumentViews(Resource):
 
     tag = "Judging"
 
-    @reads(DocumentViewSerializer, asked=AskedDocumentViews, many=True)
+    @reads(DocumentViewSerializer, parameters=AskedDocumentViews, many=True)
     def get(self, request: Request, pair: int) -> Response:
         """Read some of the documents of your pool, with their texts. You must hold an assignment
         on the pair.
         """
         member, found = access.pair(self.person, pair)
-        wanted = self.asked()["candidates"]
+        numbers = self.parameters()["candidates"]
         narrative = narrative_for(member, found)
-        drawn = document_views(
+        views = document_views(
             pair=found,
             narrative=narrative,
             member=member,
             order=read_judging_session(narrative=narrative, by=member).order,
-            wanted=wanted,
+            numbers=numbers,
             grades=list(found.project.grades.order_by("value")),
         )
-        return Response([_as_json(document_view) for document_view in drawn])
+        return Response([_as_json(document_view) for document_view in views])
 
 
 class Undo(Resource):
@@ -180,7 +180,7 @@ class Undo(Resource):
         member, found = access.pair(self.person, pair)
         row: Judgment | Flag | Repeat = undo(narrative=narrative_for(member, found), by=member)
         spot = Spot(row.candidate_id, isinstance(row, Repeat))
-        return Response({"candidate": numbered(spot, member), "uuid": row.uuid})
+        return Response({"candidate": spot_number(spot, member), "uuid": row.uuid})
 
 
 def _as_json(document_view: DocumentView) -> dict[str, Any]:
@@ -195,10 +195,11 @@ def _as_json(document_view: DocumentView) -> dict[str, Any]:
         "text": document_view.text,
         "prior_relevance": document_view.prior,
         "ranks": [{"rank": rank, "run": run} for rank, run in document_view.ranks],
-        "evidence_for": document_view.wanted,
+        "evidence_for": document_view.evidence_grades,
         "relevance": document_view.given.relevance if document_view.given else None,
         "flag": document_view.flag.kind if document_view.flag else None,
         "again": [
-            {"words": one.rejudge_request.words, "open": one.open} for one in document_view.again
+            {"words": shown.rejudge_request.words, "open": shown.open}
+            for shown in document_view.again
         ],
     }

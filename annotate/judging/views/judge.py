@@ -22,20 +22,20 @@ from django.views.decorators.http import require_GET, require_POST
 from annotate.collection.models import Candidate
 from annotate.judging import actions, judging_session, statement, withdrawal
 from annotate.judging.actions import narrative_for
-from annotate.judging.document_view import document_views, judging_session_of
-from annotate.judging.finished import finished
+from annotate.judging.document_view import document_views, session_data
+from annotate.judging.finished import summarize
 from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
 from annotate.judging.judging_session import JudgingSession, read_judging_session
 from annotate.judgments import blindness, open_pairs
 from annotate.judgments.models import Flag, Repeat
-from annotate.judgments.repeats import Spot, unmasked
+from annotate.judgments.repeats import Spot, unmask
 from annotate.pairs import access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Guideline, Membership
 from base import keymap
-from base.errors import NotHere, Refused
+from base.errors import ObjectNotFound, Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from base.word_diff import diff
 
 # The most documents that are sent at once.
@@ -53,11 +53,11 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:home")
-    at = read_judging_session(narrative=narrative, by=member)
-    after = key(request.GET.get("after", ""))
-    following = at.next(after=None if after is None else _current(after, member))
+    session = read_judging_session(narrative=narrative, by=member)
+    after = parse_key(request.GET.get("after", ""))
+    following = session.next(after=None if after is None else _current_number(after, member))
     if following is None:
-        return _show(request, member, pair, narrative, None, at=at)
+        return _render_page(request, member, pair, narrative, None, session=session)
     return redirect("annotate:judge", pair.pk, following)
 
 
@@ -67,13 +67,14 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
 def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Show one document of the pool, judged or not."""
     member, pair = access.pair(request.user, pk)
-    spot = unmasked(candidate_pk, member.pk)
+    spot = unmask(candidate_pk, member.pk)
     candidate = access.candidate(pair, spot.candidate)
-    if candidate_pk != judging_session.numbered(spot, member):
+    if candidate_pk != judging_session.spot_number(spot, member):
         # The number is from before the project had repeats, or from a page that has none.
-        return redirect("annotate:judge", pair.pk, judging_session.numbered(spot, member))
+        return redirect("annotate:judge", pair.pk, judging_session.spot_number(spot, member))
     try:
-        return _show(request, member, pair, narrative_for(member, pair), candidate, candidate_pk)
+        narrative = narrative_for(member, pair)
+        return _render_page(request, member, pair, narrative, candidate, candidate_pk)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:home")
@@ -85,24 +86,24 @@ def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
 def documents(request: PageRequest, pk: int) -> HttpResponse:
     """Render requested documents (`?candidate=93&candidate=94`) for the script to keep ready."""
     member, pair = access.pair(request.user, pk)
-    asked = [key(value) for value in request.GET.getlist("candidate")[:MAX_DOCUMENTS]]
+    numbers = [parse_key(value) for value in request.GET.getlist("candidate")[:MAX_DOCUMENTS]]
     try:
         narrative = narrative_for(member, pair)
     except Refused as refused:
         return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
     grades = list(pair.project.grades.order_by("value"))
-    drawn = document_views(
+    views = document_views(
         pair=pair,
         narrative=narrative,
         member=member,
         order=read_judging_session(narrative=narrative, by=member).order
         if pair.project.repeat_percent
-        else judging_session.order(pair=pair, by=member),
-        wanted=[candidate for candidate in asked if candidate is not None],
+        else judging_session.judging_order(pair=pair, by=member),
+        numbers=[number for number in numbers if number is not None],
         grades=grades,
     )
-    stage = {"document_views": drawn, "grades": grades, "project": pair.project, "pair": pair}
-    return render(request, "judging/documents.html", stage)
+    context = {"document_views": views, "grades": grades, "project": pair.project, "pair": pair}
+    return render(request, "judging/documents.html", context)
 
 
 @require_POST
@@ -117,26 +118,26 @@ def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     try:
         if not form.is_valid():
             raise Refused(_first_error(form))
-        said = form.cleaned_data
-        actions.say_grade(
-            on=statement.on_number(
-                pair, said["narrative"], candidate_pk, member, said["text_version"]
+        data = form.cleaned_data
+        actions.record_grade(
+            target=statement.target_by_number(
+                pair, data["narrative"], candidate_pk, member, data["text_version"]
             ),
-            relevance=said["relevance"],
-            note=said["note"],
-            evidence=said["evidence"],
-            clauses=said["clauses"],
-            verdicts=said["verdicts"],
-            active_ms=said["active_ms"],
-            pressed=said["pressed"],
-            uuid=said["uuid"],
+            relevance=data["relevance"],
+            note=data["note"],
+            evidence=data["evidence"],
+            clauses=data["clauses"],
+            verdicts=data["verdicts"],
+            active_ms=data["active_ms"],
+            pressed=data["pressed"],
+            uuid=data["uuid"],
             by=member,
         )
-    except NotHere as not_here:
+    except ObjectNotFound as not_here:
         raise Http404(str(not_here)) from not_here
     except Refused as refused:
-        return _refusal(request, member, pair, candidate_pk, str(refused))
-    return _onward(pair, candidate_pk, said["back"])
+        return _render_refusal(request, member, pair, candidate_pk, str(refused))
+    return _redirect_onward(pair, candidate_pk, data["back"])
 
 
 @require_POST
@@ -147,20 +148,20 @@ def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     try:
         if not form.is_valid():
             raise Refused(_first_error(form))
-        said = form.cleaned_data
-        actions.say_flag(
-            on=statement.on_number(
-                pair, said["narrative"], candidate_pk, member, said["text_version"]
+        data = form.cleaned_data
+        actions.record_flag(
+            target=statement.target_by_number(
+                pair, data["narrative"], candidate_pk, member, data["text_version"]
             ),
-            kind=said["kind"],
-            words=said["words"],
+            kind=data["kind"],
+            words=data["words"],
             by=member,
         )
-    except NotHere as not_here:
+    except ObjectNotFound as not_here:
         raise Http404(str(not_here)) from not_here
     except Refused as refused:
-        return _refusal(request, member, pair, candidate_pk, str(refused))
-    return _onward(pair, candidate_pk, said["back"])
+        return _render_refusal(request, member, pair, candidate_pk, str(refused))
+    return _redirect_onward(pair, candidate_pk, data["back"])
 
 
 @require_POST
@@ -178,11 +179,11 @@ def undo(request: PageRequest, pk: int) -> HttpResponse:
     messages.info(request, _("Taken back."))
     spot = Spot(row.candidate_id, isinstance(row, Repeat))
     if request.POST.get("back") == BackForm.LIST and not spot.again:
-        return redirect(_list_url(pair, judging_session.numbered(spot, member)))
-    return redirect("annotate:judge", pair.pk, judging_session.numbered(spot, member))
+        return redirect(_list_url(pair, judging_session.spot_number(spot, member)))
+    return redirect("annotate:judge", pair.pk, judging_session.spot_number(spot, member))
 
 
-def _show(
+def _render_page(
     request: PageRequest,
     member: Membership,
     pair: InstructionPair,
@@ -191,80 +192,80 @@ def _show(
     number: int | None = None,
     more: Mapping[str, Any] | None = None,
     status: int = 200,
-    at: JudgingSession | None = None,
+    session: JudgingSession | None = None,
 ) -> HttpResponse:
     """Render the page for the document with this number, or the end page for None."""
-    at = at or read_judging_session(narrative=narrative, by=member)
+    session = session or read_judging_session(narrative=narrative, by=member)
     grades = list(pair.project.grades.order_by("value"))
     keys = keymap.keys_for(request.user)
-    grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
+    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("judge", keys))
     for grade in grades:
         grade.key = grade_keys[grade.value]
-    stage = {
+    context = {
         "project": pair.project,
         "member": member,
         "pair": pair,
-        **asked(pair, narrative),
+        **question_context(pair, narrative),
         "narrative": narrative,
         "grades": grades,
         "candidate": candidate,
         "keys": keys,
-        "judging_session": judging_session_of(
+        "judging_session": session_data(
             member=member,
             pair=pair,
             narrative=narrative,
             number=number,
-            at=at,
+            session=session,
             grades=grades,
             keys=grade_keys,
         ),
-        "done": at.settled,
-        "total": at.total,
-        "can_undo": bool(at.history),
-        "finished": finished(pair, at, grades),
+        "done": session.settled,
+        "total": session.total,
+        "can_undo": bool(session.history),
+        "finished": summarize(pair, session, grades),
         "kinds": Flag.Kind,
         "more": open_pairs.is_any_open(task=Assignment.Task.JUDGE, by=member),
         "hides_figures": blindness.hides_figures(task=Assignment.Task.JUDGE, by=member),
         "uuid": uuid4(),
         **(
-            _document(member, pair, narrative, number, at, grades)
+            _document_context(member, pair, narrative, number, session, grades)
             if number is not None
-            else _end(pair, at)
+            else _end_context(pair, session)
         ),
         **(more or {}),
     }
-    return render(request, "judging/judge.html", stage, status=status)
+    return render(request, "judging/judge.html", context, status=status)
 
 
-def asked(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
+def question_context(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
     """Return the context of the pair's texts, which stay on the page as documents change."""
     original = pair.current(Narrative.Side.ORIGINAL)
-    altered = original is not None and original.text and original != narrative
+    is_altered = original is not None and original.text and original != narrative
     return {
         "query": pair.query,
         "original": original,
-        "pieces": diff(original.text, narrative.text) if original and altered else None,
+        "pieces": diff(original.text, narrative.text) if original and is_altered else None,
         "guideline": Guideline.objects.latest_of(pair.project),
     }
 
 
-def _document(
+def _document_context(
     member: Membership,
     pair: InstructionPair,
     narrative: Narrative,
     number: int,
-    at: JudgingSession,
+    session: JudgingSession,
     grades: list[Any],
 ) -> dict[str, Any]:
     """Return the context of one document: its view, this judge's answer and its neighbours."""
-    if number not in at.order:
+    if number not in session.order:
         raise Refused(_("This document is not among those to be judged for this query."))
     (document_view,) = document_views(
         pair=pair,
         narrative=narrative,
         member=member,
-        order=at.order,
-        wanted=[number],
+        order=session.order,
+        numbers=[number],
         grades=grades,
     )
     return {
@@ -273,16 +274,16 @@ def _document(
         "given": document_view.given,
         "flag": document_view.flag,
         "note": document_view.given.note if document_view.given else "",
-        "saved_at": said.at if (said := document_view.given or document_view.flag) else None,
-        "previous_url": _judge_url(pair, at.before(number)),
-        "next_url": _judge_url(pair, at.behind(number)),
+        "saved_at": answer.at if (answer := document_view.given or document_view.flag) else None,
+        "previous_url": _judge_url(pair, session.before(number)),
+        "next_url": _judge_url(pair, session.following(number)),
     }
 
 
-def _end(pair: InstructionPair, at: JudgingSession) -> dict[str, Any]:
+def _end_context(pair: InstructionPair, session: JudgingSession) -> dict[str, Any]:
     """Return the context of the end page: a link back to the last document."""
     return {
-        "previous_url": _judge_url(pair, at.order[-1] if at.order else None),
+        "previous_url": _judge_url(pair, session.order[-1] if session.order else None),
     }
 
 
@@ -290,16 +291,16 @@ def _judge_url(pair: InstructionPair, number: int | None) -> str | None:
     return None if number is None else reverse("annotate:judge", args=[pair.pk, number])
 
 
-def _current(number: int, member: Membership) -> int:
+def _current_number(number: int, member: Membership) -> int:
     """Return the judge's current number of a document, given one that may be outdated."""
     try:
-        return judging_session.numbered(unmasked(number, member.pk), member)
+        return judging_session.spot_number(unmask(number, member.pk), member)
     except ValueError:
         # Not a valid number: it is in no order, and no document is found by it.
         return number
 
 
-def _onward(pair: InstructionPair, number: int, back: str) -> HttpResponse:
+def _redirect_onward(pair: InstructionPair, number: int, back: str) -> HttpResponse:
     """Redirect to the next document or the end, or back to the document's row in the list."""
     if back == BackForm.LIST:
         return redirect(_list_url(pair, number))
@@ -312,7 +313,7 @@ def _list_url(pair: InstructionPair, number: int) -> str:
     return f"{url}?at={number}#row-{number}"
 
 
-def _refusal(
+def _render_refusal(
     request: PageRequest,
     member: Membership,
     pair: InstructionPair,
@@ -320,9 +321,9 @@ def _refusal(
     sentence: str,
 ) -> HttpResponse:
     """Show the document again with the reason for the refusal and the text that was typed."""
-    number = _current(number, member)
-    candidate = access.candidate(pair, unmasked(number, member.pk).candidate)
-    said = {
+    number = _current_number(number, member)
+    candidate = access.candidate(pair, unmask(number, member.pk).candidate)
+    typed = {
         "error": sentence,
         "note": _printable(request.POST.get("note", "")),
         "typed_kind": request.POST.get("kind", ""),
@@ -330,7 +331,7 @@ def _refusal(
     }
     try:
         narrative = narrative_for(member, pair)
-        return _show(request, member, pair, narrative, candidate, number, said, status=422)
+        return _render_page(request, member, pair, narrative, candidate, number, typed, status=422)
     except Refused:
         messages.error(request, sentence)
         return redirect("annotate:home")

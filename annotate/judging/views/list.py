@@ -17,12 +17,16 @@ from django.views.decorators.http import require_GET
 from annotate.collection.models import Candidate
 from annotate.judging.actions import narrative_for
 from annotate.judging.answer_rules import grades_that_need_evidence
-from annotate.judging.document_view import Again, judging_session_of, rejudge_requests
+from annotate.judging.document_view import (
+    ShownRejudgeRequest,
+    read_rejudge_requests,
+    session_data,
+)
 from annotate.judging.judging_session import JudgingSession, read_judging_session, without_repeats
-from annotate.judging.views.judge import asked
-from annotate.judgments.document_names import Name, names_to, neutral_name
+from annotate.judging.views.judge import question_context
+from annotate.judgments.document_names import Name, names_for, neutral_name
 from annotate.judgments.models import Flag, Judgment
-from annotate.judgments.repeats import unmasked
+from annotate.judgments.repeats import unmask
 from annotate.pairs import access
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
@@ -30,12 +34,12 @@ from annotate.projects.models import Grade, Membership, Project
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
 # Rows per page.
 WINDOW = 100
 
-ASIDE = {Flag.Kind.CANNOT_JUDGE.value, Flag.Kind.PROBLEM.value}
+FINAL_FLAGS = {Flag.Kind.CANNOT_JUDGE.value, Flag.Kind.PROBLEM.value}
 
 
 @dataclass(frozen=True)
@@ -43,15 +47,15 @@ class Row:
     """One document of the pool, and the judge's answer to it."""
 
     # Its position in the judge's order, from 1.
-    place: int
+    position: int
     # The document's number on the judge's pages.
     number: int
     name: Name
     judgment: Judgment | None
     flag: Flag | None
-    again: list[Again]
+    again: list[ShownRejudgeRequest]
     # The grades that need a marked passage: these can be given only on the document's own page.
-    wanted: list[int]
+    evidence_grades: list[int]
     # Whether the judgment holds more than a grade: it can be changed only on that page too.
     more: bool
     # The newest text version of the document, which the row opens; 0 if it has no text.
@@ -76,7 +80,7 @@ class Window:
     # The words that the names of the rows contain; "" for all rows.
     find: str
     # Positions in the whole order, from 1, each with the number of the document there.
-    places: list[tuple[int, int]]
+    positions: list[tuple[int, int]]
     # The first and the last of the matching rows on this page, from 1, and how many rows match.
     first: int
     last: int
@@ -95,25 +99,25 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     grades = list(pair.project.grades.order_by("value"))
-    at = without_repeats(read_judging_session(narrative=narrative, by=member), member)
+    session = without_repeats(read_judging_session(narrative=narrative, by=member), member)
     find = request.GET.get("find", "").replace("\0", "").strip()[:200]
-    found = _named(member, narrative, at, find) if find else None
-    shown = window(at, request.GET, found=found, find=find)
+    found = _find_by_name(member, narrative, session, find) if find else None
+    shown = window(session, request.GET, found=found, find=find)
     rows = _rows(pair.project, narrative, member, shown, grades)
     keys = keymap.keys_for(request.user)
-    grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
+    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("judge", keys))
     context = {
         "project": pair.project,
         "member": member,
         "pair": pair,
         "narrative": narrative,
-        **asked(pair, narrative),
-        "done": at.settled,
-        "total": at.total,
+        **question_context(pair, narrative),
+        "done": session.settled,
+        "total": session.total,
         "keys": keys,
         "grades": grades,
         "grade_keys": grade_keys,
-        "filters": filters(at, grades),
+        "filters": filters(session, grades),
         "shown": shown,
         "rows": rows,
         "kinds": Flag.Kind,
@@ -122,12 +126,12 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         # The script keeps its data on the whole pool while it moves from page to page.
         "judging_session": None
         if "x-part" in request.headers
-        else judging_session_of(
+        else session_data(
             member=member,
             pair=pair,
             narrative=narrative,
             number=None,
-            at=at,
+            session=session,
             grades=grades,
             keys=grade_keys,
         ),
@@ -135,55 +139,61 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
     return render(request, "judging/listing.html", context)
 
 
-def filters(at: JudgingSession, grades: list[Grade]) -> list[Filter]:
+def filters(session: JudgingSession, grades: list[Grade]) -> list[Filter]:
     """Return the filters of the list, each with its number of matching rows."""
-    given = Counter(at.judged.values())
-    flags = Counter(at.flagged.values())
+    counts = Counter(session.judged.values())
+    flags = Counter(session.flagged.values())
+    unanswered = session.total - len(session.judged) - len(session.flagged)
     return [
-        Filter("", _("All"), at.total),
-        *([Filter("again", _("Look again"), len(at.again))] if at.asked else []),
-        Filter("open", _("Not yet judged"), at.total - len(at.judged) - len(at.flagged)),
+        Filter("", _("All"), session.total),
+        *([Filter("again", _("Look again"), len(session.again))] if session.rejudge_uuids else []),
+        Filter("open", _("Not yet judged"), unanswered),
         Filter("later", _("Later"), flags[Flag.Kind.LATER]),
-        Filter("aside", _("Flagged"), sum(flags[kind] for kind in ASIDE)),
-        *(Filter(str(one.value), one.name, given[one.value], one.value) for one in grades),
+        Filter("aside", _("Flagged"), sum(flags[kind] for kind in FINAL_FLAGS)),
+        *(
+            Filter(str(grade.value), grade.name, counts[grade.value], grade.value)
+            for grade in grades
+        ),
     ]
 
 
-def _named(member: Membership, narrative: Narrative, at: JudgingSession, find: str) -> set[int]:
+def _find_by_name(
+    member: Membership, narrative: Narrative, session: JudgingSession, find: str
+) -> set[int]:
     """Return the numbers of the documents whose name, as the judge sees it, has all these words.
 
     A hidden id or title matches nothing: only names as they are shown decide.
     """
     terms = find.casefold().split()
-    numbers = {unmasked(number, member.pk).candidate: number for number in at.order}
+    numbers = {unmask(number, member.pk).candidate: number for number in session.order}
     pool = Candidate.objects.filter(in_pool_of(narrative.pair_id), query=narrative.pair.query)
     matching = pool
     for term in terms:
         matching = matching.filter(
             Q(document__title__icontains=term) | Q(document__doc_id__icontains=term)
         )
-    wanted = set(matching.values_list("pk", flat=True)) | {
+    candidates = set(matching.values_list("pk", flat=True)) | {
         pk
         for pk, document in pool.values_list("pk", "document_id")
-        if _has(neutral_name(document, member.project_id), terms)
+        if _contains_all(neutral_name(document, member.project_id), terms)
     }
-    rows = pool.select_related("document").in_bulk(list(wanted & numbers.keys()))
-    names = names_to(member, list(rows.values()), under=narrative)
+    rows = pool.select_related("document").in_bulk(list(candidates & numbers.keys()))
+    names = names_for(member, list(rows.values()), under=narrative)
     return {
         numbers[pk]
         for pk, name in names.items()
-        if _has(f"{name.label} {name.doc_id or ''}", terms)
+        if _contains_all(f"{name.label} {name.doc_id or ''}", terms)
     }
 
 
-def _has(name: str, terms: list[str]) -> bool:
+def _contains_all(name: str, terms: list[str]) -> bool:
     """Return whether a name contains all these terms, also as parts of words."""
     return all(term in name.casefold() for term in terms)
 
 
 def window(
-    at: JudgingSession,
-    asked: QueryDict,
+    session: JudgingSession,
+    params: QueryDict,
     size: int = WINDOW,
     *,
     found: Collection[int] | None = None,
@@ -195,50 +205,50 @@ def window(
     `?after=` and `?before=`: a position; `?at=`: a document, which selects the page that holds it,
     without the filter if the filter excludes it. Invalid values are ignored.
     """
-    show = asked.get("show", "")
-    keeps = _keeps(show, at)
-    kept = [
-        (n, c)
-        for n, c in enumerate(at.order, start=1)
-        if keeps(c) and (found is None or c in found)
+    show = params.get("show", "")
+    matches = _filter_predicate(show, session)
+    matching = [
+        (position, number)
+        for position, number in enumerate(session.order, start=1)
+        if matches(number) and (found is None or number in found)
     ]
-    wanted = key(asked.get("at", ""))
-    if wanted is not None and wanted not in {candidate for _, candidate in kept}:
-        show, find, kept = "", "", list(enumerate(at.order, start=1))
-    places = [place for place, _ in kept]
+    document = parse_key(params.get("at", ""))
+    if document is not None and document not in {number for _, number in matching}:
+        show, find, matching = "", "", list(enumerate(session.order, start=1))
+    positions = [position for position, _ in matching]
     start = 0
-    if wanted in at.order:
-        start = bisect_left(places, at.order.index(wanted) + 1) // size * size
-    elif (after := key(asked.get("after", ""))) is not None:
-        start = bisect_right(places, after)
-    elif (before := key(asked.get("before", ""))) is not None:
-        start = max(0, bisect_left(places, before) - size)
-    part = kept[start : start + size]
+    if document in session.order:
+        start = bisect_left(positions, session.order.index(document) + 1) // size * size
+    elif (after := parse_key(params.get("after", ""))) is not None:
+        start = bisect_right(positions, after)
+    elif (before := parse_key(params.get("before", ""))) is not None:
+        start = max(0, bisect_left(positions, before) - size)
+    part = matching[start : start + size]
     end = start + len(part)
     return Window(
         show=show,
         find=find,
-        places=part,
+        positions=part,
         first=start + 1,
         last=end,
-        of=len(kept),
-        previous=_link(show, find, before=part[0][0]) if start and part else "",
-        next=_link(show, find, after=part[-1][0]) if end < len(kept) else "",
+        of=len(matching),
+        previous=_page_link(show, find, before=part[0][0]) if start and part else "",
+        next=_page_link(show, find, after=part[-1][0]) if end < len(matching) else "",
     )
 
 
-def _keeps(show: str, at: JudgingSession) -> Callable[[int], bool]:
+def _filter_predicate(show: str, session: JudgingSession) -> Callable[[int], bool]:
     """Return the predicate of a filter; an unknown filter matches every document."""
     if show == "open":
-        return lambda candidate: candidate not in at.judged and candidate not in at.flagged
+        return lambda number: number not in session.judged and number not in session.flagged
     if show == "again":
-        return lambda candidate: candidate in at.again
+        return lambda number: number in session.again
     if show == "later":
-        return lambda candidate: at.flagged.get(candidate) == Flag.Kind.LATER
+        return lambda number: session.flagged.get(number) == Flag.Kind.LATER
     if show == "aside":
-        return lambda candidate: at.flagged.get(candidate) in ASIDE
+        return lambda number: session.flagged.get(number) in FINAL_FLAGS
     if show.removeprefix("-").isdecimal() and len(show) < 19:
-        return lambda candidate: at.judged.get(candidate) == int(show)
+        return lambda number: session.judged.get(number) == int(show)
     return lambda _: True
 
 
@@ -250,39 +260,44 @@ def _rows(
     grades: list[Grade],
 ) -> list[Row]:
     """Return the rows of a page: seven queries, none of which reads a text."""
-    keys = {number: unmasked(number, member.pk).candidate for _, number in shown.places}
-    wanted = list(keys.values())
-    mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
-    candidates = Candidate.with_removed.select_related("document").in_bulk(wanted)
+    keys = {number: unmask(number, member.pk).candidate for _, number in shown.positions}
+    pks = list(keys.values())
+    mine = {"narrative": narrative, "annotator": member, "candidate__in": pks}
+    candidates = Candidate.with_removed.select_related("document").in_bulk(pks)
     judgments = {
-        given.candidate_id: given
-        for given in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
+        judgment.candidate_id: judgment
+        for judgment in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
-    again = rejudge_requests(narrative, member, wanted, flags)
+    again = read_rejudge_requests(narrative, member, pks, flags)
     values = [grade.value for grade in grades]
-    names = names_to(member, list(candidates.values()), under=narrative)
+    names = names_for(member, list(candidates.values()), under=narrative)
     return [
         Row(
-            place=place,
+            position=position,
             number=number,
             name=names[pk],
-            judgment=(given := judgments.get(pk)),
+            judgment=(judgment := judgments.get(pk)),
             flag=flags.get(pk),
             again=again.get(pk, []),
-            wanted=grades_that_need_evidence(project, candidates[pk].prior_relevance, values),
-            more=given is not None
-            and bool(given.note or given.evidence or given.clauses or given.verdicts.all()),
+            evidence_grades=grades_that_need_evidence(
+                project, candidates[pk].prior_relevance, values
+            ),
+            more=judgment is not None and _has_details(judgment),
             text_version=candidates[pk].document.text_version or 0,
         )
-        for place, number in shown.places
+        for position, number in shown.positions
         for pk in (keys[number],)
     ]
 
 
-def _link(show: str, find: str, **place: int) -> str:
+def _has_details(judgment: Judgment) -> bool:
+    return bool(judgment.note or judgment.evidence or judgment.clauses or judgment.verdicts.all())
+
+
+def _page_link(show: str, find: str, **position: int) -> str:
     link = QueryDict(mutable=True)
     link.update({"show": show} if show else {})
     link.update({"find": find} if find else {})
-    link.update({name: str(value) for name, value in place.items()})
+    link.update({name: str(value) for name, value in position.items()})
     return f"?{link.urlencode()}"

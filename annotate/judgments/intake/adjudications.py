@@ -98,7 +98,7 @@ def _link(intake: Intake, newest: int) -> None:
         """
     )
     rows = list(adjudication_chain.adjudications(project, texts=True))
-    fresh = chain.unlinked(adjudication_chain.KIND, project, rows)
+    fresh = chain.find_unlinked(adjudication_chain.KIND, project, rows)
     adjudication_chain.follow(
         project,
         new={key for key in fresh if key > newest},

@@ -11,7 +11,7 @@ from base import bulk
 
 def refuse_other_relevance(intake: Intake) -> None:
     """Refuse a second, different relevance by one rater for one document, unless times differ."""
-    intake.refuse_found(
+    intake.refuse_rows(
         f"""
         SELECT n, place, place AS here, first_place, doc_id, query_id, rater FROM (
             SELECT s.*, FIRST_VALUE(place) OVER w AS first_place,
@@ -27,14 +27,14 @@ def refuse_other_relevance(intake: Intake) -> None:
         lambda place, first, doc_id, query_id, rater: (
             f"{rater} has given document {doc_id}"
             f"{f' of query {query_id}' if query_id else ''} another relevance on "
-            f"{intake.line(first, place)}"
+            f"{intake.describe_place(first, place)}"
         ),
     )
 
 
 def refuse_other_content(intake: Intake) -> None:
     """Refuse a UUID that another line of the file uses for other content."""
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT n, place, place AS here, first_place, what, uuid FROM (
             SELECT s.*, FIRST_VALUE(place) OVER w AS first_place,
@@ -51,7 +51,7 @@ def refuse_other_content(intake: Intake) -> None:
         """,
         lambda place, first, what, key: (
             f"the UUID {uuid.UUID(str(key))} is that of another {what} on "
-            f"{intake.line(first, place)}"
+            f"{intake.describe_place(first, place)}"
         ),
     )
 
@@ -77,12 +77,12 @@ def note_ungraded(intake: Intake) -> None:
     if ungraded := bulk.number(
         "SELECT COUNT(*) FROM stage_statements WHERE ungraded = 1 AND ended_at IS NULL"
     ):
-        lines, kept = (
+        lines, outcome = (
             ("1 line has", "kept as a flag")
             if ungraded == 1
             else (f"{ungraded:,} lines have", "kept as flags")
         )
         intake.report.notes.append(
-            f"{lines} the value {intake.options.no_grade}, which means no grade: {kept}, "
+            f"{lines} the value {intake.options.no_grade}, which means no grade: {outcome}, "
             "“cannot judge”"
         )

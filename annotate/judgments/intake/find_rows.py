@@ -20,7 +20,7 @@ def find_pairs(intake: Intake) -> None:
     if intake.report.refused:
         return
     _point_to_pairs(intake)
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT n, place, pair_id FROM stage_statements
         WHERE pair IS NULL AND pair_id IS NOT NULL
@@ -29,7 +29,7 @@ def find_pairs(intake: Intake) -> None:
         lambda pair_id: f"there is no instruction pair {pair_id} in this project: load it first",
     )
     _find_sole_pairs(intake)
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT s.n, s.place, s.query_id FROM stage_statements s
         CROSS JOIN annotate_instructionpair p
@@ -60,7 +60,7 @@ def _find_sole_pairs(intake: Intake) -> None:
         """
     )
     bulk.index("stage_pairs_of", "query_id")
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT s.n, s.place, s.query_id, x.pairs FROM stage_statements s
         JOIN stage_pairs_of x ON x.query_id = s.query_id
@@ -123,8 +123,8 @@ def _make_pairs(intake: Intake) -> None:
         WHERE NOT EXISTS (SELECT 1 FROM annotate_narrative v WHERE v.pair_id = s.pair)
         """
     )
-    intake.rows("pairs").new += made
-    intake.rows("narratives").new += written
+    intake.row_counts("pairs").new += made
+    intake.row_counts("narratives").new += written
 
 
 def find_candidates(intake: Intake) -> None:
@@ -142,9 +142,9 @@ def find_candidates(intake: Intake) -> None:
     )
     if joined:
         _point_to_candidates(intake)
-    candidates = intake.rows("candidates")
+    candidates = intake.row_counts("candidates")
     candidates.new += joined
-    if not intake.brings(Qrels):
+    if not intake.has_records(Qrels):
         candidates.unchanged += (
             bulk.number("SELECT COUNT(DISTINCT candidate) FROM stage_statements") - joined
         )
@@ -199,7 +199,7 @@ def find_texts(intake: Intake) -> None:
 
 def find_narratives(intake: Intake, renamed: Stage) -> None:
     """Find the narrative version of each statement: the one it names, or the current one."""
-    if intake.brings(Pairs):
+    if intake.has_records(Pairs):
         # Claims are about the narratives they came with, even after these were rewritten.
         bulk.index("stage_narratives", "pair_id, side")
         intake.run(
@@ -236,7 +236,7 @@ def find_narratives(intake: Intake, renamed: Stage) -> None:
         WHERE known IS NULL
         """
     )
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT s.n, s.place, p.pair_id, s.side, s.version, (
             SELECT MAX(x.version) FROM annotate_narrative x

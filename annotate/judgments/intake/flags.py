@@ -13,9 +13,9 @@ def write(intake: Intake) -> None:
     """Write the flags that the project does not have yet."""
     end_known(intake, "stage_statements", FLAG.table, FLAG.ended, where=FLAG.where)
     supersede.end_all_but_the_last(intake, FLAG)
-    supersede.find_what_gives_way(intake, FLAG)
-    supersede.end_what_came_earlier(intake, FLAG)
-    supersede.give_way(intake, FLAG)
+    supersede.find_superseded(intake, FLAG)
+    supersede.end_outdated(intake, FLAG)
+    supersede.supersede_current(intake, FLAG)
     intake.run(
         f"""
         INSERT INTO annotate_flag (uuid, narrative_id, candidate_id, annotator_id, kind, words,

@@ -24,11 +24,11 @@ def write(intake: Intake) -> None:
         where=JUDGMENT.where,
     )
     supersede.end_all_but_the_last(intake, JUDGMENT)
-    supersede.find_what_gives_way(intake, JUDGMENT)
-    _repeat_undated(intake)
-    _find_same(intake)
-    supersede.end_what_came_earlier(intake, JUDGMENT)
-    supersede.give_way(intake, JUDGMENT)
+    supersede.find_superseded(intake, JUDGMENT)
+    _renew_undated(intake)
+    _match_current(intake)
+    supersede.end_outdated(intake, JUDGMENT)
+    supersede.supersede_current(intake, JUDGMENT)
     intake.run(
         """
         INSERT INTO annotate_judgment (uuid, narrative_id, candidate_id, annotator_id,
@@ -47,7 +47,7 @@ def write(intake: Intake) -> None:
     supersede.count(intake, JUDGMENT, "judgments", "judged IS NOT NULL AND ended_at IS NULL")
 
 
-def _repeat_undated(intake: Intake) -> None:
+def _renew_undated(intake: Intake) -> None:
     """Turn a known, undated judgment that another file has superseded since into a new one.
 
     If the person has judged again on a page since, nothing changes.
@@ -82,7 +82,7 @@ def _repeat_undated(intake: Intake) -> None:
     )
 
 
-def _find_same(intake: Intake) -> None:
+def _match_current(intake: Intake) -> None:
     """Match statements without a UUID to the current judgment if it has the same content."""
     intake.run(
         f"""
@@ -112,7 +112,7 @@ def write_verdicts(intake: Intake) -> None:
         ORDER BY x.n
         """
     )
-    verdicts = intake.rows("verdicts")
+    verdicts = intake.row_counts("verdicts")
     verdicts.new += written
     verdicts.unchanged += (
         bulk.number(

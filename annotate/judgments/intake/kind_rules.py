@@ -32,19 +32,19 @@ class LoadRule(StrEnum):
     DIMENSION = "dimension"
 
 
-def tell_broken_rules(intake: Intake) -> None:
+def report_broken_rules(intake: Intake) -> None:
     """Report the rows of a file that break rules of the project's kind."""
-    intake.report.forget_broken()
+    intake.report.clear_broken()
     for rule in kind_of(intake.project.kind).load_rules:
         _RULES[LoadRule(rule.rule)](intake, rule.limits)
 
 
 def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
     """Report instructions whose labels have too few relevant documents."""
-    if not intake.brings(Pairs):
+    if not intake.has_records(Pairs):
         return
     least = limits["least"]
-    intake.tell_found(
+    intake.report_broken_rows(
         f"""
         SELECT s.n, s.place, s.pair_id, COUNT(DISTINCT CASE
             WHEN j.relevance >= %(relevant_from)s THEN j.candidate_id END) AS relevant
@@ -69,9 +69,9 @@ def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
 
 def _reversed(intake: Intake, limits: Mapping[str, int]) -> None:
     """Report reversed instructions without the instruction that they reverse."""
-    if not intake.brings(Pairs):
+    if not intake.has_records(Pairs):
         return
-    intake.tell_found(
+    intake.report_broken_rows(
         """
         SELECT MIN(s.n) AS n, MIN(s.place) AS place, s.pair_id
         FROM stage_narratives s
@@ -87,9 +87,9 @@ def _reversed(intake: Intake, limits: Mapping[str, int]) -> None:
 
 def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
     """Report narratives with too many conditions, and labels above the number of conditions."""
-    if intake.brings(Pairs):
+    if intake.has_records(Pairs):
         most = limits["most"]
-        intake.tell_found(
+        intake.report_broken_rows(
             """
             SELECT MIN(s.n) AS n, MIN(s.place) AS place, s.pair_id, COUNT(*) AS conditions
             FROM stage_conditions s
@@ -101,18 +101,18 @@ def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
             most=most,
         )
     of_narrative = "SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = "
-    if intake.brings(Statements):
-        intake.tell_found(
+    if intake.has_records(Statements):
+        intake.report_broken_rows(
             f"""
             SELECT s.n, s.place, s.doc_id, s.relevance, ({of_narrative} s.narrative) AS conditions
             FROM stage_statements s
             WHERE s.what = 'judgment' AND s.relevance > ({of_narrative} s.narrative)
             AND EXISTS (SELECT 1 FROM annotate_condition c WHERE c.narrative_id = s.narrative)
             """,  # noqa: S608 (our own statements)
-            _above,
+            _too_many_conditions,
         )
-    if intake.brings(Qrels):
-        intake.tell_found(
+    if intake.has_records(Qrels):
+        intake.report_broken_rows(
             f"""
             SELECT n, place, doc_id, relevance, conditions FROM (
                 SELECT s.n, s.place, s.doc_id, s.relevance, (
@@ -124,11 +124,11 @@ def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
                 FROM stage_qrels s
             ) counted WHERE conditions > 0 AND relevance > conditions
             """,  # noqa: S608
-            _above,
+            _too_many_conditions,
         )
 
 
-def _above(doc_id: str, relevance: int, conditions: int) -> str:
+def _too_many_conditions(doc_id: str, relevance: int, conditions: int) -> str:
     return (
         f"{doc_id} is labelled as meeting {relevance} conditions, but there "
         f"{'is' if conditions == 1 else 'are'} {conditions}"
@@ -137,9 +137,9 @@ def _above(doc_id: str, relevance: int, conditions: int) -> str:
 
 def _category(intake: Intake, limits: Mapping[str, int]) -> None:
     """Report instructions whose category is not one of the project's types, if it has types."""
-    if not intake.brings(Pairs):
+    if not intake.has_records(Pairs):
         return
-    intake.tell_found(
+    intake.report_broken_rows(
         "SELECT s.n, s.place, s.category FROM stage_pairs s "  # noqa: S608 (our own condition)
         f"WHERE s.category <> '' AND {_UNKNOWN.format('s.category')}",
         lambda category: f"the category {category} is not one of the project's types",
@@ -148,9 +148,9 @@ def _category(intake: Intake, limits: Mapping[str, int]) -> None:
 
 def _dimension(intake: Intake, limits: Mapping[str, int]) -> None:
     """Report conditions whose dimension is not one of the project's types, if it has types."""
-    if not intake.brings(Pairs):
+    if not intake.has_records(Pairs):
         return
-    intake.tell_found(
+    intake.report_broken_rows(
         "SELECT s.n, s.place, s.name FROM stage_conditions s "  # noqa: S608 (our own condition)
         f"WHERE s.name <> '' AND {_UNKNOWN.format('s.name')}",
         lambda name: f"the dimension {name} is not one of the project's types",

@@ -12,7 +12,7 @@ from annotate.judgments.intake.statement_kinds import (
     NAMESPACE,
     OTHER_VERDICTS,
     TEXT_NAMED,
-    Statement,
+    StatementKind,
 )
 from base import bulk
 from base.bulk import Stage
@@ -55,7 +55,7 @@ def find_adjudications(intake: Intake) -> None:
     )
 
 
-def _find_by_uuid(intake: Intake, kind: Statement) -> int:
+def _find_by_uuid(intake: Intake, kind: StatementKind) -> int:
     """Find rows by UUID; refuse those of another project, and return how many were refused."""
     intake.run(
         f"""
@@ -65,7 +65,7 @@ def _find_by_uuid(intake: Intake, kind: Statement) -> int:
         WHERE {kind.where}
         """  # noqa: S608 (our own tables)
     )
-    return intake.refuse_found(
+    return intake.refuse_rows(
         f"""
         SELECT s.n, s.place, s.uuid FROM stage_statements s
         CROSS JOIN {kind.table} o CROSS JOIN annotate_membership m
@@ -80,12 +80,12 @@ def _find_by_uuid(intake: Intake, kind: Statement) -> int:
     )
 
 
-def _refuse_other_content(intake: Intake, kind: Statement, differs: str) -> None:
+def _refuse_other_content(intake: Intake, kind: StatementKind, differs: str) -> None:
     """Refuse statements whose UUID is stored with other content.
 
     In `differs`, `o` is the stored row and `s` the staged statement.
     """
-    intake.refuse_found(
+    intake.refuse_rows(
         f"""
         SELECT s.n, s.place, s.uuid FROM stage_statements s
         CROSS JOIN {kind.table} o CROSS JOIN annotate_narrative v
@@ -103,7 +103,7 @@ def _refuse_other_content(intake: Intake, kind: Statement, differs: str) -> None
     )
 
 
-def _find_by_content(intake: Intake, kind: Statement, same: str, *, among: str) -> None:
+def _find_by_content(intake: Intake, kind: StatementKind, same: str, *, among: str) -> None:
     """Find the first row with the same content, target and time."""
     intake.run(
         f"""
@@ -138,8 +138,8 @@ def _rename_later_claims(renamed: Stage) -> int:
         ORDER BY s.n
         """
     ):
-        said = f"{uuid.UUID(str(key))}\x1f{version}"
-        renamed.add(place, n, uuid.uuid5(NAMESPACE, said))
+        name = f"{uuid.UUID(str(key))}\x1f{version}"
+        renamed.add(place, n, uuid.uuid5(NAMESPACE, name))
     if renamed.count:
         renamed.settle()
         bulk.index("stage_renamed", "statement")

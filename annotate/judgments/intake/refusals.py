@@ -5,18 +5,18 @@ from __future__ import annotations
 from annotate.collection.intake.arrivals import Intake
 
 
-def refuse_other_grades(intake: Intake) -> None:
+def refuse_unknown_grades(intake: Intake) -> None:
     """Refuse grades that the project does not have."""
     grades = sorted(intake.project.grades.values_list("value", flat=True))
-    named = ", ".join(map(str, grades))
+    listed = ", ".join(map(str, grades))
 
     def sentence(relevance: int) -> str:
-        said = f"{relevance} is not a grade of this project; its grades are {named}"
+        text = f"{relevance} is not a grade of this project; its grades are {listed}"
         if relevance < 0 and intake.options.no_grade is None:
-            said += f" (if {relevance} means no grade, say so when loading: --no-grade {relevance})"
-        return said
+            text += f" (if {relevance} means no grade, say so when loading: --no-grade {relevance})"
+        return text
 
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT n, place, relevance FROM stage_statements
         WHERE what IN ('judgment', 'adjudication') AND relevance NOT IN (
@@ -29,7 +29,7 @@ def refuse_other_grades(intake: Intake) -> None:
 
 def refuse_other_instructions(intake: Intake) -> None:
     """Refuse statements on a document under an instruction that it was not generated for."""
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT s.n, s.place, s.doc_id, o.pair_id AS own, p.pair_id AS other
         FROM stage_statements s
@@ -46,7 +46,7 @@ def refuse_other_instructions(intake: Intake) -> None:
 
 def refuse_spans_outside(intake: Intake) -> None:
     """Refuse new judgments whose spans are outside a known text."""
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT s.n, s.place, s.doc_id, s.evidence_end, t.length
         FROM stage_statements s
@@ -60,7 +60,7 @@ def refuse_spans_outside(intake: Intake) -> None:
             f"{length:,}"
         ),
     )
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT s.n, s.place, p.pair_id, v.side, v.version, s.clauses_end,
             LENGTH(v.text) AS length
@@ -76,9 +76,9 @@ def refuse_spans_outside(intake: Intake) -> None:
     )
 
 
-def refuse_verdicts_on_nothing(intake: Intake) -> None:
+def refuse_unknown_conditions(intake: Intake) -> None:
     """Refuse new judgments with a verdict on a condition that their narrative does not have."""
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT x.n, s.place, p.pair_id, v.side, v.version, x.number, (
             SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = v.id

@@ -9,7 +9,7 @@ from typing import NamedTuple
 NAMESPACE = uuid.UUID("7d6e2f0a-6c0b-5b43-9d55-0d5a3a2f6c41")
 
 
-class Statement(NamedTuple):
+class StatementKind(NamedTuple):
     """A kind of statement: its name in the stage, its table, the columns of its author and end."""
 
     what: str
@@ -23,9 +23,9 @@ class Statement(NamedTuple):
         return f"what = '{self.what}'"
 
 
-JUDGMENT = Statement("judgment", "annotate_judgment", "annotator_id", "superseded_at")
-FLAG = Statement("flag", "annotate_flag", "annotator_id", "cleared_at")
-ADJUDICATION = Statement("adjudication", "annotate_adjudication", "by_id", "withdrawn_at")
+JUDGMENT = StatementKind("judgment", "annotate_judgment", "annotator_id", "superseded_at")
+FLAG = StatementKind("flag", "annotate_flag", "annotator_id", "cleared_at")
+ADJUDICATION = StatementKind("adjudication", "annotate_adjudication", "by_id", "withdrawn_at")
 
 # The columns that group statements on the same target, which exclude each other.
 KEY = (

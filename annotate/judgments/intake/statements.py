@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.spans import Span
-from annotate.judgments.evidence import checked
+from annotate.judgments.evidence import merge_spans
 from annotate.judgments.intake import (
     adjudications,
     contradictions,
@@ -30,7 +30,7 @@ from annotate.judgments.intake.statement_kinds import (
     FLAG,
     JUDGMENT,
     NAMESPACE,
-    Statement,
+    StatementKind,
 )
 from annotate.judgments.models import Adjudication, Flag
 from annotate.pairs.intake.shared import MAX_NAME
@@ -41,7 +41,7 @@ from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, Jud
 ANY_LENGTH = 2**31
 
 # The columns of the stage for the content of statements: type, and value if a record has none.
-_SAID: dict[str, tuple[str, Any]] = {
+_CONTENT: dict[str, tuple[str, Any]] = {
     "relevance": ("integer", None),
     "words": ("text", ""),
     # The kind of a flag, or the cause of an adjudication.
@@ -61,7 +61,7 @@ _SAID: dict[str, tuple[str, Any]] = {
 }
 
 
-class Statements(Arrivals):
+class Statements(StagedRecords):
     """Intake of judgments, flags and adjudications; claims are judgments by a machine."""
 
     order = 60
@@ -69,7 +69,7 @@ class Statements(Arrivals):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.statements = self.stage(
+        self.statements = self.create_stage(
             "stage_statements",
             what="text",
             query_id="text",
@@ -88,7 +88,7 @@ class Statements(Arrivals):
             # The end of the last span of each; 0 if there is none.
             evidence_end="integer",
             clauses_end="integer",
-            **{column: kind for column, (kind, _empty) in _SAID.items()},
+            **{column: kind for column, (kind, _empty) in _CONTENT.items()},
             # Found while writing: keys of the rows it refers to, ...
             pair="integer NULL",
             candidate="integer NULL",
@@ -105,10 +105,10 @@ class Statements(Arrivals):
             # 1 changed, 2 new.
             state="integer 0",
         )
-        self.verdicts = self.stage(
+        self.verdicts = self.create_stage(
             "stage_verdicts", statement="integer", number="integer", answer="text"
         )
-        self.renamed = self.stage("stage_renamed", statement="integer", uuid="uuid")
+        self.renamed = self.create_stage("stage_renamed", statement="integer", uuid="uuid")
 
     # --- staging ----------------------------------------------------------------------------------
 
@@ -213,19 +213,19 @@ class Statements(Arrivals):
         self,
         place: int,
         record: JudgmentRecord | FlagRecord | AdjudicationRecord,
-        statement: Statement,
+        statement: StatementKind,
         rater: str,
         *,
         evidence: Sequence[Span] = (),
         clauses: Sequence[Span] = (),
         **values: Any,
     ) -> None:
-        """Stage a statement; `values` are named as in `_SAID`."""
+        """Stage a statement; `values` are named as in `_CONTENT`."""
         if isinstance(record, AdjudicationRecord):
             machine, given = False, False
         else:
             machine, given = record.machine, record.uuid is not None and "ungraded" not in values
-        said = [values.get(column, empty) for column, (_kind, empty) in _SAID.items()]
+        content = [values.get(column, empty) for column, (_kind, empty) in _CONTENT.items()]
         self.statements.add(
             place,
             statement.what,
@@ -243,13 +243,13 @@ class Statements(Arrivals):
             _json(clauses),
             evidence[-1].end if evidence else 0,
             clauses[-1].end if clauses else 0,
-            *said,
+            *content,
             weight=len(values["words"]) + 32 * (len(evidence) + len(clauses)),
         )
 
     def _uuid(self, record: JudgmentRecord) -> uuid.UUID:
         """Return the UUID for a record without one, derived from the project and its content."""
-        said = (
+        content = (
             self.intake.project.pk,
             record.query_id,
             record.pair_id,
@@ -264,7 +264,8 @@ class Statements(Arrivals):
             *([_verdicts(record)] if record.verdicts else []),
             *([f"text {record.text_version}"] if record.text_version is not None else []),
         )
-        return uuid.uuid5(NAMESPACE, "\x1f".join("" if one is None else str(one) for one in said))
+        parts = ("" if part is None else str(part) for part in content)
+        return uuid.uuid5(NAMESPACE, "\x1f".join(parts))
 
     def query_ids(self) -> list[str]:
         return ["SELECT query_id FROM stage_statements WHERE query_id IS NOT NULL"]
@@ -292,7 +293,7 @@ class Statements(Arrivals):
         if self.verdicts.count:
             bulk.index("stage_verdicts", "statement")
         steps: tuple[Callable[[Intake], None], ...] = (
-            refusals.refuse_other_grades,
+            refusals.refuse_unknown_grades,
             find_rows.find_members,
             find_rows.find_pairs,
             find_rows.find_candidates,
@@ -300,7 +301,7 @@ class Statements(Arrivals):
             find_rows.find_texts,
             partial(find_rows.find_narratives, renamed=self.renamed),
             refusals.refuse_spans_outside,
-            refusals.refuse_verdicts_on_nothing,
+            refusals.refuse_unknown_conditions,
         )
         for step in steps:
             step(intake)
@@ -322,7 +323,7 @@ def _spans(spans: Sequence[Evidence]) -> list[Span]:
 
     The length of the text is checked only on writing.
     """
-    return checked((Span(*span) for span in spans), ANY_LENGTH)
+    return merge_spans((Span(*span) for span in spans), ANY_LENGTH)
 
 
 def _json(spans: Sequence[Span]) -> str:

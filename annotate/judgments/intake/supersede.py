@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from annotate.collection.intake.arrivals import Intake
-from annotate.judgments.intake.statement_kinds import TEXT_READ, Statement
+from annotate.judgments.intake.statement_kinds import TEXT_READ, StatementKind
 from annotate.pairs.intake.steps import count_states
 
 
-def end_all_but_the_last(intake: Intake, kind: Statement) -> None:
+def end_all_but_the_last(intake: Intake, kind: StatementKind) -> None:
     """End all but the last of one person's new statements of one kind on one document."""
     intake.run(
         """
@@ -25,7 +25,7 @@ def end_all_but_the_last(intake: Intake, kind: Statement) -> None:
     )
 
 
-def find_what_gives_way(intake: Intake, kind: Statement) -> None:
+def find_superseded(intake: Intake, kind: StatementKind) -> None:
     """Find the current judgment and flag that each new statement may supersede."""
     intake.run(
         f"""
@@ -48,7 +48,7 @@ def find_what_gives_way(intake: Intake, kind: Statement) -> None:
     )
 
 
-def end_what_came_earlier(intake: Intake, kind: Statement) -> None:
+def end_outdated(intake: Intake, kind: StatementKind) -> None:
     """End each dated statement that is older than the current one: it supersedes nothing."""
     for table, ours in (("annotate_judgment", "judged"), ("annotate_flag", "flagged")):
         intake.run(
@@ -62,7 +62,7 @@ def end_what_came_earlier(intake: Intake, kind: Statement) -> None:
         )
 
 
-def give_way(intake: Intake, kind: Statement) -> None:
+def supersede_current(intake: Intake, kind: StatementKind) -> None:
     """Supersede the current judgment and clear the current flag for each new statement."""
     for table, column, ours in (
         ("annotate_judgment", "superseded_at", "judged"),
@@ -78,7 +78,7 @@ def give_way(intake: Intake, kind: Statement) -> None:
         )
 
 
-def count(intake: Intake, kind: Statement, rows: str, superseding: str) -> None:
+def count(intake: Intake, kind: StatementKind, rows: str, superseding: str) -> None:
     """Mark and count new statements; those that match `superseding` count as changes."""
     intake.run(
         f"""

@@ -20,9 +20,9 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 
     def current(self) -> JudgmentQuerySet:
         """Return each annotator's current judgment of the newest text."""
-        return self.standing().filter(text_replaced_at__isnull=True)
+        return self.not_superseded().filter(text_replaced_at__isnull=True)
 
-    def standing(self) -> JudgmentQuerySet:
+    def not_superseded(self) -> JudgmentQuerySet:
         """Return each annotator's last judgment of each text version they read."""
         return self.filter(superseded_at__isnull=True)
 

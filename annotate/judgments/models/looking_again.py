@@ -18,13 +18,13 @@ from annotate.projects.models import Guideline, Membership
 class RejudgeRequestQuerySet(models.QuerySet["RejudgeRequest"]):
     """Rejudge requests."""
 
-    def standing(self) -> RejudgeRequestQuerySet:
+    def not_withdrawn(self) -> RejudgeRequestQuerySet:
         """Return the requests that are not withdrawn, answered or not."""
         return self.filter(withdrawn_at__isnull=True)
 
     def open(self) -> RejudgeRequestQuerySet:
         """Return the unanswered requests: their judgment is still current, on the newest text."""
-        return self.standing().filter(
+        return self.not_withdrawn().filter(
             judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
         )
 

@@ -10,9 +10,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.collection.models import Candidate
-from annotate.management.projects import project_called
+from annotate.management.projects import get_project
 from annotate.pools.removal import (
-    named,
+    candidate_keys,
     remove_candidates,
     removed_candidates,
     restore_candidates,
@@ -56,7 +56,7 @@ class Command(RejudgeCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project = get_project(options["project"])
         if options["action"] == "list":
             rows = removed_candidates(project).order_by("query__query_id", "document__doc_id")
             for row in rows.select_related("query", "document"):
@@ -66,9 +66,9 @@ class Command(RejudgeCommand):
             return
         ids = [(query, document) for query, document in options["candidate"]]
         if options["file"]:
-            ids += _read(Path(options["file"]))
+            ids += _read_candidate_ids(Path(options["file"]))
         try:
-            keys = named(project, ids)
+            keys = candidate_keys(project, ids)
             if options["action"] == "replace":
                 self._replace(project, keys, options)
                 return
@@ -109,7 +109,7 @@ class Command(RejudgeCommand):
         self.stdout.write("replaced")
 
 
-def _read(file: Path) -> list[tuple[str, str]]:
+def _read_candidate_ids(file: Path) -> list[tuple[str, str]]:
     try:
         with file.open(encoding="utf-8", newline="") as stream:
             lines = list(csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))

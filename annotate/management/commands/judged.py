@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.management.projects import project_called
+from annotate.management.projects import get_project
 from annotate.pools.judged import CUTOFFS, judged_at
 from base.commands import RejudgeCommand
 from base.errors import Refused
@@ -29,7 +29,7 @@ class Command(RejudgeCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project = get_project(options["project"])
         try:
             found = judged_at(project, options["cutoffs"] or CUTOFFS)
         except Refused as refused:

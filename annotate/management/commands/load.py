@@ -10,10 +10,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, transaction
 
-from annotate.collection.intake import KINDS, FileReport, on_disk, totals
+from annotate.collection.intake import KINDS, FileReport, file_on_disk, totals
 from annotate.collection.load_jobs import check_grades, known_format, load_file
 from annotate.collection.models import Run
-from annotate.projects.actions import create_project, unmake_project
+from annotate.projects.actions import create_project, delete_new_project
 from annotate.projects.kinds import KINDS as PROJECT_KINDS
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Project
@@ -49,7 +49,7 @@ class Command(RejudgeCommand):
         )
         parser.add_argument(
             "--grades",
-            type=_grades,
+            type=_parse_grades,
             help="the new project's grades, with --create (default: those of its kind; own: 0,1,2)",
         )
         parser.add_argument(
@@ -113,7 +113,7 @@ class Command(RejudgeCommand):
         if options["json"]:
             self._print_json(reports, options)
         else:
-            lines = [line for report in reports for line in _lines(report)]
+            lines = [line for report in reports for line in _report_lines(report)]
             if options["dry_run"]:
                 lines.insert(0, "Dry run: nothing was written. This would happen:")
             self.stdout.write("\n".join(lines))
@@ -145,7 +145,7 @@ class Command(RejudgeCommand):
         self.stderr.write(f"{report.file}: and {more:,} more{hint}")
 
     def _load(self, options: dict[str, Any]) -> list[FileReport]:
-        project, made = _project(options)
+        project, created = _get_or_create_project(options)
         reports: list[FileReport] = []
         try:
             for file in options["files"]:
@@ -154,7 +154,7 @@ class Command(RejudgeCommand):
                     report = load_file(
                         project=project,
                         format_name=options["format"],
-                        arrived=on_disk(file),
+                        file=file_on_disk(file),
                         no_grade=options["no_grade"],
                         pool=options["pool"],
                         side=options["side"],
@@ -166,9 +166,9 @@ class Command(RejudgeCommand):
                     progress.clear()
                 reports.append(report)
         finally:
-            if made and all(report.refused for report in reports):
+            if created and all(report.refused for report in reports):
                 # It was created for these files, and nothing of them was loaded.
-                unmake_project(project=project)
+                delete_new_project(project=project)
         return reports
 
     def _print_json(self, reports: list[FileReport], options: dict[str, Any]) -> None:
@@ -182,7 +182,7 @@ class Command(RejudgeCommand):
         self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=2))
 
 
-def _lines(report: FileReport) -> list[str]:
+def _report_lines(report: FileReport) -> list[str]:
     """Return the report on one file as lines of text."""
     counts = (
         f"{report.read:,} read, {report.new:,} new, {report.changed:,} changed, "
@@ -195,13 +195,13 @@ def _lines(report: FileReport) -> list[str]:
         *(
             f"  {KINDS[kind].lower():20} {rows.new:>10,} new {rows.changed:>10,} changed "
             f"{rows.unchanged:>10,} unchanged"
-            for kind, rows in report.in_order()
+            for kind, rows in report.nonempty_counts()
         ),
         *(f"  {note}" for note in report.notes),
     ]
 
 
-def _project(options: dict[str, Any]) -> tuple[Project, bool]:
+def _get_or_create_project(options: dict[str, Any]) -> tuple[Project, bool]:
     """Return the project, and whether this call created it."""
     slug, grades = options["project"], options["grades"]
     project = Project.objects.filter(slug=slug).first()
@@ -229,7 +229,7 @@ def _project(options: dict[str, Any]) -> tuple[Project, bool]:
     return create_project(slug=slug, grades=grades, kind=kind or OWN.key), True
 
 
-def _grades(text: str) -> list[int]:
+def _parse_grades(text: str) -> list[int]:
     """Parse grades such as `0,1,2`."""
     try:
         grades = [int(part) for part in text.split(",")]

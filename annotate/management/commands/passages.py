@@ -16,7 +16,7 @@ from annotate.collection.passages import (
     passages_of_document,
     set_passage_rule,
 )
-from annotate.management.projects import project_called
+from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.errors import Refused
@@ -45,7 +45,7 @@ class Command(RejudgeCommand):
         parser.add_argument("--output", metavar="FILE", help="a new file for the passages")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project = get_project(options["project"])
         named = ("words", "overlap", "at_sentences", "published", "share")
         changes = {name: options[name] for name in named if options[name] is not None}
         try:
@@ -62,7 +62,7 @@ class Command(RejudgeCommand):
         count = 0
         try:
             with target.open("xb") as stream:
-                for line in _lines(project, rule):
+                for line in _passage_lines(project, rule):
                     stream.write(line)
                     count += 1
         except FileExistsError as error:
@@ -72,7 +72,7 @@ class Command(RejudgeCommand):
         self.stdout.write(f"{count:,} passages in {target}")
 
 
-def _lines(project: Project, rule: PassageRule) -> Iterator[bytes]:
+def _passage_lines(project: Project, rule: PassageRule) -> Iterator[bytes]:
     """Yield each passage as a line of JSON, in byte order of the documents' ids."""
     keys = sorted(
         project.documents.filter(text_version__isnull=False).values_list("doc_id", "pk", "title"),

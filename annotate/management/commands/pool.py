@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.management.projects import project_called
+from annotate.management.projects import get_project
 from annotate.pools import actions
 from annotate.pools.models import Pool
 from base.commands import RejudgeCommand
@@ -42,7 +42,7 @@ class Command(RejudgeCommand):
         parser.add_argument("--json", action="store_true", help="print the count as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project = get_project(options["project"])
         rule = {name: options[name] for name in ("method", "runs", "depth", "strata", "seed")}
         try:
             recipe = actions.recipe_of(project=project, **rule)
@@ -61,7 +61,7 @@ class Command(RejudgeCommand):
         for sentence in counted["warnings"]:
             self.stdout.write(sentence)
         for query in counted["queries"]:
-            self.stdout.write(f"{query['query_id']}: {_words(query)}")
+            self.stdout.write(f"{query['query_id']}: {_describe_counts(query)}")
         for number, one in enumerate(counted["runs"], 1):
             shared = ", ".join(f"{many:,}" for many in one["shared"])
             self.stdout.write(
@@ -69,10 +69,10 @@ class Command(RejudgeCommand):
                 f"in no other run; shared with each run: {shared}"
             )
         made = "would hold" if options["count"] else "holds"
-        self.stdout.write(f"{options['name']} {made} {_words(counted)}")
+        self.stdout.write(f"{options['name']} {made} {_describe_counts(counted)}")
 
 
-def _words(counts: dict[str, Any]) -> str:
+def _describe_counts(counts: dict[str, Any]) -> str:
     return (
         f"{counts['documents']:,} documents: {counts['new']:,} new, {counts['judged']:,} judged, "
         f"{counts['waiting']:,} not judged, {counts['removed']:,} taken out"

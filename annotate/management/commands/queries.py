@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotate.collection.removal import Changed
+from annotate.collection.removal import ChangeCounts
 from annotate.projects.models import Project
 from annotate.topics import choosing, removal
 from base.commands import RejudgeCommand
@@ -53,14 +53,14 @@ class Command(RejudgeCommand):
             raise CommandError(f"There is no project called {options['project']!r}.")
         try:
             with transaction.atomic():
-                lines = _LINES[options["action"]](project, options)
+                lines = _ACTIONS[options["action"]](project, options)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         for line in lines:
             self.stdout.write(line)
 
 
-def _listed(project: Project, options: dict[str, Any]) -> list[str]:
+def _list_removed(project: Project, options: dict[str, Any]) -> list[str]:
     queries = removal.removed_queries(project).order_by("query_id")
     pairs = removal.removed_pairs(project).order_by("pair_id")
     return [
@@ -69,8 +69,8 @@ def _listed(project: Project, options: dict[str, Any]) -> list[str]:
     ]
 
 
-def _removed(project: Project, options: dict[str, Any]) -> list[str]:
-    queries, pairs = _named(project, options)
+def _remove(project: Project, options: dict[str, Any]) -> list[str]:
+    queries, pairs = _get_keys(project, options)
     reason, found = options["reason"], []
     if queries:
         found.append(
@@ -78,20 +78,20 @@ def _removed(project: Project, options: dict[str, Any]) -> list[str]:
         )
     if pairs:
         found.append(removal.remove_pairs(project=project, pairs=pairs, reason=reason, by=None))
-    return _lines(found, "taken out")
+    return _count_lines(found, "taken out")
 
 
-def _restored(project: Project, options: dict[str, Any]) -> list[str]:
-    queries, pairs = _named(project, options)
+def _restore(project: Project, options: dict[str, Any]) -> list[str]:
+    queries, pairs = _get_keys(project, options)
     found = []
     if queries:
         found.append(removal.restore_queries(project=project, queries=queries, by=None))
     if pairs:
         found.append(removal.restore_pairs(project=project, pairs=pairs, by=None))
-    return _lines(found, "brought back")
+    return _count_lines(found, "brought back")
 
 
-def _named(project: Project, options: dict[str, Any]) -> tuple[list[int], list[int]]:
+def _get_keys(project: Project, options: dict[str, Any]) -> tuple[list[int], list[int]]:
     """Look up every id before anything is changed."""
     if not options["query"] and not options["pair"]:
         raise CommandError("Name queries with --query, or instruction pairs with --pair.")
@@ -99,11 +99,11 @@ def _named(project: Project, options: dict[str, Any]) -> tuple[list[int], list[i
     return queries, removal.pair_keys(project, options["pair"])
 
 
-def _lines(found: list[Changed], done: str) -> list[str]:
+def _count_lines(found: list[ChangeCounts], done: str) -> list[str]:
     return [f"{one.changed:,} {done}, {one.unchanged:,} unchanged" for one in found]
 
 
-def _drawn(project: Project, options: dict[str, Any]) -> list[str]:
+def _draw(project: Project, options: dict[str, Any]) -> list[str]:
     if options["number"] is None:
         raise CommandError("Give the number of topics with --number.")
     conditions = choosing.Conditions(
@@ -119,4 +119,4 @@ def _drawn(project: Project, options: dict[str, Any]) -> list[str]:
     return [f"{options['number']:,} drawn, {changed.changed:,} taken out"]
 
 
-_LINES = {"list": _listed, "remove": _removed, "restore": _restored, "draw": _drawn}
+_ACTIONS = {"list": _list_removed, "remove": _remove, "restore": _restore, "draw": _draw}

@@ -15,7 +15,15 @@ from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership
-from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
+from base.api.resource import (
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    no_content,
+    reads,
+    writes,
+)
 
 
 class AssignmentSerializer(serializers.Serializer[Any]):
@@ -45,7 +53,7 @@ class TakenSerializer(serializers.Serializer[Any]):
     )
 
 
-class SentConfirmation(Sent):
+class SentConfirmation(RequestBody):
     """A lead's confirmation of an assignment that hides figures from them."""
 
     become_blind = serializers.BooleanField(
@@ -61,7 +69,7 @@ class SentTask(SentConfirmation):
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
 
 
-class AskedAssignments(Asked):
+class AskedAssignments(QueryParameters):
     """Filter of the assignments."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices, required=False)
@@ -75,11 +83,11 @@ class Assignments(Resource):
 
     tag = "Assignments"
 
-    @reads(AssignmentSerializer, asked=AskedAssignments, paged=True)
+    @reads(AssignmentSerializer, parameters=AskedAssignments, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List your assignments in a project."""
         member = access.member(self.person, slug)
-        asked = self.asked()
+        asked = self.parameters()
         mine = member.assignments.filter(pair__removed_at__isnull=True)
         if asked["open"]:
             mine = mine.filter(pk__in=[assignment.pk for assignment in open_assignments(member)])
@@ -87,11 +95,11 @@ class Assignments(Resource):
             mine = mine.filter(task=asked["task"])
         return self.page(mine.select_related("pair"), lambda rows: _all_as_json(member, rows))
 
-    @writes(TakenSerializer, sent=SentTask, scope=Scope.JUDGE)
+    @writes(TakenSerializer, body=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
         """Take the next open task of a kind, or get the one you hold and have not begun."""
         member = access.member(self.person, slug)
-        sent = self.sent()
+        sent = self.body()
         taken = assignments.take_next(
             task=sent["task"], by=member, become_blind=sent["become_blind"]
         )
@@ -108,7 +116,7 @@ class OneAssignment(Resource):
         """Give back an assignment in which nothing was done. A lead may free anyone's."""
         member = access.member(self.person, slug)
         assignments.give_back(assignment=pairs_access.assignment(member, assignment), by=member)
-        return done()
+        return no_content()
 
 
 class PairAssignments(Resource):
@@ -116,11 +124,11 @@ class PairAssignments(Resource):
 
     tag = "Assignments"
 
-    @writes(AssignmentSerializer, sent=SentTask, scope=Scope.JUDGE)
+    @writes(AssignmentSerializer, body=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Take an assignment on this pair, or get the one you hold."""
         member, found = pairs_access.pair(self.person, pair)
-        sent = self.sent()
+        sent = self.body()
         taken = assignments.take(
             pair=found, task=sent["task"], by=member, become_blind=sent["become_blind"]
         )

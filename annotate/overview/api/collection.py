@@ -10,12 +10,12 @@ from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
 from annotate.collection import core_queries
-from annotate.collection.document_rendering import show
+from annotate.collection.document_rendering import read_pane
 from annotate.collection.models import Candidate, Query
 from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.judgments.open_pairs import count_free_assignments
-from annotate.judgments.repeats import unmasked
+from annotate.judgments.repeats import unmask
 from annotate.overview.api.collection_shapes import (
     AskedPairs,
     AskedQueries,
@@ -43,14 +43,14 @@ class Queries(Resource):
 
     tag = "Collection"
 
-    @reads(QuerySerializer, asked=AskedQueries, paged=True)
+    @reads(QuerySerializer, parameters=AskedQueries, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the queries with the progress of each."""
         member = access.member(self.person, slug)
         found = member.project.queries.all()
-        if search := self.asked().get("search"):
+        if search := self.parameters().get("search"):
             found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
-        if core := self.asked().get("core"):
+        if core := self.parameters().get("core"):
             found = found.filter(core=core)
         return self.page(found, lambda rows: _queries(member, rows))
 
@@ -104,11 +104,11 @@ class Pairs(Resource):
 
     tag = "Collection"
 
-    @reads(PairSerializer, asked=AskedPairs, paged=True)
+    @reads(PairSerializer, parameters=AskedPairs, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the pairs of a project."""
         member = access.member(self.person, slug)
-        asked = self.asked()
+        asked = self.parameters()
         pairs = member.project.pairs.all() if asked["removed"] else member.project.pairs.alive()
         if "query" in asked:
             pairs = pairs.filter(query=asked["query"])
@@ -159,9 +159,9 @@ class OneDocument(Resource):
     def get(self, request: Request, pair: int, candidate: int) -> Response:
         """Read a document, by its candidate's key or the number that `judging_session` gives it."""
         member, found = pairs_access.pair(self.person, pair)
-        row = pairs_access.candidate(found, unmasked(candidate, member.pk).candidate)
-        name = names_to(member, [row])[row.pk]
-        shown = show(row.document)
+        row = pairs_access.candidate(found, unmask(candidate, member.pk).candidate)
+        name = names_for(member, [row])[row.pk]
+        shown = read_pane(row.document)
         return Response(
             {
                 "name": name.label,
@@ -222,7 +222,7 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
     found: dict[int, list[Statements]] = {}
     for said in statements_of(member, rows):
         found.setdefault(said.candidate.pk, []).append(said)
-    names = names_to(member, rows)
+    names = names_for(member, rows)
     shows_made_for = member.leads and not must_answer_first(member)
     return [
         {

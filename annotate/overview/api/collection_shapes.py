@@ -10,7 +10,7 @@ from annotate.collection.models import Document
 from annotate.judgments.models import Flag
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.rewriting.api.narratives import FullNarrativeSerializer
-from base.api.resource import Asked, KeyField
+from base.api.resource import KeyField, QueryParameters
 
 
 class CameToSerializer(serializers.Serializer[Any]):
@@ -185,7 +185,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
     text = serializers.CharField(allow_null=True, help_text="null if only its id is known.")
 
 
-class AskedQueries(Asked):
+class AskedQueries(QueryParameters):
     """Filter of the queries."""
 
     search = serializers.CharField(
@@ -196,7 +196,7 @@ class AskedQueries(Asked):
     )
 
 
-class AskedPairs(Asked):
+class AskedPairs(QueryParameters):
     """Filter of the pairs."""
 
     query = KeyField(required=False, help_text="Only pairs of this query.")

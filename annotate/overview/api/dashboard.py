@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from annotate.judgments import completion
-from annotate.judgments.flags import standing
+from annotate.judgments.flags import visible_flags
 from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.api.dashboard_shapes import (
@@ -34,7 +34,7 @@ from annotate.overview.time_estimate import time_estimate
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base import reader_preferences as personal
-from base.api.resource import Resource, reads, wrong
+from base.api.resource import Resource, form_errors, reads
 
 
 class Progress(Resource):
@@ -64,11 +64,11 @@ class Pace(Resource):
 
     tag = "Progress"
 
-    @reads(PaceSerializer, asked=AskedPace)
+    @reads(PaceSerializer, parameters=AskedPace)
     def get(self, request: Request, slug: str) -> Response:
         """Read what was judged day by day, what is left, and when it will be done."""
         member = access.lead(self.person, slug)
-        pace = self.asked()["days"]
+        pace = self.parameters()["days"]
         calendar = _calendar()
         judging = completion.judging(member.project)
         work = paces.workload(member, judging)
@@ -111,14 +111,14 @@ class MemberPace(Resource):
 
     tag = "Progress"
 
-    @reads(OnePersonPaceSerializer, asked=AskedPace)
+    @reads(OnePersonPaceSerializer, parameters=AskedPace)
     def get(self, request: Request, slug: str, member: int) -> Response:
         """Read what one person has done; leads may read everybody's, others their own."""
         reader = access.member(self.person, slug)
-        found = access.fellow(reader, member)
+        found = access.member_of_project(reader, member)
         if found.pk != reader.pk and not reader.leads:
             raise PermissionDenied(_("This is another person's pace. You can read only your own."))
-        pace = self.asked()["days"]
+        pace = self.parameters()["days"]
         calendar = _calendar()
         done = next(iter(paces.people_pace(reader, calendar, of=found)), None)
         done = done or paces.PersonPace(found, calendar.days())
@@ -130,12 +130,12 @@ class ProjectFlags(Resource):
 
     tag = "Progress"
 
-    @reads(FlaggedSerializer, asked=AskedFlags, paged=True)
+    @reads(FlaggedSerializer, parameters=AskedFlags, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the flags with their words."""
         member = access.lead(self.person, slug)
-        asked = self.asked()
-        flags = standing(member)
+        asked = self.parameters()
+        flags = visible_flags(member)
         if "kind" in asked:
             flags = flags.filter(kind=asked["kind"])
         if "member" in asked:
@@ -149,19 +149,19 @@ class MatrixPart(Resource):
 
     tag = "Progress"
 
-    @reads(MatrixSerializer, asked=AskedMatrix)
+    @reads(MatrixSerializer, parameters=AskedMatrix)
     def get(self, request: Request, slug: str) -> Response:
         """Read a part of the matrix of documents and people."""
         member = access.lead(self.person, slug)
-        self.asked()
+        self.parameters()
         form = MatrixForm(member, request.query_params)
         if not form.is_valid():
-            raise wrong(form, "?")
+            raise form_errors(form, "?")
         found = matrix(member, form.people, form.asked())
         return Response(
             {
-                "next": _place(request, "after", found.after),
-                "previous": _place(request, "before", found.before),
+                "next": _page_url(request, "after", found.after),
+                "previous": _page_url(request, "before", found.before),
                 "people": [{"member": one.pk, "name": one.name} for one in found.people],
                 "results": [_row(row, found.people) for row in found.rows],
             }
@@ -232,7 +232,7 @@ def _cell(one: Membership, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _place(request: Request, name: str, key: Key | None) -> str | None:
+def _page_url(request: Request, name: str, key: Key | None) -> str | None:
     """Return the address of the part before or after this one."""
     if key is None:
         return None

@@ -12,7 +12,7 @@ from annotate.overview.api.collection_shapes import ANSWERED
 from annotate.overview.estimate import Unknown
 from annotate.overview.matrix_cells import CellState, Wanted
 from annotate.pairs.models import Assignment
-from base.api.resource import Asked, KeyField
+from base.api.resource import KeyField, QueryParameters
 
 
 class TaskSerializer(serializers.Serializer[Any]):
@@ -128,7 +128,7 @@ class PaceSerializer(serializers.Serializer[Any]):
     days = DaySerializer(many=True)
 
 
-class AskedPace(Asked):
+class AskedPace(QueryParameters):
     """The days over which the pace is measured."""
 
     days = serializers.ChoiceField(
@@ -138,7 +138,7 @@ class AskedPace(Asked):
     )
 
 
-class AskedFlags(Asked):
+class AskedFlags(QueryParameters):
     """Filter of the flags."""
 
     kind = serializers.ChoiceField(choices=Flag.Kind.choices, required=False)
@@ -160,7 +160,7 @@ class FlaggedSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
 
 
-class AskedMatrix(Asked):
+class AskedMatrix(QueryParameters):
     """Filter of the rows."""
 
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.overview.notices import mark_read, new_among, notices_of, seen_until
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from base.users import User
 
 
@@ -33,7 +33,7 @@ class NoticesSerializer(serializers.Serializer[Any]):
     notices = NoticeSerializer(many=True)
 
 
-class SentSeen(Sent):
+class SentSeen(RequestBody):
     """The time up to which you have read your notices."""
 
     seen_until = serializers.DateTimeField()
@@ -49,10 +49,10 @@ class MyNotices(Resource):
         """List your notices."""
         return Response(_as_json(self.person))
 
-    @writes(NoticesSerializer, sent=SentSeen, scope=Scope.JUDGE)
+    @writes(NoticesSerializer, body=SentSeen, scope=Scope.JUDGE)
     def put(self, request: Request) -> Response:
         """Mark notices as read up to a time. One before the stored time changes nothing."""
-        mark_read(until=self.sent()["seen_until"], by=self.person)
+        mark_read(until=self.body()["seen_until"], by=self.person)
         return Response(_as_json(self.person))
 
 

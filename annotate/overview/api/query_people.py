@@ -12,7 +12,7 @@ from annotate.collection import access as collection_access
 from annotate.collection.models import Query
 from annotate.pairs.named_people import name_people, named_people
 from annotate.projects import access
-from base.api.resource import KeyField, Resource, Scope, Sent, reads, writes
+from base.api.resource import KeyField, RequestBody, Resource, Scope, reads, writes
 
 MOST = 1_000
 
@@ -26,7 +26,7 @@ def _keys() -> serializers.ListField:
     )
 
 
-class SentPeople(Sent):
+class SentPeople(RequestBody):
     """Who takes each task of a query."""
 
     rewrite = _keys()
@@ -53,12 +53,12 @@ class QueryPeople(Resource):
         by = access.lead(self.person, slug)
         return Response(_as_json(collection_access.query(by, query)))
 
-    @writes(PeopleSerializer, sent=SentPeople, scope=Scope.LEAD)
+    @writes(PeopleSerializer, body=SentPeople, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, query: int) -> Response:
         """Set who takes each task of a query. People keep the tasks that they already hold."""
         by = access.lead(self.person, slug)
         found = collection_access.query(by, query)
-        name_people(query=found, people=self.sent(), by=by)
+        name_people(query=found, people=self.body(), by=by)
         return Response(_as_json(found))
 
 

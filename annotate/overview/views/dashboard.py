@@ -16,8 +16,8 @@ from django.views.decorators.http import require_GET
 
 from annotate.judgments import completion
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.document_names import names_to
-from annotate.judgments.flags import Flagged, flagged
+from annotate.judgments.document_names import names_for
+from annotate.judgments.flags import FlagPage, list_flags
 from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.estimate import estimate
@@ -102,7 +102,7 @@ def _last_days(
 def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show one person's progress, pace and flags: to themselves, and to leads."""
     member = access.member(request.user, slug)
-    found = access.fellow(member, pk)
+    found = access.member_of_project(member, pk)
     if found.pk != member.pk and not member.leads:
         raise PermissionDenied(_("This is another person's page. You can open only your own."))
     project = member.project
@@ -114,7 +114,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     left = sum(one.total - one.done for one in judging)
     pace = _pace(request)
     lately = paces.last_days(done.days, pace)
-    listed = flagged(member, request.GET, of=found)
+    listed = list_flags(member, request.GET, of=found)
     return render(
         request,
         "overview/person.html",
@@ -157,7 +157,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 def flags(request: PageRequest, slug: str) -> HttpResponse:
     """List the flags with their words; `?kind=` and `?person=` filter them."""
     member = access.lead(request.user, slug)
-    listed = flagged(member, request.GET)
+    listed = list_flags(member, request.GET)
     people = member.project.memberships.people().order_by("name")
     return render(
         request,
@@ -201,8 +201,8 @@ def matrix(request: PageRequest, slug: str) -> HttpResponse:
             "total": None if asked.state or asked.grades else count_documents(member, asked),
             "grades": list(member.project.grades.order_by("value")),
             "assigned": bool(blind_pairs(member)),
-            "previous_url": _place(kept, "before", found.before),
-            "next_url": _place(kept, "after", found.after),
+            "previous_url": _page_url(kept, "before", found.before),
+            "next_url": _page_url(kept, "after", found.after),
         },
     )
 
@@ -231,16 +231,16 @@ def _row(member: Membership, row: Row, people: list[Membership]) -> dict[str, An
     }
 
 
-def _place(kept: dict[str, str], name: str, key: Key | None) -> str:
+def _page_url(kept: dict[str, str], name: str, key: Key | None) -> str:
     """Return the address of the page before or after this one; "" if there is none."""
     return "" if key is None else f"?{urlencode({**kept, name: str(key)})}"
 
 
-def _flags(listed: Flagged, member: Membership, request: PageRequest) -> dict[str, Any]:
+def _flags(listed: FlagPage, member: Membership, request: PageRequest) -> dict[str, Any]:
     kind = request.GET.get("kind", "")
     return {
         "flags": listed.page.rows,
-        "names": names_to(member, [flag.candidate for flag in listed.page.rows]),
+        "names": names_for(member, [flag.candidate for flag in listed.page.rows]),
         "flag_counts": [
             {"kind": one.value, "name": one.label, "count": listed.counts[one.value]}
             for one in Flag.Kind

@@ -25,11 +25,11 @@ from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
-from annotate.pairs.pool import put_before_judges
+from annotate.pairs.pool import shown_to_judges
 from annotate.projects import access, schedule
 from annotate.projects.models import Membership
 from base.errors import Refused
-from base.fragments import draw
+from base.fragments import render_cached
 from base.page_request import PageRequest
 from base.prepared_queries import Built, prepared
 from base.routes import address
@@ -46,7 +46,7 @@ def home(request: PageRequest) -> HttpResponse:
     every = access.projects_of(request.user)
     members = [member for member in every if member.project.archived_at is None]
     read_assignments(members)
-    work_left.read_left(members)
+    work_left.prefetch_left(members)
     today = judged_today(members)
     added = overviews(members)
     offers = offers_of(members)
@@ -86,7 +86,7 @@ def home(request: PageRequest) -> HttpResponse:
         "overview/home.html",
         {
             "sections": [
-                draw(
+                render_cached(
                     "overview/_home_project.html",
                     {"row": row, "first": place == 0},
                     csrf_token=token,
@@ -271,7 +271,7 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
     own = Narrative.objects.filter(pair=OuterRef("made_for"), pk__in=narratives)
     counts = (
         Candidate.objects.filter(query__in=[offer["next"].query for offer in judging])
-        .filter(put_before_judges("query__project"), left)
+        .filter(shown_to_judges("query__project"), left)
         .filter(Q(made_for__isnull=True) | Exists(own))
         .values("query")
         .annotate(documents_left=Count("pk"))

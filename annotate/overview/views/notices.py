@@ -18,7 +18,7 @@ from base.page_request import PageRequest
 def notices(request: PageRequest) -> HttpResponse:
     """List the reader's notices, new ones first; a POST marks those shown as read."""
     if request.method == "POST":
-        until = _moment(request.POST.get("until", ""))
+        until = _parse_time(request.POST.get("until", ""))
         if until is not None:
             mark_read(until=until, by=request.user)
         return redirect("annotate:notices")
@@ -43,7 +43,7 @@ def notices_count(request: PageRequest) -> HttpResponse:
     return render(request, "overview/_notices_count.html", {"new": new})
 
 
-def _moment(typed: str) -> datetime | None:
+def _parse_time(typed: str) -> datetime | None:
     """Parse a time with its zone; return None for anything else."""
     try:
         found = parse_datetime(typed)

@@ -17,8 +17,8 @@ from annotate.collection import core_queries
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion, work_left
 from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer_first
-from annotate.judgments.completion import PairJudging
-from annotate.judgments.document_names import names_to, neutral_order
+from annotate.judgments.completion import PairProgress
+from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.overview import query_lists, steps
 from annotate.overview.contributions import Todo, overview
@@ -41,7 +41,7 @@ from annotate.overview.time_estimate import time_estimate
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pools.provenance import brought
+from annotate.pools.provenance import contributions
 from annotate.projects import access, schedule
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
@@ -55,7 +55,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     """Show the project's progress, its agreement, and what needs the reader."""
     member = access.member(request.user, slug)
     read_assignments([member])
-    work_left.read_left([member])
+    work_left.prefetch_left([member])
     far = completion.judging_by_pair(member.project)
     judgments = completion.total(far.values())
     # Queries that are taken out are on the list of queries only.
@@ -138,7 +138,9 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
             "rows": rows,
             "shows_judging": _shows_judging(member.project, rows),
             "pools": query_lists.pools(member.project, page.rows),
-            "cores": core_queries.sizes(member.project, [query.core for query in page.rows]),
+            "cores": core_queries.count_queries(
+                member.project, [query.core for query in page.rows]
+            ),
             "search": search,
             "core": core,
             "state": state,
@@ -177,7 +179,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "section": "queries",
             "query": found,
             "siblings": list(core_queries.siblings(found)[: core_queries.NAMED]),
-            "core_size": core_queries.sizes(project, [found.core]).get(found.core, 1),
+            "core_size": core_queries.count_queries(project, [found.core]).get(found.core, 1),
             "pairs": [{**_pair(member, one), "styles": styles[one.pk]} for one in pairs],
             "candidates": said,
             "shows_statements": bool(project.overlap_judge)
@@ -185,13 +187,13 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "shows_outcomes": bool(project.overlap_judge)
             or any(not judgment.annotator.is_machine for one in said for judgment in one.judgments),
             "matrix": matrix_of(said) if len(pairs) > 1 else None,
-            "names": names_to(member, page.rows),
+            "names": names_for(member, page.rows),
             "grades": list(project.grades.order_by("value")),
             # A reader who still judges is blind to earlier grades, leads included.
             "show_prior": project.show_prior
             or (member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)),
             "pool": found.candidates.count(),
-            "brought": brought(page.rows) if may_see_ranks else None,
+            "brought": contributions(page.rows) if may_see_ranks else None,
             "removed": Candidate.with_removed.filter(query=found, removed_at__isnull=False).count()
             if may_see_ranks
             else 0,
@@ -232,7 +234,7 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
 
 
 def _query_rows(
-    member: Membership, page: Page[Query], far: Mapping[int, PairJudging] | None = None
+    member: Membership, page: Page[Query], far: Mapping[int, PairProgress] | None = None
 ) -> list[dict[str, Any]]:
     """Return queries as lists show them, with outcomes for leads alone.
 

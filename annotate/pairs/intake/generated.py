@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from base import bulk
 from formats.records import Generated
 
 
-class GeneratedDocuments(Arrivals):
+class GeneratedDocuments(StagedRecords):
     """Documents of one instruction of a query.
 
     One that is already in the query's pool is restricted to its instruction; it is refused if it
@@ -22,7 +22,7 @@ class GeneratedDocuments(Arrivals):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.generated = self.stage(
+        self.generated = self.create_stage(
             "stage_generated",
             pair_id="text",
             doc_id="text",
@@ -39,7 +39,7 @@ class GeneratedDocuments(Arrivals):
         return ["SELECT doc_id FROM stage_generated"]
 
     def check(self) -> None:
-        self.repeats(
+        self.refuse_contradictions(
             self.generated,
             ["pair_id", "doc_id"],
             "1 = 0",
@@ -56,7 +56,7 @@ class GeneratedDocuments(Arrivals):
             )
             """
         )
-        intake.refuse_found(
+        intake.refuse_rows(
             "SELECT n, place, pair_id FROM stage_generated WHERE pair IS NULL",
             lambda pair_id: (
                 f"there is no instruction pair {pair_id} in this project: load it first"
@@ -89,7 +89,7 @@ class GeneratedDocuments(Arrivals):
             )
             """
         )
-        if self._refuse_several():
+        if self._refuse_used_elsewhere():
             return
         taken = intake.run(
             """
@@ -98,14 +98,14 @@ class GeneratedDocuments(Arrivals):
             """
         )
         self.new, self.changed = joined, taken - joined
-        rows = intake.rows("candidates")
+        rows = intake.row_counts("candidates")
         rows.new += joined
         rows.changed += taken - joined
         rows.unchanged += bulk.number("SELECT COUNT(*) FROM stage_generated") - taken
 
-    def _refuse_several(self) -> int:
+    def _refuse_used_elsewhere(self) -> int:
         """Refuse documents that another instruction uses as well; return their number."""
-        refused = self.intake.refuse_found(
+        refused = self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.doc_id, s.pair_id, o.pair_id AS other FROM stage_generated s
             JOIN annotate_candidate c ON c.id = s.candidate
@@ -119,15 +119,15 @@ class GeneratedDocuments(Arrivals):
                 f"generated for {pair_id}"
             ),
         )
-        said = " UNION ALL ".join(
+        answers = " UNION ALL ".join(
             f"SELECT narrative_id, candidate_id FROM {table} "  # noqa: S608 (our own tables)
             "WHERE candidate_id IN (SELECT candidate FROM stage_generated)"
             for table in ("annotate_judgment", "annotate_flag", "annotate_adjudication")
         )
-        return refused + self.intake.refuse_found(
+        return refused + self.intake.refuse_rows(
             f"""
             SELECT s.n, s.place, s.doc_id, s.pair_id, MIN(o.pair_id) AS other
-            FROM stage_generated s JOIN ({said}) j ON j.candidate_id = s.candidate
+            FROM stage_generated s JOIN ({answers}) j ON j.candidate_id = s.candidate
             JOIN annotate_narrative v ON v.id = j.narrative_id AND v.pair_id <> s.pair
             JOIN annotate_instructionpair o ON o.id = v.pair_id
             GROUP BY s.n, s.place, s.doc_id, s.pair_id

@@ -46,10 +46,10 @@ def fault_of(record: PairRecord) -> str | None:
             return f"the model of a narrative is longer than {MAX_MODEL} characters"
         if len(one.note) > MAX_NOTE:
             return f"the note of a narrative is longer than {MAX_NOTE} characters"
-        if len(one.conditions) > condition_lines.MOST:
+        if len(one.conditions) > condition_lines.MAX_LINES:
             return (
-                f"version {one.version} of the {one.side} narrative has "
-                f"{len(one.conditions):,} conditions; at most {condition_lines.MOST} are allowed"
+                f"version {one.version} of the {one.side} narrative has {len(one.conditions):,} "
+                f"conditions; at most {condition_lines.MAX_LINES} are allowed"
             )
         for number, condition in enumerate(one.conditions, 1):
             if not condition.text.strip():

@@ -6,20 +6,20 @@ import json
 from functools import partial
 from typing import ClassVar
 
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.pairs.intake.pair_limits import fault_of
 from annotate.pairs.intake.refusals import refuse_overwriting, refuse_unknown_restated
 from annotate.pairs.intake.shared import (
     NEWEST,
     refuse_other_query,
     reopen_assignments,
-    retitle,
+    update_titles,
 )
 from base import bulk
 from formats.records import PairRecord, writer_of
 
 
-class Pairs(Arrivals):
+class Pairs(StagedRecords):
     """Instruction pairs with all versions of their narratives."""
 
     order = 30
@@ -27,7 +27,7 @@ class Pairs(Arrivals):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.pairs = self.stage(
+        self.pairs = self.create_stage(
             "stage_pairs",
             pair_id="text",
             query_id="text",
@@ -44,7 +44,7 @@ class Pairs(Arrivals):
             retitled="integer 0",
             changed="integer 0",
         )
-        self.narratives = self.stage(
+        self.narratives = self.create_stage(
             "stage_narratives",
             pair_id="text",
             side="text",
@@ -60,7 +60,7 @@ class Pairs(Arrivals):
             # All conditions as JSON, for comparison with those of another line.
             conditions="text",
         )
-        self.conditions = self.stage(
+        self.conditions = self.create_stage(
             "stage_conditions",
             pair_id="text",
             side="text",
@@ -111,7 +111,7 @@ class Pairs(Arrivals):
         return ["SELECT query_id FROM stage_pairs"]
 
     def check(self) -> None:
-        self.repeats(
+        self.refuse_contradictions(
             self.pairs,
             ["pair_id"],
             "s.query_id <> f.query_id OR s.title <> f.title OR s.description <> f.description "
@@ -121,7 +121,7 @@ class Pairs(Arrivals):
                 f"instruction pair {pair_id} was already on {first}, described differently"
             ),
         )
-        self.repeats(
+        self.refuse_contradictions(
             self.narratives,
             ["pair_id", "side", "version"],
             "s.text <> f.text OR s.conditions <> f.conditions OR s.origin <> f.origin "
@@ -132,7 +132,7 @@ class Pairs(Arrivals):
             ),
         )
         # Repeated conditions belong to repeated narratives, so they are the same.
-        self.repeats(
+        self.refuse_contradictions(
             self.conditions,
             ["pair_id", "side", "version", "number"],
             "s.text <> f.text OR s.name <> f.name",
@@ -146,15 +146,15 @@ class Pairs(Arrivals):
             (("core",), "core query"),
         ):
             several = " OR ".join(f"COUNT(DISTINCT NULLIF({one}, '')) > 1" for one in columns)
-            self.intake.refuse_found(
+            self.intake.refuse_rows(
                 f"""
                 SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
                     SELECT query_id FROM stage_pairs GROUP BY query_id HAVING {several}
                 ) x ON x.query_id = s.query_id
                 """,  # noqa: S608 (our own columns)
-                partial(_described_otherwise, what),
+                partial(_different_description, what),
             )
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
                 SELECT query_id FROM stage_pairs WHERE domain <> '' GROUP BY query_id
@@ -172,7 +172,7 @@ class Pairs(Arrivals):
         refuse_unknown_restated(self.intake)
         if self.intake.report.refused:
             return
-        retitle(self.intake, "stage_pairs")
+        update_titles(self.intake, "stage_pairs")
         self._write_core_queries()
         self._write_pairs()
         self._write_restated()
@@ -228,7 +228,7 @@ class Pairs(Arrivals):
             )
             """  # noqa: S608
         )
-        pairs = self.intake.rows("pairs")
+        pairs = self.intake.row_counts("pairs")
         changed = run(
             """
             UPDATE annotate_instructionpair SET
@@ -309,7 +309,7 @@ class Pairs(Arrivals):
             {fresh} ORDER BY s.n
             """  # noqa: S608
         )
-        narratives = self.intake.rows("narratives")
+        narratives = self.intake.row_counts("narratives")
         narratives.new += written
         narratives.unchanged += bulk.number("SELECT COUNT(*) FROM stage_narratives") - written
 
@@ -347,13 +347,13 @@ class Pairs(Arrivals):
             AND annotate_condition.negated IS NULL AND x.negated IS NOT NULL
             """
         )
-        conditions = self.intake.rows("conditions")
+        conditions = self.intake.row_counts("conditions")
         conditions.new += written
         conditions.unchanged += bulk.number("SELECT COUNT(*) FROM stage_conditions") - written
 
     def _write_missing_originals(self) -> None:
         """Give each pair without an original narrative that of the topic, or an empty one."""
-        self.intake.rows("narratives").new += self.intake.run(
+        self.intake.row_counts("narratives").new += self.intake.run(
             f"""
             INSERT INTO annotate_narrative (pair_id, side, version, text, note, created_at)
             SELECT p.id, 'original', 1, COALESCE((
@@ -371,5 +371,5 @@ class Pairs(Arrivals):
         )
 
 
-def _described_otherwise(what: str, query_id: str) -> str:
+def _different_description(what: str, query_id: str) -> str:
     return f"query {query_id} has another {what} on another line"

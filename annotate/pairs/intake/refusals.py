@@ -37,7 +37,7 @@ _OTHER_CONDITIONS = """
 def refuse_overwriting(intake: Intake) -> None:
     """Refuse versions that exist with another text, other conditions or another writer."""
     for what, differs in (("words", "o.text <> s.text"), ("conditions", _OTHER_CONDITIONS)):
-        intake.refuse_found(
+        intake.refuse_rows(
             f"""
             SELECT s.n, s.place, s.pair_id, s.side, s.version, (
                 SELECT MAX(v.version) FROM annotate_narrative v
@@ -45,16 +45,16 @@ def refuse_overwriting(intake: Intake) -> None:
             ) AS newest
             {_KNOWN} AND {differs}
             """,  # noqa: S608 (our own conditions)
-            partial(_overwritten, what),
+            partial(_overwriting_message, what),
         )
-    intake.refuse_found(
+    intake.refuse_rows(
         f"""
         SELECT s.n, s.place, s.pair_id, s.side, s.version, o.origin, o.model
         {_KNOWN} AND s.said = 1 AND (o.origin <> s.origin OR o.model <> s.model)
         """,
         lambda pair, side, version, origin, model: (
             f"version {version} of the {side} narrative of {pair} already exists, written by "
-            f"{_named(origin, model)}: the writer of a version is never changed"
+            f"{_writer_name(origin, model)}: the writer of a version is never changed"
         ),
     )
     other = bulk.number(
@@ -73,7 +73,7 @@ def refuse_overwriting(intake: Intake) -> None:
 
 def refuse_unknown_restated(intake: Intake) -> None:
     """Refuse pairs that restate a pair that their query does not have."""
-    intake.refuse_found(
+    intake.refuse_rows(
         """
         SELECT s.n, s.place, s.pair_id, s.restates FROM stage_pairs s
         WHERE s.restates <> '' AND NOT EXISTS (
@@ -91,12 +91,12 @@ def refuse_unknown_restated(intake: Intake) -> None:
     )
 
 
-def _overwritten(what: str, pair: str, side: str, version: int, newest: int) -> str:
+def _overwriting_message(what: str, pair: str, side: str, version: int, newest: int) -> str:
     return (
         f"version {version} of the {side} narrative of {pair} already exists with other {what}, "
         f"and no version is overwritten: load these as version {newest + 1}"
     )
 
 
-def _named(origin: str, model: str) -> str:
+def _writer_name(origin: str, model: str) -> str:
     return "people" if origin == "human" else model or "a language model"

@@ -20,7 +20,7 @@ NEWEST = """
 """
 
 
-def retitle(intake: Intake, stage: str) -> None:
+def update_titles(intake: Intake, stage: str) -> None:
     """Set titles and descriptions of queries from a stage; an empty one erases nothing.
 
     Sets `retitled` on the rows of the stage whose query existed and has changed.
@@ -51,14 +51,14 @@ def retitle(intake: Intake, stage: str) -> None:
         WHERE annotate_query.id = q.id AND {differs}
         """  # noqa: S608
     )
-    intake.rows("queries").changed += intake.number(
+    intake.row_counts("queries").changed += intake.number(
         f"SELECT COUNT(DISTINCT query_id) FROM {stage} WHERE retitled = 1"  # noqa: S608
     )
 
 
 def refuse_other_query(intake: Intake, stage: str, pair_id: str = "pair_id") -> None:
     """Refuse rows whose pair belongs to another query."""
-    intake.refuse_found(
+    intake.refuse_rows(
         f"""
         SELECT s.n, s.place, p.pair_id, q.query_id, s.query_id AS said FROM {stage} s
         CROSS JOIN annotate_instructionpair p
@@ -86,7 +86,7 @@ def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
     )
 
 
-def after_rows(intake: Intake, newest: int) -> None:
+def finish_load(intake: Intake, newest: int) -> None:
     """Update pairs, core queries and assignments after a load wrote its rows."""
     take_out_new_pairs(intake)
     named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
@@ -110,7 +110,7 @@ def take_out_new_pairs(intake: Intake) -> None:
 
 def reopen_judging(intake: Intake, newest: int) -> None:
     """Reopen judging of pairs whose pool has grown."""
-    candidates = intake.rows("candidates")
+    candidates = intake.row_counts("candidates")
     if not candidates.new and not candidates.changed:
         return
     # It is not recorded which existing candidates changed: any query of the file may have one.

@@ -34,7 +34,7 @@ def refuse_machines(
     intake: Intake, stage: str, name: str, act: str, *, where: str = "1 = 1"
 ) -> None:
     """Refuse an act that only people can do ("a decision") if a machine is named for it."""
-    intake.refuse_found(
+    intake.refuse_rows(
         f"""
         SELECT s.n, s.place, s.{name} FROM {stage} s
         JOIN annotate_membership m ON m.id = s.member WHERE {where} AND m.is_machine
@@ -56,14 +56,14 @@ def refuse_second(
 
     `sentence` takes the place of the first one in words, then the columns.
     """
-    intake.refuse_found(
+    intake.refuse_rows(
         f"""
         SELECT n, place, place AS here, first_place, {columns} FROM (
             SELECT s.*, FIRST_VALUE(n) OVER w AS first, FIRST_VALUE(place) OVER w AS first_place
             FROM {stage} s WHERE {where} WINDOW w AS (PARTITION BY {key} ORDER BY n)
         ) x WHERE n <> first
         """,  # noqa: S608
-        lambda place, first, *values: sentence(intake.line(first, place), *values),
+        lambda place, first, *values: sentence(intake.describe_place(first, place), *values),
     )
 
 
@@ -72,7 +72,7 @@ def refuse_missing_texts(intake: Intake, staged: str, version: str) -> None:
 
     `staged` joins rows `s` of a stage with their documents `d`.
     """
-    intake.refuse_found(
+    intake.refuse_rows(
         f"""
         SELECT s.n, s.place, s.doc_id, s.{version}, d.text_version AS newest {staged}
         AND s.{version} > 1 AND COALESCE(d.text_version, 0) < s.{version}
@@ -124,7 +124,7 @@ def count_states(intake: Intake, stage: str, kind: str, *, where: str = "1 = 1")
         """  # noqa: S608
     )
     if total:
-        rows = intake.rows(kind)
+        rows = intake.row_counts(kind)
         rows.new += new
         rows.changed += changed
         rows.unchanged += total - new - changed

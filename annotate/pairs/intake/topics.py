@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.pairs.intake.pairs import Pairs
-from annotate.pairs.intake.shared import NEWEST, refuse_other_query, reopen_assignments, retitle
+from annotate.pairs.intake.shared import (
+    NEWEST,
+    refuse_other_query,
+    reopen_assignments,
+    update_titles,
+)
 from base import bulk
 from formats.records import Topic
 
 
-class Topics(Arrivals):
+class Topics(StagedRecords):
     """Topics: each is a query and, with the same id, a pair with its original narrative."""
 
     order = 20
@@ -19,7 +24,7 @@ class Topics(Arrivals):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.topics = self.stage(
+        self.topics = self.create_stage(
             "stage_topics",
             query_id="text",
             title="text",
@@ -47,7 +52,7 @@ class Topics(Arrivals):
         return ["SELECT query_id FROM stage_topics"]
 
     def check(self) -> None:
-        self.repeats(
+        self.refuse_contradictions(
             self.topics,
             ["query_id"],
             "s.title <> f.title OR s.description <> f.description "
@@ -58,9 +63,9 @@ class Topics(Arrivals):
     def write(self) -> None:
         intake = self.intake
         refuse_other_query(intake, "stage_topics", "query_id")
-        retitle(intake, "stage_topics")
+        update_titles(intake, "stage_topics")
         self._find_pairs()
-        pairs = intake.rows("pairs")
+        pairs = intake.row_counts("pairs")
         made = intake.run(
             """
             INSERT INTO annotate_instructionpair
@@ -86,7 +91,7 @@ class Topics(Arrivals):
         Every topic with a narrative is a pair. A topic without one is a pair only if its query has
         no other pair and the file contains none: FollowTable's queries have instructions instead.
         """
-        brought = "AND 1 = 0" if self.intake.brings(Pairs) else ""
+        brought = "AND 1 = 0" if self.intake.has_records(Pairs) else ""
         self.intake.run(
             """
             UPDATE stage_topics SET paired = 1 WHERE EXISTS (
@@ -147,7 +152,7 @@ class Topics(Arrivals):
             """
         )
         rewritten = self._marked("rewritten = 1")
-        narratives = intake.rows("narratives")
+        narratives = intake.row_counts("narratives")
         narratives.new += written - rewritten
         narratives.changed += rewritten
         narratives.unchanged += self._marked("own = 1") - written

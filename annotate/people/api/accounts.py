@@ -17,12 +17,20 @@ from annotate.people.api.members import (
     LinkSerializer,
     NewLinkSerializer,
     SentLink,
-    handed_over,
-    link_told,
+    link_as_json,
+    link_response,
 )
 from annotate.people.invitations import invite_to_installation, withdraw
 from annotate.people.models import Invitation
-from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
+from base.api.resource import (
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    no_content,
+    reads,
+    writes,
+)
 from base.users import User
 
 
@@ -36,7 +44,7 @@ class AccountSerializer(serializers.Serializer[Any]):
     projects = serializers.IntegerField(help_text="The number of their projects.")
 
 
-class AskedAccounts(Asked):
+class AskedAccounts(QueryParameters):
     """A filter of accounts."""
 
     search = serializers.CharField(
@@ -45,7 +53,7 @@ class AskedAccounts(Asked):
     closed = serializers.BooleanField(default=False, help_text="Only closed ones.")
 
 
-class SentAccount(Sent):
+class SentAccount(RequestBody):
     """A change of an account."""
 
     is_active = serializers.BooleanField(
@@ -58,15 +66,15 @@ class Accounts(Resource):
 
     tag = "Accounts"
 
-    @reads(AccountSerializer, asked=AskedAccounts, paged=True)
+    @reads(AccountSerializer, parameters=AskedAccounts, paged=True)
     def get(self, request: Request) -> Response:
         """List the accounts."""
         access.admin(self.person)
-        asked = self.asked()
+        parameters = self.parameters()
         found = User.objects.all()
-        if search := asked.get("search"):
+        if search := parameters.get("search"):
             found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
-        if asked["closed"]:
+        if parameters["closed"]:
             found = found.filter(is_active=False)
         return self.page(_counted(found), lambda rows: [_account(row) for row in rows])
 
@@ -76,11 +84,11 @@ class Account(Resource):
 
     tag = "Accounts"
 
-    @writes(AccountSerializer, sent=SentAccount, scope=Scope.LEAD)
+    @writes(AccountSerializer, body=SentAccount, scope=Scope.LEAD)
     def patch(self, request: Request, account: int) -> Response:
         """Close or reopen an account. The person's judgments are kept."""
         found = access.account(self.person, account)
-        change = accounts.reactivate if self.sent()["is_active"] else accounts.deactivate
+        change = accounts.reactivate if self.body()["is_active"] else accounts.deactivate
         change(user=found, by=self.person)
         return Response(_account(_counted(User.objects.filter(pk=found.pk)).get()))
 
@@ -107,15 +115,15 @@ class AccountInvitations(Resource):
         """List the links that can still be used. Their addresses are not stored."""
         access.admin(self.person)
         rows = Invitation.objects.open().filter(project=None).select_related("created_by")
-        return self.page(rows, lambda part: [link_told(row) for row in part])
+        return self.page(rows, lambda part: [link_as_json(row) for row in part])
 
-    @writes(NewLinkSerializer, sent=SentLink, status=201, scope=Scope.LEAD, secret=("url",))
+    @writes(NewLinkSerializer, body=SentLink, status=201, scope=Scope.LEAD, secret=("url",))
     def post(self, request: Request) -> Response:
         """Make a link for one new account, and mail it if an address is given."""
         by = access.admin(self.person)
-        sent = self.sent()
+        sent = self.body()
         link = invite_to_installation(name=sent.pop("username"), **sent, by=by)
-        return handed_over(request, link, link_told(link.invitation))
+        return link_response(request, link, link_as_json(link.invitation))
 
 
 class OneAccountInvitation(Resource):
@@ -128,7 +136,7 @@ class OneAccountInvitation(Resource):
         """Withdraw a link. Withdrawing twice changes nothing; 409 if it has been used."""
         found = access.account_invitation(self.person, invitation)
         withdraw(invitation=found, by=self.person)
-        return done()
+        return no_content()
 
 
 def _counted(found: Any) -> Any:

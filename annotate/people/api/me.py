@@ -12,7 +12,7 @@ from annotate.people.models import Token
 from annotate.people.naming import set_named
 from annotate.people.preferences import change_preferences
 from annotate.projects.access import member
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from base.keymap import keys_for
 from base.reader_preferences import preferences
 from base.users import Preferences
@@ -45,7 +45,7 @@ class PreferencesSerializer(serializers.Serializer[Any]):
     )
 
 
-class SentPreferences(Sent):
+class SentPreferences(RequestBody):
     """Changes of preferences; omitted fields stay as they are."""
 
     keys = serializers.DictField(child=serializers.CharField(max_length=40), required=False)
@@ -56,7 +56,7 @@ class SentPreferences(Sent):
     mail_digest = serializers.BooleanField(required=False)
 
 
-class SentNaming(Sent):
+class SentNaming(RequestBody):
     """Whether you agree to be named."""
 
     named = serializers.BooleanField()
@@ -102,10 +102,10 @@ class MyPreferences(Resource):
         """Return your preferences."""
         return self._as_json()
 
-    @writes(PreferencesSerializer, sent=SentPreferences, scope=Scope.JUDGE)
+    @writes(PreferencesSerializer, body=SentPreferences, scope=Scope.JUDGE)
     def patch(self, request: Request) -> Response:
         """Change your preferences."""
-        self.person.preferences = change_preferences(**self.sent(), by=self.person)
+        self.person.preferences = change_preferences(**self.body(), by=self.person)
         return self._as_json()
 
     def _as_json(self) -> Response:
@@ -130,9 +130,9 @@ class MyNaming(Resource):
         """Return whether you agreed."""
         return Response(NamingSerializer(member(self.person, slug)).data)
 
-    @writes(NamingSerializer, sent=SentNaming, scope=Scope.JUDGE)
+    @writes(NamingSerializer, body=SentNaming, scope=Scope.JUDGE)
     def put(self, request: Request, slug: str) -> Response:
         """Agree, or withdraw your agreement."""
         by = member(self.person, slug)
-        made = set_named(named=self.sent()["named"], by=by)
+        made = set_named(named=self.body()["named"], by=by)
         return Response(NamingSerializer(made).data)

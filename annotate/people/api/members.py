@@ -11,12 +11,12 @@ from rest_framework.response import Response
 
 from annotate.people import access as people_access
 from annotate.people import members as actions
-from annotate.people.invitation_mail import hand_over
+from annotate.people.invitation_mail import deliver_link
 from annotate.people.invitations import DAYS, Link, invite, withdraw
 from annotate.people.models import Invitation
 from annotate.projects import access
 from annotate.projects.models import Membership
-from base.api.resource import Resource, Scope, Sent, done, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, no_content, reads, writes
 
 
 class MemberSerializer(serializers.ModelSerializer[Membership]):
@@ -37,7 +37,7 @@ class ChangedMemberSerializer(serializers.ModelSerializer[Membership]):
         read_only_fields = fields
 
 
-class SentChange(Sent):
+class SentChange(RequestBody):
     """A change of a member: exactly one of these fields."""
 
     role = serializers.ChoiceField(choices=Membership.Role.choices, required=False)
@@ -59,7 +59,7 @@ class SentChange(Sent):
         return attrs
 
 
-class SentMember(Sent):
+class SentMember(RequestBody):
     """An account to add to a project."""
 
     username = serializers.CharField(max_length=150)
@@ -99,7 +99,7 @@ class NewInvitationSerializer(NewLinkSerializer, InvitationSerializer):
     """A new link to a project."""
 
 
-class SentLink(Sent):
+class SentLink(RequestBody):
     """An invitation link to create."""
 
     username = serializers.CharField(
@@ -132,11 +132,11 @@ class Members(Resource):
         member = access.member(self.person, slug)
         return self.page(member.project.memberships.all(), _all_as_json)
 
-    @writes(MemberSerializer, sent=SentMember, status=201, scope=Scope.LEAD)
+    @writes(MemberSerializer, body=SentMember, status=201, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Add a person who has an account; for others make an invitation."""
         by = access.lead(self.person, slug)
-        member = actions.add_member(**self.sent(), by=by)
+        member = actions.add_member(**self.body(), by=by)
         return Response(MemberSerializer(member).data, status=201)
 
 
@@ -148,15 +148,15 @@ class OneMember(Resource):
     @reads(MemberSerializer)
     def get(self, request: Request, slug: str, member: int) -> Response:
         """Return a member."""
-        found = access.fellow(access.member(self.person, slug), member)
+        found = access.member_of_project(access.member(self.person, slug), member)
         return Response(MemberSerializer(found).data)
 
-    @writes(ChangedMemberSerializer, sent=SentChange, scope=Scope.LEAD)
+    @writes(ChangedMemberSerializer, body=SentChange, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str, member: int) -> Response:
         """Change a member's role, remove them, add them again, or limit their tasks."""
         by = access.lead(self.person, slug)
-        found = access.fellow(by, member)
-        sent = self.sent()
+        found = access.member_of_project(by, member)
+        sent = self.body()
         if "role" in sent:
             actions.change_role(member=found, role=sent["role"], by=by)
         elif "most_tasks" in sent:
@@ -165,7 +165,7 @@ class OneMember(Resource):
             actions.remove_member(member=found, by=by)
         elif found.left_at is not None and found.user is not None:
             actions.add_member(username=found.user.username, role=found.role, by=by)
-        return Response(ChangedMemberSerializer(access.fellow(by, member)).data)
+        return Response(ChangedMemberSerializer(access.member_of_project(by, member)).data)
 
 
 class Invitations(Resource):
@@ -181,14 +181,14 @@ class Invitations(Resource):
         return self.page(rows, lambda part: [_invitation(row) for row in part])
 
     @writes(
-        NewInvitationSerializer, sent=SentInvitation, status=201, scope=Scope.LEAD, secret=("url",)
+        NewInvitationSerializer, body=SentInvitation, status=201, scope=Scope.LEAD, secret=("url",)
     )
     def post(self, request: Request, slug: str) -> Response:
         """Make a link that lets one person join, and mail it if an address is given."""
         by = access.lead(self.person, slug)
-        sent = self.sent()
+        sent = self.body()
         link = invite(name=sent.pop("username"), **sent, by=by)
-        return handed_over(request, link, _invitation(link.invitation))
+        return link_response(request, link, _invitation(link.invitation))
 
 
 class OneInvitation(Resource):
@@ -201,21 +201,21 @@ class OneInvitation(Resource):
         """Withdraw a link. Withdrawing twice changes nothing; 409 if it has been used."""
         by = access.lead(self.person, slug)
         withdraw(invitation=people_access.invitation(by, invitation), by=self.person)
-        return done()
+        return no_content()
 
 
-def handed_over(request: Request, link: Link, told: dict[str, Any]) -> Response:
+def link_response(request: Request, link: Link, link_data: dict[str, Any]) -> Response:
     """Return the response to making a link: its fields, and this once the link itself."""
-    handed = hand_over(request, link)
-    answer = {**told, **handed._asdict()}
+    handed = deliver_link(request, link)
+    answer = {**link_data, **handed._asdict()}
     return Response(answer, status=201, headers={"Cache-Control": "no-store"})
 
 
 def _invitation(row: Invitation) -> dict[str, Any]:
-    return {**link_told(row), "role": row.role}
+    return {**link_as_json(row), "role": row.role}
 
 
-def link_told(row: Invitation) -> dict[str, Any]:
+def link_as_json(row: Invitation) -> dict[str, Any]:
     """Return the API's representation of any link."""
     return {
         "id": row.pk,

@@ -9,16 +9,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.people.api.members import NewLinkSerializer, link_told
-from annotate.people.invitation_batches import MOST, Invited, Invitee, invite_several
-from annotate.people.invitation_mail import HandedOver, hand_over_all
+from annotate.people.api.members import NewLinkSerializer, link_as_json
+from annotate.people.invitation_batches import MOST, InvitationResult, Invitee, invite_several
+from annotate.people.invitation_mail import Delivery, deliver_links
 from annotate.people.invitations import DAYS
 from annotate.projects import access
 from annotate.projects.models import Membership
-from base.api.resource import Resource, Scope, Sent, writes
+from base.api.resource import RequestBody, Resource, Scope, writes
 
 
-class SentInvitee(Sent):
+class SentInvitee(RequestBody):
     """A person to invite: a user name, a mail address, or both."""
 
     username = serializers.CharField(
@@ -31,7 +31,7 @@ class SentInvitee(Sent):
     email = serializers.EmailField(required=False, allow_blank=True, default="")
 
 
-class SentRole(Sent):
+class SentRole(RequestBody):
     """A project that you lead, and the role in it."""
 
     project = serializers.SlugField(max_length=80)
@@ -40,7 +40,7 @@ class SentRole(Sent):
     )
 
 
-class SentInvitations(Sent):
+class SentInvitations(RequestBody):
     """People to invite to this project and to others."""
 
     people = serializers.ListField(child=SentInvitee(), min_length=1, max_length=MOST)
@@ -83,7 +83,7 @@ class SeveralInvitations(Resource):
 
     @writes(
         InvitedPeopleSerializer,
-        sent=SentInvitations,
+        body=SentInvitations,
         status=201,
         scope=Scope.LEAD,
         secret=("people",),
@@ -94,7 +94,7 @@ class SeveralInvitations(Resource):
         Line numbers in errors are positions in `people`, from 1.
         """
         by = access.lead(self.person, slug)
-        sent = self.sent()
+        sent = self.body()
         roles = {by: sent["role"]}
         for other in sent["other_projects"]:
             roles.setdefault(access.lead(self.person, other["project"]), other["role"])
@@ -106,19 +106,19 @@ class SeveralInvitations(Resource):
             people=dict(enumerate(people, start=1)), roles=roles, days=sent["days"]
         )
         links = [one.link for one in found if one.link is not None]
-        handed = iter(hand_over_all(request, links))
+        handed = iter(deliver_links(request, links))
         people_as_json = [_as_json(one, next(handed) if one.link else None) for one in found]
         return Response(
             {"people": people_as_json}, status=201, headers={"Cache-Control": "no-store"}
         )
 
 
-def _as_json(one: Invited, handed: HandedOver | None) -> dict[str, Any]:
+def _as_json(one: InvitationResult, handed: Delivery | None) -> dict[str, Any]:
     return {
         "username": one.invitee.name,
         "email": one.invitee.email,
         "projects": [project.slug for project in one.projects],
-        "link": {**link_told(one.link.invitation), **handed._asdict()}
+        "link": {**link_as_json(one.link.invitation), **handed._asdict()}
         if one.link and handed
         else None,
     }

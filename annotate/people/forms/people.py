@@ -158,8 +158,8 @@ class JoinForm(forms.Form):
     def clean_password(self) -> str:
         """Refuse a weak password here, so that it is reported together with other errors."""
         password = str(self.cleaned_data["password"])
-        said = {name: self.cleaned_data.get(name) or self.initial[name] for name in OF_THE_PERSON}
-        validate_password(password, User(**said))
+        values = {name: self.cleaned_data.get(name) or self.initial[name] for name in OF_THE_PERSON}
+        validate_password(password, User(**values))
         return password
 
     def clean_password_again(self) -> str:

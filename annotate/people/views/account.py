@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
 
 @require_GET
@@ -47,7 +47,7 @@ def sessions(request: PageRequest) -> HttpResponse:
     if "others" in request.POST:
         ended = [one for one in found if not one.is_current()]
     else:
-        ended = [one for one in found if one.pk == key(request.POST.get("session", ""))]
+        ended = [one for one in found if one.pk == parse_key(request.POST.get("session", ""))]
         if not ended:
             raise Http404("There is no such session of yours.")
     here = any(one.is_current() for one in ended)

@@ -22,11 +22,11 @@ from annotate.people import access as people_access
 from annotate.people import accounts as people
 from annotate.people import invitations
 from annotate.people.forms.people import InvitationForm, JoinForm
-from annotate.people.invitation_mail import hand_over
+from annotate.people.invitation_mail import deliver_link
 from annotate.people.invitations import Link
 from annotate.people.models import Invitation
 from annotate.projects import access
-from base.errors import NotHere, Refused, Unfit
+from base.errors import InvalidField, ObjectNotFound, Refused
 from base.page_request import PageRequest
 from base.pagination import page_by_key
 from base.users import User
@@ -42,12 +42,12 @@ SESSION_KEY = "invitation"
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Let the reader of a link join, with the account they have or with a new one."""
     try:
-        rows = invitations.read_all(token)
+        rows = invitations.open_invitations(token)
     except Refused as refused:
         request.session.pop(SESSION_KEY, None)
-        if mine := invitations.used_by(token, request.user):
+        if mine := invitations.accepted_invitations(token, request.user):
             return redirect(_after(mine))
-        status = 404 if isinstance(refused, NotHere) else 410
+        status = 404 if isinstance(refused, ObjectNotFound) else 410
         return render(request, "people/invitation.html", {"ended": str(refused)}, status=status)
     if request.session.get(SESSION_KEY) != token and not request.user.is_authenticated:
         request.session[SESSION_KEY] = token
@@ -62,7 +62,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
                 password=form.cleaned_data["password"],
                 email=form.cleaned_data["email"],
             )
-        except Unfit as refused:
+        except InvalidField as refused:
             form.add_error(refused.field, str(refused))
         except Refused as refused:
             form.add_error(None, str(refused))
@@ -113,9 +113,9 @@ def _after(rows: Sequence[Invitation]) -> str:
     return project.get_absolute_url()
 
 
-def invited(request: HttpRequest, link: Link) -> dict[str, Any]:
+def new_link_context(request: HttpRequest, link: Link) -> dict[str, Any]:
     """Mail a new link if possible, and return what the page shows of it, once."""
-    url, mailed = hand_over(request, link)
+    url, mailed = deliver_link(request, link)
     if mailed is False:
         messages.error(request, _("The mail could not be sent. Pass the link on yourself."))
     unsent = mailed is None and bool(link.invitation.email)
@@ -166,7 +166,7 @@ def accounts(request: PageRequest) -> HttpResponse:
         except Refused as refused:
             form.add_error("username", str(refused))
         else:
-            shown, form = invited(request, link), InvitationForm()
+            shown, form = new_link_context(request, link), InvitationForm()
     return _accounts_page(request, form, shown)
 
 
@@ -224,22 +224,22 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
     try:
         if change == "close":
             people.deactivate(user=found, by=request.user)
-            said = _("The account of %(name)s is closed. Their work is kept.") % names
+            message = _("The account of %(name)s is closed. Their work is kept.") % names
         elif change == "open":
             people.reactivate(user=found, by=request.user)
-            said = _("%(name)s can sign in again.") % names
+            message = _("%(name)s can sign in again.") % names
         elif change == "administrate":
-            people.let_administrate(user=found, by=request.user)
-            said = _("%(name)s is now an administrator.") % names
+            people.grant_administration(user=found, by=request.user)
+            message = _("%(name)s is now an administrator.") % names
         elif change == "no-administration":
-            people.end_administration(user=found, by=request.user)
-            said = _("%(name)s is no longer an administrator.") % names
+            people.revoke_administration(user=found, by=request.user)
+            message = _("%(name)s is no longer an administrator.") % names
         elif change == "sign-out":
             people.sign_out(user=found, by=request.user)
-            said = _("%(name)s is signed out everywhere.") % names
+            message = _("%(name)s is signed out everywhere.") % names
         elif change == "factor":
-            people.drop_second_factor(user=found, by=request.user)
-            said = _("%(name)s can sign in with the password alone again.") % names
+            people.remove_second_factor(user=found, by=request.user)
+            message = _("%(name)s can sign in with the password alone again.") % names
         elif change == "password":
             uid, _between, key = people.password_key(user=found, by=request.user).partition("-")
             url = reverse("account_reset_password_from_key", args=[uid, key])
@@ -251,5 +251,5 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, said)
+        messages.success(request, message)
     return redirect("annotate:people")

@@ -17,10 +17,10 @@ from annotate.people import invitations
 from annotate.people import members as member_actions
 from annotate.people.forms.people import MemberForm
 from annotate.people.invitations import Link
-from annotate.people.views.accounts import invited
+from annotate.people.views.accounts import new_link_context
 from annotate.projects import access
 from annotate.projects.models import Membership
-from base.errors import Refused, Unfit
+from base.errors import InvalidField, Refused
 from base.page_request import PageRequest
 from base.users import User
 
@@ -33,8 +33,8 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
     shown = None
     if request.method == "POST" and form.is_valid():
         try:
-            link = _let_in(member, form.cleaned_data)
-        except Unfit as refused:
+            link = _add_or_invite(member, form.cleaned_data)
+        except InvalidField as refused:
             form.add_error(refused.field, str(refused))
         except Refused as refused:
             form.add_error("username", str(refused))
@@ -47,7 +47,7 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
                 )
                 return redirect("annotate:members", slug)
             # Shown in this response, so that it is not stored.
-            shown, form = invited(request, link), MemberForm()
+            shown, form = new_link_context(request, link), MemberForm()
     people = member.project.memberships.select_related("user").order_by(
         F("left_at").asc(nulls_first=True), "is_machine", "name"
     )
@@ -72,22 +72,22 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _let_in(member: Membership, asked: Mapping[str, Any]) -> Link | None:
+def _add_or_invite(member: Membership, fields: Mapping[str, Any]) -> Link | None:
     """Add a person who has an account and return None; otherwise make and return a link."""
-    name, role = asked["username"].strip(), asked["role"]
+    name, role = fields["username"].strip(), fields["role"]
     if name and User.objects.filter(username=name).exists():
         member_actions.add_member(username=name, role=role, by=member)
         return None
     return invitations.invite(
-        role=role, name=name, email=asked["email"], days=asked["days"], by=member
+        role=role, name=name, email=fields["email"], days=fields["days"], by=member
     )
 
 
 @require_POST
-def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+def change_member(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Change a member's role, remove them, add them again, or limit their tasks."""
     by = access.lead(request.user, slug)
-    found = access.fellow(by, pk)
+    found = access.member_of_project(by, pk)
     change = request.POST.get("change", "")
     try:
         if change == "leave":

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from annotate.people.preferences import Unsuitable, change_preferences
+from annotate.people.preferences import InvalidPreferences, change_preferences
 from annotate.projects.access import memberships_of
 from base import keymap
 from base.page_request import PageRequest
@@ -35,8 +35,8 @@ def preferences(request: PageRequest) -> HttpResponse:
     """
     if request.method == "GET":
         return _page(request, keymap.keys_for(request.user))
-    typed = _typed(request.POST)
-    keys = _asked(request.POST, typed)
+    typed = _typed_keys(request.POST)
+    keys = _requested_keys(request.POST, typed)
     theme, zone = request.POST.get("theme"), request.POST.get("time_zone")
     try:
         changed = change_preferences(
@@ -46,7 +46,7 @@ def preferences(request: PageRequest) -> HttpResponse:
             mail_digest=DIGESTS.get(request.POST.get("mail_digest", "")),
             by=request.user,
         )
-    except Unsuitable as refused:
+    except InvalidPreferences as refused:
         return _page(
             request,
             keymap.keys_for(request.user) | typed,
@@ -66,18 +66,18 @@ def preferences(request: PageRequest) -> HttpResponse:
     return response
 
 
-def _typed(sent: QueryDict) -> dict[str, Any]:
+def _typed_keys(sent: QueryDict) -> dict[str, Any]:
     """Return what was sent for each action: one text, or a list if not exactly one was sent."""
     found = {name[4:]: sent.getlist(name) for name in sent if name.startswith("key-")}
     return {name: texts[0] if len(texts) == 1 else texts for name, texts in found.items()}
 
 
-def _asked(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
+def _requested_keys(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
     """Return the requested keys: those typed, or the defaults for actions that are reset."""
     if "reset_all" in sent:
         return dict(keymap.DEFAULTS)
     keys = {
-        name: keymap.canonical(text) if isinstance(text, str) else text
+        name: keymap.normalize_key(text) if isinstance(text, str) else text
         for name, text in typed.items()
     }
     if back := sent.get("reset"):

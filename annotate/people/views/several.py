@@ -12,13 +12,13 @@ from django.views.decorators.http import require_http_methods
 
 from annotate.people.forms.people import SeveralForm
 from annotate.people.invitation_batches import (
-    Invited,
+    InvitationResult,
     RefusedLines,
     invite_several,
     read_lines,
     sentences_by_line,
 )
-from annotate.people.invitation_mail import hand_over_all
+from annotate.people.invitation_mail import deliver_links
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base.errors import Refused
@@ -54,7 +54,7 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             # Links are shown in this response, so that they are not stored.
-            done = _done(request, found)
+            done = _results(request, found)
             form = SeveralForm(leading=leading, here=member)
     response = render(
         request,
@@ -73,10 +73,10 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _done(request: HttpRequest, found: list[Invited]) -> list[dict[str, Any]]:
+def _results(request: HttpRequest, found: list[InvitationResult]) -> list[dict[str, Any]]:
     """Return each person's result: the link and whether it was mailed, or their projects."""
     links = [one.link for one in found if one.link is not None]
-    handed = dict(zip([link.token for link in links], hand_over_all(request, links), strict=True))
+    handed = dict(zip([link.token for link in links], deliver_links(request, links), strict=True))
     if any(one.mailed is False for one in handed.values()):
         messages.error(request, _("The mails could not be sent. Pass these links on yourself."))
     return [

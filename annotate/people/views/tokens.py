@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.people.forms.tokens import TokenForm
 from annotate.people.tokens import end_token, make_token
-from base.errors import NotHere, Refused
+from base.errors import ObjectNotFound, Refused
 from base.page_request import PageRequest
 
 # How many of the newest ended or expired tokens are listed.
@@ -55,7 +55,7 @@ def token_end(request: PageRequest, pk: int) -> HttpResponse:
     """End one of the reader's tokens at once."""
     try:
         token = end_token(pk=pk, by=request.user)
-    except NotHere as not_here:
+    except ObjectNotFound as not_here:
         raise Http404(str(not_here)) from not_here
     messages.success(
         request,

@@ -12,17 +12,17 @@ from annotate.collection.api.removal import ChangedRowsSerializer
 from annotate.collection.models import Candidate
 from annotate.collection.removal import MAX_REASON, MOST
 from annotate.pools import access, removal
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
-class CandidateIdSerializer(Sent):
+class CandidateIdSerializer(RequestBody):
     """The ids of a candidate."""
 
     query_id = serializers.CharField(max_length=255, trim_whitespace=False)
     doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
 
 
-class SentCandidates(Sent):
+class SentCandidates(RequestBody):
     """Candidates to change."""
 
     candidates = serializers.ListField(child=CandidateIdSerializer(), max_length=MOST)
@@ -56,14 +56,14 @@ class RemovedCandidates(Resource):
         rows = removal.removed_candidates(member.project)
         return self.page(rows.select_related("query", "document", "removed_by"), _as_json)
 
-    @writes(ChangedRowsSerializer, sent=SentRemoval, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Take candidates out: nobody judges them any more, and they are in no qrels."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         changed = removal.remove_candidates(
             project=member.project,
-            candidates=removal.named(member.project, _ids(given)),
+            candidates=removal.candidate_keys(member.project, _ids(given)),
             reason=given["reason"],
             by=member,
         )
@@ -75,13 +75,13 @@ class CandidateRestoration(Resource):
 
     tag = "Pools"
 
-    @writes(ChangedRowsSerializer, sent=SentCandidates, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentCandidates, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Bring candidates back; people's answers about them count again."""
         member = access.lead(self.person, slug)
         changed = removal.restore_candidates(
             project=member.project,
-            candidates=removal.named(member.project, _ids(self.sent())),
+            candidates=removal.candidate_keys(member.project, _ids(self.body())),
             by=member,
         )
         return Response(changed._asdict())
@@ -92,7 +92,7 @@ def _ids(given: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _as_json(rows: list[Candidate]) -> list[dict[str, Any]]:
-    told = [
+    data = [
         {
             "query_id": row.query.query_id,
             "doc_id": row.document.doc_id,
@@ -102,4 +102,4 @@ def _as_json(rows: list[Candidate]) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-    return list(RemovedCandidateSerializer(told, many=True).data)
+    return list(RemovedCandidateSerializer(data, many=True).data)

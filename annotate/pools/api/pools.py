@@ -14,12 +14,12 @@ from annotate.pools import access, actions, choosing, provenance
 from annotate.pools.judged import CUTOFFS, judged_at
 from annotate.pools.models import Pool
 from annotate.pools.negatives import Systems, choose_hard_negatives, hard_negative_systems
-from base.api.jobs import JobSerializer, job_told
-from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+from base.api.jobs import JobSerializer, job_as_json
+from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_lines
 
 
-class SentRule(Sent):
+class SentRule(RequestBody):
     """The rule by which a pool chooses documents, and the runs it chooses from."""
 
     method = serializers.ChoiceField(choices=Pool.Method.choices)
@@ -125,11 +125,11 @@ class Pools(Resource):
         found = Pool.objects.filter(project=member.project_id).select_related("by")
         return self.page(found, _as_json, newest_first=True)
 
-    @writes(PoolSerializer, sent=SentPool, scope=Scope.LEAD, status=201)
+    @writes(PoolSerializer, body=SentPool, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Make a pool: documents that are not candidates yet become candidates."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         name, counted = given.pop("name"), given.pop("counted", "")
         recipe = actions.recipe_of(project=member.project, **given)
         made = actions.request_pool(recipe=recipe, name=name, by=member, counted=counted)
@@ -141,11 +141,11 @@ class PoolCount(Resource):
 
     tag = "Pools"
 
-    @writes(FullPoolCountSerializer, sent=SentRule, scope=Scope.LEAD)
+    @writes(FullPoolCountSerializer, body=SentRule, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Count what a pool would contain, without making it."""
         member = access.lead(self.person, slug)
-        recipe = actions.recipe_of(project=member.project, **self.sent())
+        recipe = actions.recipe_of(project=member.project, **self.body())
         return Response(FullPoolCountSerializer(actions.count_pool(recipe)).data)
 
 
@@ -185,11 +185,11 @@ class PoolDocuments(Resource):
         """Download the documents as a table, with each run that ranks a document and its rank."""
         _member, found = access.pool(self.person, slug, pool)
         return StreamingHttpResponse(
-            csv_lines(provenance.table(found)), content_type="text/csv; charset=utf-8"
+            csv_lines(provenance.table_rows(found)), content_type="text/csv; charset=utf-8"
         )
 
 
-class AskedCutoffs(Asked):
+class AskedCutoffs(QueryParameters):
     """Query parameters: the cutoffs."""
 
     k = serializers.RegexField(
@@ -216,13 +216,13 @@ class JudgedAt(Resource):
 
     tag = "Pools"
 
-    @reads(JudgedSerializer, asked=AskedCutoffs, many=True, scope=Scope.LEAD)
+    @reads(JudgedSerializer, parameters=AskedCutoffs, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """Read judged@k of each run."""
         member = access.lead(self.person, slug)
-        given = self.asked().get("k")
+        given = self.parameters().get("k")
         cutoffs = [int(k) for k in given.split(",")] if given else CUTOFFS
-        told = [
+        data = [
             {
                 "run": one.run.name,
                 "system": one.run.tag,
@@ -231,7 +231,7 @@ class JudgedAt(Resource):
             }
             for one in judged_at(member.project, cutoffs)
         ]
-        return Response(JudgedSerializer(told, many=True).data)
+        return Response(JudgedSerializer(data, many=True).data)
 
 
 class SystemsSerializer(serializers.Serializer[Any]):
@@ -241,7 +241,7 @@ class SystemsSerializer(serializers.Serializer[Any]):
     depth = serializers.IntegerField()
 
 
-class SentSystems(Sent):
+class SentSystems(RequestBody):
     """The systems whose non-relevant documents releases are to list."""
 
     runs = serializers.ListField(
@@ -261,11 +261,11 @@ class HardNegativeSystems(Resource):
         member = access.lead(self.person, slug)
         return Response(_systems(hard_negative_systems(member.project)))
 
-    @writes(SystemsSerializer, sent=SentSystems, scope=Scope.LEAD)
+    @writes(SystemsSerializer, body=SentSystems, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Choose the systems and the depth; without runs, releases have no such file."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         chosen = choose_hard_negatives(
             project=member.project, runs=given["runs"], depth=given["depth"], by=member
         )
@@ -280,7 +280,7 @@ def _as_json(pools: list[Pool]) -> list[dict[str, Any]]:
     runs_of = provenance.runs_of(pools)
     return [
         {
-            **job_told(pool),
+            **job_as_json(pool),
             "name": pool.name,
             "method": pool.method,
             "depth": pool.depth,

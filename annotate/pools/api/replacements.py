@@ -13,10 +13,10 @@ from annotate.collection.removal import MAX_REASON
 from annotate.pools import access, removal, replacing
 from annotate.pools.models import Replacement
 from annotate.projects.models import Membership
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
-class SentNewDocument(Sent):
+class SentNewDocument(RequestBody):
     """The candidate whose document is replaced, by its ids, and the new document."""
 
     query_id = serializers.CharField(max_length=255, trim_whitespace=False)
@@ -86,21 +86,21 @@ class ReplacementPreview(Resource):
 
     tag = "Pools"
 
-    @writes(EffectsSerializer, sent=SentNewDocument, scope=Scope.LEAD)
+    @writes(EffectsSerializer, body=SentNewDocument, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Count what a replacement would change. Nothing is written."""
         member = access.lead(self.person, slug)
-        given = self.sent()
-        found = replacing.effects(_candidate(member, given), _new(given))
-        told = {
-            **{name: getattr(found, name) for name in ("judgments", "checks", "claims")},
-            "queries": [one.query.query_id for one in found.pools],
-            "rules": {rule.value: pairs for rule, pairs in found.rules.items()},
-            "releases": found.releases,
-            "makes_document": found.makes_document,
-            "token": found.digest,
+        given = self.body()
+        effects = replacing.effects(_candidate(member, given), _new(given))
+        data = {
+            **{name: getattr(effects, name) for name in ("judgments", "checks", "claims")},
+            "queries": [one.query.query_id for one in effects.pools],
+            "rules": {rule.value: pairs for rule, pairs in effects.rules.items()},
+            "releases": effects.releases,
+            "makes_document": effects.makes_document,
+            "token": effects.digest,
         }
-        return Response(EffectsSerializer(told).data)
+        return Response(EffectsSerializer(data).data)
 
 
 class Replacements(Resource):
@@ -115,11 +115,11 @@ class Replacements(Resource):
         rows = replacing.replacements(member.project)
         return self.page(rows, lambda part: [_as_json(row) for row in part])
 
-    @writes(ReplacementSerializer, sent=SentReplacement, scope=Scope.LEAD, status=201)
+    @writes(ReplacementSerializer, body=SentReplacement, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Replace a document. 409 if its effects differ from those of the preview."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         made = replacing.replace_document(
             candidate=_candidate(member, given),
             new=_new(given),
@@ -143,7 +143,7 @@ class ReplacementUndoing(Resource):
 
 
 def _candidate(member: Membership, given: dict[str, Any]) -> Candidate:
-    [key] = removal.named(member.project, [(given["query_id"], given["doc_id"])])
+    [key] = removal.candidate_keys(member.project, [(given["query_id"], given["doc_id"])])
     return Candidate.with_removed.select_related("query__project", "document").get(pk=key)
 
 
@@ -152,7 +152,7 @@ def _new(given: dict[str, Any]) -> replacing.NewDocument:
 
 
 def _as_json(row: Replacement) -> dict[str, Any]:
-    told = {
+    data = {
         "id": row.pk,
         "old": row.old.doc_id,
         "new": row.new.doc_id,
@@ -162,4 +162,4 @@ def _as_json(row: Replacement) -> dict[str, Any]:
         "undone_at": row.undone_at,
         "undone_by": row.undone_by.name if row.undone_by else None,
     }
-    return dict(ReplacementSerializer(told).data)
+    return dict(ReplacementSerializer(data).data)

@@ -137,7 +137,7 @@ def documents(request: PageRequest, slug: str, pk: int) -> StreamingHttpResponse
     """Download the documents of a pool, with the runs that rank each and the ranks."""
     _member, found = access.pool(request.user, slug, pk)
     return StreamingHttpResponse(
-        csv_lines(provenance.table(found)),
+        csv_lines(provenance.table_rows(found)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{slug}-pool-{pk}.csv"'},
     )

@@ -9,8 +9,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection import access as collection_access
-from annotate.collection.removal import keys_sent
-from annotate.collection.views.removal import changed_rows
+from annotate.collection.removal import parse_keys
+from annotate.collection.views.removal import redirect_after_change
 from annotate.pools import access
 from annotate.pools.removal import (
     keys_of_query,
@@ -27,7 +27,7 @@ def removal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Take the ticked documents of a query out of its pool."""
     member = access.lead(request.user, slug)
     query = collection_access.query(member, pk)
-    return changed_rows(
+    return redirect_after_change(
         request,
         lambda: remove_candidates(
             project=member.project,
@@ -64,11 +64,11 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
 def restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked documents back into their pools."""
     member = access.lead(request.user, slug)
-    return changed_rows(
+    return redirect_after_change(
         request,
         lambda: restore_candidates(
             project=member.project,
-            candidates=keys_sent(request.POST.getlist("candidates")),
+            candidates=parse_keys(request.POST.getlist("candidates")),
             by=member,
         ),
         lambda n: ngettext(

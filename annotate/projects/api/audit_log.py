@@ -15,7 +15,7 @@ from annotate.projects import access
 from annotate.projects.audit_log_page import audit_events, table
 from annotate.projects.forms.audit_log import AuditLogForm
 from annotate.projects.models import AuditEvent, Membership
-from base.api.resource import Asked, Resource, reads, wrong
+from base.api.resource import QueryParameters, Resource, form_errors, reads
 from base.csv_output import csv_lines
 
 
@@ -33,7 +33,7 @@ class AuditEventSerializer(serializers.Serializer[Any]):
     changes = serializers.DictField(help_text="By field: the values before and after.")
 
 
-class AskedAuditLog(Asked):
+class AskedAuditLog(QueryParameters):
     """A filter of audit events."""
 
     who = serializers.CharField(
@@ -49,10 +49,10 @@ class AuditLog(Resource):
 
     tag = "Audit log"
 
-    @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
+    @reads(AuditEventSerializer, parameters=AskedAuditLog, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the audit events that you may see now, newest first."""
-        return listed(self, access.lead(self.person, slug))
+        return events_response(self, access.lead(self.person, slug))
 
 
 class AuditLogTable(Resource):
@@ -60,31 +60,31 @@ class AuditLogTable(Resource):
 
     tag = "Audit log"
 
-    @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
+    @reads(OpenApiTypes.STR, parameters=AskedAuditLog, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Download the audit events that you may see now as CSV, oldest first."""
-        return tabled(self, access.lead(self.person, slug))
+        return table_response(self, access.lead(self.person, slug))
 
 
-def listed(resource: Resource, reader: Membership | None) -> Response:
+def events_response(resource: Resource, reader: Membership | None) -> Response:
     """Return the requested page of an audit log; `reader`: see `audit_log_page`."""
-    found = _wanted(resource, reader)
+    found = _matching_events(resource, reader)
     return resource.page(found, lambda rows: [_audit_event(row) for row in rows], newest_first=True)
 
 
-def tabled(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
+def table_response(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
     """Return all events that match the request as a table."""
     return StreamingHttpResponse(
-        csv_lines(table(_wanted(resource, reader))), content_type="text/csv; charset=utf-8"
+        csv_lines(table(_matching_events(resource, reader))), content_type="text/csv; charset=utf-8"
     )
 
 
-def _wanted(resource: Resource, reader: Membership | None) -> QuerySet[AuditEvent]:
-    resource.asked()
+def _matching_events(resource: Resource, reader: Membership | None) -> QuerySet[AuditEvent]:
+    resource.parameters()
     form = AuditLogForm(reader, resource.request.query_params)
     if not form.is_valid():
-        raise wrong(form, "?")
-    return audit_events(reader, form.kinds, form.asked())
+        raise form_errors(form, "?")
+    return audit_events(reader, form.kinds, form.event_filter())
 
 
 def _audit_event(row: AuditEvent) -> dict[str, Any]:

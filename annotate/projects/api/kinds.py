@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from annotate.projects import access, kind_settings
 from annotate.projects.kinds import KINDS, ProjectKind, kind_of
 from annotate.projects.models import Project
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
 class KindGradeSerializer(serializers.Serializer[Any]):
@@ -82,7 +82,7 @@ class KindOfProjectSerializer(serializers.Serializer[Any]):
     differences = DifferenceSerializer(many=True, help_text="Rules that the project has changed.")
 
 
-class SentKind(Sent):
+class SentKind(RequestBody):
     """The new kind of a project."""
 
     kind = serializers.ChoiceField(choices=list(KINDS))
@@ -109,11 +109,11 @@ class KindOfProject(Resource):
         """Return the kind, and what the project has changed."""
         return Response(_of(access.lead(self.person, slug).project))
 
-    @writes(KindOfProjectSerializer, sent=SentKind, scope=Scope.LEAD)
+    @writes(KindOfProjectSerializer, body=SentKind, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Give the project another kind and its settings; refused if that would lose data."""
         by = access.lead(self.person, slug)
-        return Response(_of(kind_settings.change_kind(key=self.sent()["kind"], by=by)))
+        return Response(_of(kind_settings.change_kind(key=self.body()["kind"], by=by)))
 
 
 def _as_json(kind: ProjectKind) -> dict[str, Any]:

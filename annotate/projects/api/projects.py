@@ -13,13 +13,13 @@ from annotate.projects.actions import create_project
 from annotate.projects.kinds import KINDS
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Membership, Project
-from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 
 SMALL = 32_767
 LARGE = 2_147_483_647
 
 
-class GradeSerializer(Sent):
+class GradeSerializer(RequestBody):
     """One relevance that judges may give."""
 
     value = serializers.IntegerField(min_value=-SMALL - 1, max_value=SMALL)
@@ -68,7 +68,7 @@ class FullProjectSerializer(ProjectSerializer):
     rules = RulesSerializer(allow_null=True, help_text="For leads; else null.")
 
 
-class SentProject(Sent):
+class SentProject(RequestBody):
     """A project to create."""
 
     slug = serializers.RegexField(r"^[a-z0-9][a-z0-9_-]{0,79}$", max_length=80)
@@ -87,7 +87,7 @@ class SentProject(Sent):
     )
 
 
-class SentRules(Sent):
+class SentRules(RequestBody):
     """Changes of a project; omitted fields stay as they are. `grades` replaces all grades."""
 
     name = serializers.CharField(max_length=200, required=False)
@@ -115,7 +115,7 @@ class SentRules(Sent):
     overlap_review = serializers.IntegerField(min_value=0, max_value=50, required=False)
 
 
-class AskedProjects(Asked):
+class AskedProjects(QueryParameters):
     """A filter of projects."""
 
     archived = serializers.BooleanField(
@@ -128,17 +128,17 @@ class Projects(Resource):
 
     tag = "Projects"
 
-    @reads(ProjectSerializer, asked=AskedProjects, paged=True)
+    @reads(ProjectSerializer, parameters=AskedProjects, paged=True)
     def get(self, request: Request) -> Response:
         """List your projects."""
-        archived = self.asked()["archived"]
+        archived = self.parameters()["archived"]
         mine = (access.archived_projects if archived else access.memberships_of)(self.person)
         return self.page(mine, lambda members: [project_as_json(member) for member in members])
 
-    @writes(FullProjectSerializer, sent=SentProject, status=201, scope=Scope.LEAD)
+    @writes(FullProjectSerializer, body=SentProject, status=201, scope=Scope.LEAD)
     def post(self, request: Request) -> Response:
         """Create a project and become its lead."""
-        made = create_project(**self.sent(), by=self.person)
+        made = create_project(**self.body(), by=self.person)
         return Response(full_project(access.member(self.person, made.slug)), status=201)
 
 
@@ -152,11 +152,11 @@ class OneProject(Resource):
         """Return a project."""
         return Response(full_project(access.member(self.person, slug)))
 
-    @writes(FullProjectSerializer, sent=SentRules, scope=Scope.LEAD)
+    @writes(FullProjectSerializer, body=SentRules, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str) -> Response:
         """Change the rules of a project that you lead, all or nothing."""
         by = access.lead(self.person, slug)
-        sent = self.sent()
+        sent = self.body()
         grades = sent.pop("grades", None)
         if grades is None:
             grades = by.project.grades.values("value", "name", "sentence")

@@ -8,10 +8,10 @@ from rest_framework.response import Response
 
 from annotate.projects import access, schedule
 from annotate.projects.api.projects import ProjectSerializer, project_as_json
-from base.api.resource import Resource, Scope, Sent, writes
+from base.api.resource import RequestBody, Resource, Scope, writes
 
 
-class SentDueDate(Sent):
+class SentDueDate(RequestBody):
     """The due date of a project."""
 
     due_on = serializers.DateField(allow_null=True, help_text="null: no due date.")
@@ -40,9 +40,9 @@ class DueDate(Resource):
 
     tag = "Projects"
 
-    @writes(ProjectSerializer, sent=SentDueDate, scope=Scope.LEAD)
+    @writes(ProjectSerializer, body=SentDueDate, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Set or remove the due date."""
         by = access.lead(self.person, slug)
-        schedule.set_due_date(due_on=self.sent()["due_on"], by=by)
+        schedule.set_due_date(due_on=self.body()["due_on"], by=by)
         return Response(project_as_json(access.member(self.person, slug)))

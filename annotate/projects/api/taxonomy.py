@@ -11,10 +11,10 @@ from rest_framework.response import Response
 from annotate.projects import access, taxonomy
 from annotate.projects.models import Project
 from annotate.projects.taxonomies import TAXONOMIES, Kind
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
-class CategorySerializer(Sent):
+class CategorySerializer(RequestBody):
     """One type of instruction."""
 
     key = serializers.CharField(max_length=60, help_text="The key that files use.")
@@ -22,13 +22,13 @@ class CategorySerializer(Sent):
     sentence = serializers.CharField(max_length=500, required=False, allow_blank=True, default="")
 
 
-class TaxonomySerializer(Sent):
+class TaxonomySerializer(RequestBody):
     """All types of a project's instructions, in their order."""
 
     categories = serializers.ListField(child=CategorySerializer(), max_length=taxonomy.MOST)
 
 
-class SentTaxonomy(Sent):
+class SentTaxonomy(RequestBody):
     """The name of a ready-made taxonomy."""
 
     name = serializers.ChoiceField(choices=list(TAXONOMIES))
@@ -44,11 +44,11 @@ class Categories(Resource):
         """Return the types."""
         return Response(_as_json(access.lead(self.person, slug).project))
 
-    @writes(TaxonomySerializer, sent=TaxonomySerializer, scope=Scope.LEAD)
+    @writes(TaxonomySerializer, body=TaxonomySerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Make these the types; instructions keep the keys they have."""
         by = access.lead(self.person, slug)
-        taxonomy.set_categories(kinds=[Kind(**one) for one in self.sent()["categories"]], by=by)
+        taxonomy.set_categories(kinds=[Kind(**one) for one in self.body()["categories"]], by=by)
         return Response(_as_json(by.project))
 
 
@@ -57,11 +57,11 @@ class Taxonomy(Resource):
 
     tag = "Projects"
 
-    @writes(TaxonomySerializer, sent=SentTaxonomy, scope=Scope.LEAD)
+    @writes(TaxonomySerializer, body=SentTaxonomy, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Add the types of a taxonomy; types whose key exists are not changed."""
         by = access.lead(self.person, slug)
-        taxonomy.take_taxonomy(name=self.sent()["name"], by=by)
+        taxonomy.add_taxonomy(name=self.body()["name"], by=by)
         return Response(_as_json(by.project))
 
 

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.projects.audit_log_page import Asked, kinds, people
+from annotate.projects.audit_log_page import EventFilter, kinds, people
 from annotate.projects.models import Membership
 from base import reader_preferences as personal
 
@@ -44,12 +44,12 @@ class AuditLogForm(forms.Form):
         listed = sorted(self.kinds.items(), key=lambda kind: kind[1].casefold())
         self._choose("what", [("", _("Everything")), *listed])
 
-    def asked(self) -> Asked:
+    def event_filter(self) -> EventFilter:
         """Return the filter; an empty one if the form has errors."""
         given = self.cleaned_data if self.is_valid() else {}
         who = given.get("who") or ""
         until = given.get("until")
-        return Asked(
+        return EventFilter(
             user=0 if who == COMMAND else int(who) if who else None,
             what=given.get("what") or "",
             since=_start(given.get("since")),

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from annotate.projects import access, audit_log_page
 from annotate.projects.audit_events import AUDIT_EVENTS
-from annotate.projects.audit_log_page import Asked
+from annotate.projects.audit_log_page import EventFilter
 from annotate.projects.forms.audit_log import AuditLogForm
 from annotate.projects.models import Membership
 from base.csv_output import csv_lines
@@ -24,7 +24,9 @@ from base.pagination import newest_by_key
 def audit_log(request: PageRequest, slug: str) -> HttpResponse:
     """List audit events, newest first, filtered by the query string: who, what, when."""
     member = access.lead(request.user, slug)
-    listed = page(member, request.GET, table_url=reverse("annotate:audit_log_table", args=[slug]))
+    listed = page_context(
+        member, request.GET, table_url=reverse("annotate:audit_log_table", args=[slug])
+    )
     frame = {"project": member.project, "member": member, "section": "audit_log"}
     return render(request, "projects/audit_log.html", listed | frame)
 
@@ -36,20 +38,20 @@ def table(request: PageRequest, slug: str) -> HttpResponseBase:
     form = AuditLogForm(member, request.GET)
     if not form.is_valid():
         return redirect("annotate:audit_log", slug)
-    return sent(member, form, f"{slug}-audit-log.csv")
+    return table_response(member, form, f"{slug}-audit-log.csv")
 
 
-def page(reader: Membership | None, asked: QueryDict, *, table_url: str) -> dict[str, Any]:
+def page_context(reader: Membership | None, query: QueryDict, *, table_url: str) -> dict[str, Any]:
     """Return the template context of an audit log; `reader`: a lead, or None for administrators."""
-    form = AuditLogForm(reader, asked)
-    wanted = form.asked()
-    found = newest_by_key(audit_log_page.audit_events(reader, form.kinds, wanted), asked)
-    kept = asked.copy()
+    form = AuditLogForm(reader, query)
+    event_filter = form.event_filter()
+    found = newest_by_key(audit_log_page.audit_events(reader, form.kinds, event_filter), query)
+    kept = query.copy()
     for place in ("after", "before"):
         kept.pop(place, None)
     return {
         "form": form,
-        "filtered": wanted != Asked(),
+        "filtered": event_filter != EventFilter(),
         "blind": len(form.kinds) < len(AUDIT_EVENTS),
         "lines": audit_log_page.lines(found.rows, form.kinds),
         "previous_url": found.previous,
@@ -58,11 +60,15 @@ def page(reader: Membership | None, asked: QueryDict, *, table_url: str) -> dict
     }
 
 
-def sent(reader: Membership | None, form: AuditLogForm, name: str) -> StreamingHttpResponse:
+def table_response(
+    reader: Membership | None, form: AuditLogForm, name: str
+) -> StreamingHttpResponse:
     """Return all events that match a form as a table, with the file name `name`."""
     return StreamingHttpResponse(
         csv_lines(
-            audit_log_page.table(audit_log_page.audit_events(reader, form.kinds, form.asked()))
+            audit_log_page.table(
+                audit_log_page.audit_events(reader, form.kinds, form.event_filter())
+            )
         ),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},

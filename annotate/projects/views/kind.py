@@ -48,7 +48,7 @@ def kind(request: PageRequest, slug: str) -> HttpResponse:
             "settings": _settings(shown),
             "types": TAXONOMIES.get(shown.taxonomy, ()),
             "changes": [_row(one) for one in kind_settings.differences(project, shown)],
-            "in_the_way": kind_settings.what_stands_in_the_way(project, shown),
+            "in_the_way": kind_settings.refusal_reason(project, shown),
         },
     )
 

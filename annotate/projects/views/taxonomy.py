@@ -62,7 +62,7 @@ def taxonomy(request: PageRequest, slug: str) -> HttpResponse:
     """Add the types of a ready-made taxonomy."""
     member = access.lead(request.user, slug)
     try:
-        actions.take_taxonomy(name=request.POST.get("name", ""), by=member)
+        actions.add_taxonomy(name=request.POST.get("name", ""), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:

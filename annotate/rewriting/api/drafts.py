@@ -11,15 +11,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection.models import Candidate
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.pairs import access
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
 from annotate.rewriting.models import Draft
-from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_stake, matching
-from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
+from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_stake, search_filter
+from base.api.resource import (
+    KeyField,
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    no_content,
+    reads,
+    writes,
+)
 from base.raw_sql import LARGEST_KEY
 
 SIDES = [Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value]
@@ -52,7 +61,7 @@ class KeptDraftSerializer(serializers.Serializer[Any]):
     draft = DraftSerializer(allow_null=True)
 
 
-class SentDraft(Sent):
+class SentDraft(RequestBody):
     """The draft to store."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
@@ -91,7 +100,7 @@ class SentDraft(Sent):
     )
 
 
-class SentWords(Sent):
+class SentWords(RequestBody):
     """The text to get advice on."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
@@ -120,13 +129,13 @@ class AdviceSerializer(serializers.Serializer[Any]):
     of = serializers.IntegerField()
 
 
-class AskedSide(Asked):
+class AskedSide(QueryParameters):
     """The side of the pair."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
 
 
-class AskedRewriteImpact(Asked):
+class AskedRewriteImpact(QueryParameters):
     """Filter of the documents at stake."""
 
     find = serializers.CharField(
@@ -154,19 +163,19 @@ class MyDraft(Resource):
 
     tag = "Rewriting"
 
-    @reads(KeptDraftSerializer, asked=AskedSide)
+    @reads(KeptDraftSerializer, parameters=AskedSide)
     def get(self, request: Request, pair: int) -> Response:
         """Read your draft."""
-        member, found = _writer(self, pair)
-        side = self.asked()["side"]
+        member, found = _get_writer(self, pair)
+        side = self.parameters()["side"]
         draft = Draft.objects.filter(pair=found, side=side, member=member).first()
         return Response({"draft": _as_json(draft)})
 
-    @writes(KeptDraftSerializer, sent=SentDraft, scope=Scope.JUDGE)
+    @writes(KeptDraftSerializer, body=SentDraft, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> Response:
         """Store a draft and get the one that counts: the newest words; others become overtaken."""
         member, found = access.pair(self.person, pair)
-        sent = self.sent()
+        sent = self.body()
         kept = drafts.save_draft(
             pair=found,
             side=sent["side"],
@@ -186,12 +195,12 @@ class MyDraft(Resource):
         )
         return Response({"draft": _as_json(kept)})
 
-    @writes(None, status=204, asked=AskedSide, scope=Scope.JUDGE)
+    @writes(None, status=204, parameters=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int) -> Response:
         """Discard your draft."""
-        member, found = _writer(self, pair)
-        drafts.discard_draft(pair=found, side=self.asked()["side"], by=member)
-        return done()
+        member, found = _get_writer(self, pair)
+        drafts.discard_draft(pair=found, side=self.parameters()["side"], by=member)
+        return no_content()
 
 
 class Overtaken(Resource):
@@ -199,20 +208,20 @@ class Overtaken(Resource):
 
     tag = "Rewriting"
 
-    @writes(KeptDraftSerializer, asked=AskedSide, scope=Scope.JUDGE)
+    @writes(KeptDraftSerializer, parameters=AskedSide, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int, which: str) -> Response:
         """Make these words the draft again; those that were the draft become overtaken."""
-        member, found = _writer(self, pair)
-        side = self.asked()["side"]
+        member, found = _get_writer(self, pair)
+        side = self.parameters()["side"]
         kept = drafts.take_overtaken(pair=found, side=side, which=which, by=member)
         return Response({"draft": _as_json(kept)})
 
-    @writes(None, status=204, asked=AskedSide, scope=Scope.JUDGE)
+    @writes(None, status=204, parameters=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int, which: str) -> Response:
         """Delete these words."""
-        member, found = _writer(self, pair)
-        drafts.drop_overtaken(pair=found, side=self.asked()["side"], which=which, by=member)
-        return done()
+        member, found = _get_writer(self, pair)
+        drafts.drop_overtaken(pair=found, side=self.parameters()["side"], which=which, by=member)
+        return no_content()
 
 
 class LookAtWords(Resource):
@@ -220,11 +229,11 @@ class LookAtWords(Resource):
 
     tag = "Rewriting"
 
-    @writes(AdviceSerializer, sent=SentWords, many=True, scope=Scope.READ)
+    @writes(AdviceSerializer, body=SentWords, many=True, scope=Scope.READ)
     def post(self, request: Request, pair: int) -> Response:
         """Get advice on a text. Nothing is saved."""
-        member, found = _writer(self, pair)
-        sent = self.sent()
+        member, found = _get_writer(self, pair)
+        sent = self.body()
         source = found.written_from(sent["side"])
         advice = advise(
             found,
@@ -254,20 +263,22 @@ class ImpactedDocuments(Resource):
 
     tag = "Rewriting"
 
-    @reads(AtRewriteImpactSerializer, asked=AskedRewriteImpact, paged=True)
+    @reads(AtRewriteImpactSerializer, parameters=AskedRewriteImpact, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List the documents at stake when the narrative is rewritten."""
-        member, found = _writer(self, pair)
-        asked = self.asked()
+        member, found = _get_writer(self, pair)
+        asked = self.parameters()
         rows = candidates_at_stake(found).select_related("document")
         if find := asked.get("find"):
-            rows = rows.filter(matching(found, find, member, in_texts=asked["in_texts"]))
+            rows = rows.filter(search_filter(found, find, member, in_texts=asked["in_texts"]))
         prior = found.project.show_prior or member.leads
-        return self.page(rows, lambda part: _stakes(member, part, prior=prior))
+        return self.page(rows, lambda part: _documents_as_json(member, part, prior=prior))
 
 
-def _stakes(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:
-    names = names_to(member, rows)
+def _documents_as_json(
+    member: Membership, rows: list[Candidate], *, prior: bool
+) -> list[dict[str, Any]]:
+    names = names_for(member, rows)
     return [
         {
             "candidate": row.pk,
@@ -280,10 +291,10 @@ def _stakes(member: Membership, rows: list[Candidate], *, prior: bool) -> list[d
     ]
 
 
-def _writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]:
+def _get_writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]:
     """Return the member and the pair, or refuse a member who may not rewrite it."""
     member, found = access.pair(resource.person, pair)
-    drafts.may_write(pair=found, by=member)
+    drafts.refuse_unless_writer(pair=found, by=member)
     return member, found
 
 

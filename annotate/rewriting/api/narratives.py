@@ -13,7 +13,7 @@ from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer, 
 from annotate.pairs.models import Narrative
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE
-from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 
 
 class FullNarrativeSerializer(NarrativeSerializer):
@@ -23,13 +23,13 @@ class FullNarrativeSerializer(NarrativeSerializer):
     conditions = ConditionSerializer(many=True)
 
 
-class AskedNarratives(Asked):
+class AskedNarratives(QueryParameters):
     """Filter of the versions."""
 
     side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
 
 
-class SentNarrative(Sent):
+class SentNarrative(RequestBody):
     """The next version of a narrative."""
 
     side = serializers.ChoiceField(
@@ -55,20 +55,20 @@ class Narratives(Resource):
 
     tag = "Collection"
 
-    @reads(NarrativeSerializer, asked=AskedNarratives, paged=True)
+    @reads(NarrativeSerializer, parameters=AskedNarratives, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List the versions, without their text."""
         _member, found = pairs_access.pair(self.person, pair)
         versions = found.narratives.select_related("author").defer("text")
-        if side := self.asked().get("side"):
+        if side := self.parameters().get("side"):
             versions = versions.filter(side=side)
         return self.page(versions, lambda rows: [version_as_json(row) for row in rows])
 
-    @writes(FullNarrativeSerializer, sent=SentNarrative, status=201, scope=Scope.JUDGE)
+    @writes(FullNarrativeSerializer, body=SentNarrative, status=201, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Write the next version; 409 if a version newer than `based_on` was saved."""
         member, found = pairs_access.pair(self.person, pair)
-        saved = rewriting.rewrite_narrative(pair=found, **self.sent(), by=member)
+        saved = rewriting.rewrite_narrative(pair=found, **self.body(), by=member)
         return Response(full_narrative(saved), status=201)
 
 

@@ -14,10 +14,10 @@ from annotate.projects import access
 from annotate.topics import choosing, removal
 from annotate.topics.api.removal import SentQueryRemoval
 from annotate.topics.forms import LARGEST
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
-class SentDraw(Sent):
+class SentDraw(RequestBody):
     """A draw of topics: number, seed and conditions."""
 
     number = serializers.IntegerField(min_value=1, max_value=MOST)
@@ -52,11 +52,11 @@ class Topics(Resource):
         found = choosing.topics(member.project)
         return Response(TopicSerializer([one._asdict() for one in found], many=True).data)
 
-    @writes(ChangedRowsSerializer, sent=SentQueryRemoval, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Keep these queries and take the others out with the reason."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         changed = choosing.choose_topics(
             project=member.project,
             queries=removal.query_keys(member.project, given["queries"]),
@@ -71,11 +71,11 @@ class TopicDraw(Resource):
 
     tag = "Collection"
 
-    @writes(ChangedRowsSerializer, sent=SentDraw, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentDraw, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Draw topics that meet the conditions and take the others out."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         conditions = choosing.Conditions(given["narrative"], given.get("least"), given.get("most"))
         changed = choosing.draw_topics(
             project=member.project,

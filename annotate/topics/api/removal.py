@@ -16,7 +16,7 @@ from annotate.pairs.models import InstructionPair
 from annotate.projects import access
 from annotate.topics import removal
 from annotate.topics.filters import filter_counts
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
 def _ids() -> Any:
@@ -27,7 +27,7 @@ def _ids() -> Any:
     )
 
 
-class SentQueries(Sent):
+class SentQueries(RequestBody):
     """A list of queries."""
 
     queries = _ids()
@@ -39,7 +39,7 @@ class SentQueryRemoval(SentQueries):
     reason = serializers.CharField(max_length=MAX_REASON)
 
 
-class SentPairs(Sent):
+class SentPairs(RequestBody):
     """A list of instructions."""
 
     pairs = _ids()
@@ -75,11 +75,11 @@ class RemovedQueries(Resource):
         blind = must_answer_first(member)
         return self.page(rows, lambda found: [_as_json(one, one.query_id, blind) for one in found])
 
-    @writes(ChangedRowsSerializer, sent=SentQueryRemoval, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Take queries out: nobody works on them, and they are not in qrels."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         changed = removal.remove_queries(
             project=member.project,
             queries=removal.query_keys(member.project, given["queries"]),
@@ -94,13 +94,13 @@ class QueryRestoration(Resource):
 
     tag = "Collection"
 
-    @writes(ChangedRowsSerializer, sent=SentQueries, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentQueries, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Bring queries back, with the instructions that were taken out with them."""
         member = access.lead(self.person, slug)
         changed = removal.restore_queries(
             project=member.project,
-            queries=removal.query_keys(member.project, self.sent()["queries"]),
+            queries=removal.query_keys(member.project, self.body()["queries"]),
             by=member,
         )
         return Response(changed._asdict())
@@ -144,11 +144,11 @@ class RemovedPairs(Resource):
         blind = must_answer_first(member)
         return self.page(rows, lambda found: [_as_json(one, one.pair_id, blind) for one in found])
 
-    @writes(ChangedRowsSerializer, sent=SentPairRemoval, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentPairRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Take instructions out: nobody works on them, and they are not in qrels."""
         member = access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         changed = removal.remove_pairs(
             project=member.project,
             pairs=removal.pair_keys(member.project, given["pairs"]),
@@ -163,13 +163,13 @@ class PairRestoration(Resource):
 
     tag = "Collection"
 
-    @writes(ChangedRowsSerializer, sent=SentPairs, scope=Scope.LEAD)
+    @writes(ChangedRowsSerializer, body=SentPairs, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Bring instructions back."""
         member = access.lead(self.person, slug)
         changed = removal.restore_pairs(
             project=member.project,
-            pairs=removal.pair_keys(member.project, self.sent()["pairs"]),
+            pairs=removal.pair_keys(member.project, self.body()["pairs"]),
             by=member,
         )
         return Response(changed._asdict())

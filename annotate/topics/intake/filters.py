@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.removal import MAX_REASON
 from annotate.projects.models import Membership
 from base import bulk
@@ -52,7 +52,7 @@ _THINGS = (
 )
 
 
-class Filters(Arrivals):
+class Filters(StagedRecords):
     """Decisions of machines on queries, instructions and documents of this project."""
 
     order = 70
@@ -60,7 +60,7 @@ class Filters(Arrivals):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.decisions = self.stage(
+        self.decisions = self.create_stage(
             "stage_filter",
             query_id="text",
             machine="text",
@@ -85,7 +85,7 @@ class Filters(Arrivals):
         self.decisions.add(place, *record[:4], *ids, weight=len(record.reason))
 
     def check(self) -> None:
-        self.repeats(
+        self.refuse_contradictions(
             self.decisions,
             ["query_id", "doc_id", "pair_id", "machine"],
             "s.decision <> f.decision OR s.reason <> f.reason",
@@ -102,7 +102,7 @@ class Filters(Arrivals):
                 WHERE x.n = stage_filter.n AND {thing.which.replace("s.", "stage_filter.")}
                 """  # noqa: S608 (our own statements)
             )
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             "SELECT n, place, query_id, doc_id, pair_id FROM stage_filter WHERE thing = 0",
             _unknown,
         )
@@ -114,7 +114,7 @@ class Filters(Arrivals):
         for thing in _THINGS:
             self._write(thing)
         self.new = bulk.number("SELECT COUNT(*) FROM stage_filter WHERE known = 0")
-        counts = self.intake.rows("filter_decisions")
+        counts = self.intake.row_counts("filter_decisions")
         counts.new += self.new
         counts.unchanged += bulk.number("SELECT COUNT(*) FROM stage_filter WHERE known = 1")
 
@@ -127,7 +127,7 @@ class Filters(Arrivals):
                 ON o.machine_id = m.id AND o.{thing.column} = s.thing
             WHERE {thing.which}
             """
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             f"""
             SELECT s.n, s.place, s.machine, s.query_id {here}
             AND (CASE WHEN o.discards THEN 'discard' ELSE 'keep' END) <> s.decision
@@ -160,7 +160,7 @@ class Filters(Arrivals):
             AND s.known = 0 AND s.decision = 'discard' AND {thing.table}.removed_at IS NULL
             """  # noqa: S608
         )
-        self.intake.rows("taken_out").new += gone
+        self.intake.row_counts("taken_out").new += gone
 
 
 def _unknown(query_id: str, doc_id: str, pair_id: str) -> str:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from annotate.collection.removal import Changed, keys_sent
+from annotate.collection.removal import ChangeCounts, parse_keys
 from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.topics import choosing
@@ -25,22 +25,22 @@ LISTED = 1_000
 def topics(request: PageRequest, slug: str) -> HttpResponse:
     """Preview a draw (`?number=`) and keep its topics, or keep the topics that are ticked."""
     member = access.lead(request.user, slug)
-    asked = "number" in request.GET or request.method == "POST"
-    form = DrawForm((request.POST or request.GET) if asked else None)
+    is_submitted = "number" in request.GET or request.method == "POST"
+    form = DrawForm((request.POST or request.GET) if is_submitted else None)
     error = ""
     if request.method == "POST":
         try:
-            changed = _chosen(request, member, form)
+            changed = _keep_topics(request, member, form)
         except Refused as refused:
             error = str(refused)
         else:
             if changed is not None:
-                _tell(request, changed)
+                _report(request, changed)
                 return redirect("annotate:topics", slug)
     found = choosing.topics(member.project)
     drawn: set[int] = set()
     drawn_ids: list[str] = []
-    if request.method == "GET" and asked and form.is_valid():
+    if request.method == "GET" and is_submitted and form.is_valid():
         given = form.cleaned_data
         try:
             rows = choosing.draw(found, form.conditions, given["number"], given["seed"])
@@ -68,12 +68,12 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
     )
 
 
-def _chosen(request: PageRequest, member: Membership, form: DrawForm) -> Changed | None:
+def _keep_topics(request: PageRequest, member: Membership, form: DrawForm) -> ChangeCounts | None:
     """Keep the requested topics; return None if the form is invalid."""
     if "queries" in request.POST or "by_hand" in request.POST:
         return choosing.choose_topics(
             project=member.project,
-            queries=keys_sent(request.POST.getlist("queries")),
+            queries=parse_keys(request.POST.getlist("queries")),
             reason=request.POST.get("reason", ""),
             by=member,
         )
@@ -88,7 +88,7 @@ def _chosen(request: PageRequest, member: Membership, form: DrawForm) -> Changed
     )
 
 
-def _tell(request: PageRequest, changed: Changed) -> None:
+def _report(request: PageRequest, changed: ChangeCounts) -> None:
     if not changed.changed:
         messages.info(request, _("All topics are chosen, so none was taken out."))
         return

@@ -9,8 +9,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotate.collection.removal import MOST, keys_sent
-from annotate.collection.views.removal import changed_rows
+from annotate.collection.removal import MOST, parse_keys
+from annotate.collection.views.removal import redirect_after_change
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.topics import removal
@@ -48,11 +48,11 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
 def query_removal(request: PageRequest, slug: str) -> HttpResponse:
     """Take the ticked queries out."""
     member = access.lead(request.user, slug)
-    return changed_rows(
+    return redirect_after_change(
         request,
         lambda: removal.remove_queries(
             project=member.project,
-            queries=keys_sent(request.POST.getlist("queries")),
+            queries=parse_keys(request.POST.getlist("queries")),
             reason=request.POST.get("reason", ""),
             by=member,
         ),
@@ -65,11 +65,11 @@ def query_removal(request: PageRequest, slug: str) -> HttpResponse:
 def query_restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked queries back."""
     member = access.lead(request.user, slug)
-    return changed_rows(
+    return redirect_after_change(
         request,
         lambda: removal.restore_queries(
             project=member.project,
-            queries=keys_sent(request.POST.getlist("queries")),
+            queries=parse_keys(request.POST.getlist("queries")),
             by=member,
         ),
         lambda n: ngettext("%(n)d query was brought back.", "%(n)d queries were brought back.", n),
@@ -81,11 +81,11 @@ def query_restoration(request: PageRequest, slug: str) -> HttpResponse:
 def pair_removal(request: PageRequest, slug: str) -> HttpResponse:
     """Take the ticked instructions out."""
     member = access.lead(request.user, slug)
-    return changed_rows(
+    return redirect_after_change(
         request,
         lambda: removal.remove_pairs(
             project=member.project,
-            pairs=keys_sent(request.POST.getlist("pairs")),
+            pairs=parse_keys(request.POST.getlist("pairs")),
             reason=request.POST.get("reason", ""),
             by=member,
         ),
@@ -100,11 +100,11 @@ def pair_removal(request: PageRequest, slug: str) -> HttpResponse:
 def pair_restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked instructions back."""
     member = access.lead(request.user, slug)
-    return changed_rows(
+    return redirect_after_change(
         request,
         lambda: removal.restore_pairs(
             project=member.project,
-            pairs=keys_sent(request.POST.getlist("pairs")),
+            pairs=parse_keys(request.POST.getlist("pairs")),
             by=member,
         ),
         lambda n: ngettext(

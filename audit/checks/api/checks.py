@@ -1,4 +1,4 @@
-"""Checks of claimed labels: samples and what they come to, labels to check, and settling them."""
+"""API resources of label checks: samples, their figures, labels to check, and settling them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotate.judgments.document_names import name_of
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks import access, actions, samples
-from audit.checks.actions import Answering
+from audit.checks.actions import CheckAnswer
 from audit.checks.api.sent import (
     AskedLabels,
     AskedNext,
@@ -36,24 +36,23 @@ from audit.checks.api.shapes import (
     SampleSerializer,
     SuspectSerializer,
 )
-from audit.checks.claims import Asked as Claims
-from audit.checks.claims import frame, why_unfit
+from audit.checks.claims import ClaimSelection, build_frame, why_unfit
 from audit.checks.condition_counts import broken_conditions
 from audit.checks.figures import figures
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.plans import plan
 from audit.checks.queue import (
-    following,
-    labels_of,
+    filter_labels,
+    next_item,
     next_to_check,
     progress,
     to_check,
     to_settle,
     with_checks,
 )
-from audit.checks.suspects import suspicion
-from base.api.paging import cursor_of, nowhere, paged, size_of
-from base.api.resource import Resource, Scope, done, reads, writes
+from audit.checks.suspects import find_suspects
+from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
+from base.api.resource import Resource, Scope, no_content, reads, writes
 
 
 class Runs(Resource):
@@ -76,37 +75,39 @@ class Samples(Resource):
 
     @reads(SampleSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the samples, with what waits in each for you."""
+        """List the samples, with how many labels of each you can check or settle."""
         member = annotate_access.member(self.person, slug)
         found = Sample.objects.filter(project=member.project_id).select_related("rater")
-        return self.page(found, lambda rows: _samples(member, rows))
+        return self.page(found, lambda rows: _samples_as_json(member, rows))
 
-    @writes(SampleSerializer, sent=SentSample, scope=Scope.LEAD, status=201)
+    @writes(SampleSerializer, body=SentSample, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Draw a sample at random. The same seed draws the same labels, here and anywhere."""
+        """Draw a random sample. The same seed draws the same labels on any installation."""
         member = annotate_access.lead(self.person, slug)
-        given = self.sent()
-        asked = _claims(member, given)
+        given = self.body()
+        selection = _parse_selection(member, given)
         names = ("name", "stratify", "per", "size", "seed", "fewer", "shows_claim", "shows_reason")
-        made = samples.draw_sample(asked=asked, by=member, **{name: given[name] for name in names})
-        return Response(_samples(member, [made])[0], status=201)
+        made = samples.draw_sample(
+            selection=selection, by=member, **{name: given[name] for name in names}
+        )
+        return Response(_samples_as_json(member, [made])[0], status=201)
 
 
 class SamplePlan(Resource):
-    """What a sample would take."""
+    """The strata of a sample before it is drawn."""
 
     tag = "Checks"
 
-    @writes(PlanSerializer, sent=SentPlan, scope=Scope.LEAD)
+    @writes(PlanSerializer, body=SentPlan, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Count the strata. Nothing is drawn."""
         member = annotate_access.lead(self.person, slug)
-        given = self.sent()
-        asked = _claims(member, given)
-        if unfit := why_unfit(member.project, asked, given["stratify"]):
+        given = self.body()
+        selection = _parse_selection(member, given)
+        if unfit := why_unfit(member.project, selection, given["stratify"]):
             return Response(PlanSerializer({"strata": [], "refused": unfit}).data)
         found = plan(
-            frame(member.project, asked),
+            build_frame(member.project, selection),
             **{name: given[name] for name in ("stratify", "per", "size", "seed", "fewer")},
         )
         strata = [
@@ -121,41 +122,39 @@ class Suspects(Resource):
 
     tag = "Checks"
 
-    @reads(SuspectSerializer, asked=AskedSuspects, paged=True, scope=Scope.LEAD)
+    @reads(SuspectSerializer, parameters=AskedSuspects, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List them, those first that most runs miss."""
+        """List the suspects, most missed first."""
         member = annotate_access.lead(self.person, slug)
-        given = self.asked()
+        given = self.parameters()
         keys = [int(key) for key in given["runs"].split(",")] if given.get("runs") else None
-        runs = _runs(member, keys, "?runs")
-        found = suspicion(
+        runs = _parse_runs(member, keys, "?runs")
+        found = find_suspects(
             member.project,
-            _claims(member, given, "?"),
+            _parse_selection(member, given, "?"),
             runs=runs,
             depth=given["depth"],
             at_least=given["at_least"],
             below=given.get("below"),
         ).suspects
-        places = [
-            f"{one.missed}-{one.claim.under.narrative}-{one.claim.candidate}" for one in found
-        ]
-        after, size = cursor_of(request), size_of(request)
+        places = [f"{one.missed}-{one.claim.narrative.pk}-{one.claim.candidate}" for one in found]
+        after, size = requested_cursor(request), page_size(request)
         if after and after not in places:
-            raise nowhere()
+            raise invalid_cursor()
         start = places.index(after) + 1 if after else 0
         rows = SuspectSerializer(found[start : start + size], many=True).data
         more = start + size < len(found)
-        return paged(request, rows, places[start + size - 1] if more else None)
+        return page_response(request, rows, places[start + size - 1] if more else None)
 
-    @writes(SampleSerializer, sent=SentSuspects, scope=Scope.LEAD, status=201)
+    @writes(SampleSerializer, body=SentSuspects, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Send them to be looked at, as a sample. What is picked stands for nothing but itself."""
+        """Make a sample of the suspects. It is not a random sample of the labels."""
         member = annotate_access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         made = samples.pick_suspects(
             name=given["name"],
-            asked=_claims(member, given),
-            runs=_runs(member, given["runs"], "runs"),
+            selection=_parse_selection(member, given),
+            runs=_parse_runs(member, given["runs"], "runs"),
             depth=given["depth"],
             at_least=given["at_least"],
             below=given.get("below"),
@@ -163,7 +162,7 @@ class Suspects(Resource):
             shows_claim=given["shows_claim"],
             by=member,
         )
-        return Response(_samples(member, [made])[0], status=201)
+        return Response(_samples_as_json(member, [made])[0], status=201)
 
 
 class OneSample(Resource):
@@ -173,22 +172,22 @@ class OneSample(Resource):
 
     @reads(SampleSerializer)
     def get(self, request: Request, sample: int) -> Response:
-        """Read how far it is, and what of it waits for you."""
+        """Read its progress, and how many labels you can check or settle."""
         member, found = access.sample(self.person, sample)
-        return Response(_samples(member, [found])[0])
+        return Response(_samples_as_json(member, [found])[0])
 
 
 class SampleFigures(Resource):
-    """What the checks of a sample come to."""
+    """The figures of a sample."""
 
     tag = "Checks"
 
-    @reads(FiguresSerializer, asked=AskedSample, scope=Scope.LEAD)
+    @reads(FiguresSerializer, parameters=AskedSample, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Response:
-        """Count how many labels are wrong, and how sure that is."""
+        """Compute the error rates with their intervals, and the agreement of the two checkers."""
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
-        return Response(FiguresSerializer(figures(found, bound=self.asked()["bound"])).data)
+        return Response(FiguresSerializer(figures(found, bound=self.parameters()["bound"])).data)
 
 
 class SampleLabels(Resource):
@@ -196,12 +195,12 @@ class SampleLabels(Resource):
 
     tag = "Checks"
 
-    @reads(LabelRowSerializer, asked=AskedLabels, paged=True, scope=Scope.LEAD)
+    @reads(LabelRowSerializer, parameters=AskedLabels, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Response:
-        """List them, or some of them."""
+        """List the labels, or some of them."""
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
-        rows = labels_of(found, self.asked()["show"])
+        rows = filter_labels(found, self.parameters()["show"])
 
         def as_json(part: list[Any]) -> list[Any]:
             broken = broken_conditions(found, part)
@@ -211,20 +210,20 @@ class SampleLabels(Resource):
 
 
 class NextLabel(Resource):
-    """The label to go to next."""
+    """The next label to check or settle."""
 
     tag = "Checks"
 
-    @reads(NextLabelSerializer, asked=AskedNext)
+    @reads(NextLabelSerializer, parameters=AskedNext)
     def get(self, request: Request, sample: int) -> Response:
-        """Tell which label you could check, or settle, after another one."""
+        """Return the label that you can check, or settle, after another one."""
         member, found = access.sample(self.person, sample)
-        asked = self.asked()
-        after = asked.get("after")
-        if asked["task"] == "check":
+        query = self.parameters()
+        after = query.get("after")
+        if query["task"] == "check":
             label = next_to_check(member, to_check(member, found), after)
         else:
-            label = following(to_settle(member, found), after)
+            label = next_item(to_settle(member, found), after)
         return Response({"label": label})
 
 
@@ -235,37 +234,35 @@ class Label(Resource):
 
     @reads(LabelSerializer)
     def get(self, request: Request, item: int) -> Response:
-        """Read what there is to check, and what you said of it."""
-        return Response(_label(*access.item(self.person, item)))
+        """Read the label to check, and your answer to it."""
+        return Response(_label_as_json(*access.item(self.person, item)))
 
 
 class LabelCheck(Resource):
-    """What you say of a claimed label, as one of two."""
+    """Your check of a claimed label, as one of two."""
 
     tag = "Checks"
 
-    @writes(LabelSerializer, sent=SentCheck, scope=Scope.JUDGE)
+    @writes(LabelSerializer, body=SentCheck, scope=Scope.JUDGE)
     def put(self, request: Request, item: int) -> Response:
-        """Check it. Something else takes the place of what you said before, until it is settled."""
+        """Check the label. A different answer supersedes your previous one, until it is settled."""
         member, found = access.item(self.person, item)
-        given = self.sent()
+        given = self.body()
         actions.check(
             item=found,
             by=member,
             uuid=given.get("uuid"),
             text=given.get("text_version"),
-            **_answering(given),
+            **_parse_answer(given),
         )
-        return Response(_label(member, found))
+        return Response(_label_as_json(member, found))
 
     @writes(None, scope=Scope.JUDGE, status=204)
     def delete(self, request: Request, item: int) -> Response:
-        """Take back what you said of it, checked or settled. Where that is nothing, nothing
-        changes.
-        """
+        """Withdraw your check or your settlement. Without one, nothing changes."""
         member, found = access.item(self.person, item)
-        actions.take_back(item=found, by=member)
-        return done()
+        actions.withdraw_check(item=found, by=member)
+        return no_content()
 
 
 class LabelReason(Resource):
@@ -275,42 +272,44 @@ class LabelReason(Resource):
 
     @writes(LabelSerializer, scope=Scope.JUDGE)
     def post(self, request: Request, item: int) -> Response:
-        """Read it once you have answered. Your answer stays as it is from then on."""
+        """Read the reason, once you have answered. After that your answer cannot change."""
         member, found = access.item(self.person, item)
         actions.read_reason(item=found, by=member)
-        return Response(_label(member, found))
+        return Response(_label_as_json(member, found))
 
 
 class LabelSettling(Resource):
-    """What a third person says where two differ."""
+    """A third person's answer where two differ."""
 
     tag = "Checks"
 
-    @writes(LabelSerializer, sent=SentCheck, scope=Scope.JUDGE)
+    @writes(LabelSerializer, body=SentCheck, scope=Scope.JUDGE)
     def put(self, request: Request, item: int) -> Response:
-        """Settle it. 422 for one of the two, and where there is nothing to settle."""
+        """Settle the label. 422 for one of the two, and if there is nothing to settle."""
         member, found = access.item(self.person, item)
-        given = self.sent()
+        given = self.body()
         actions.settle(
             item=found,
             by=member,
             uuid=given.get("uuid"),
             text=given.get("text_version"),
-            **_answering(given),
+            **_parse_answer(given),
         )
-        return Response(_label(member, found))
+        return Response(_label_as_json(member, found))
 
 
-def _samples(member: Membership, rows: list[Sample]) -> list[dict[str, Any]]:
-    """Samples as they are told: how one came about, and how far the others are, only to leads."""
-    far = progress(member, rows)
+def _samples_as_json(member: Membership, rows: list[Sample]) -> list[dict[str, Any]]:
+    """Return samples as JSON; how they were made and how many are checked only for leads."""
+    progress_by_sample = progress(member, rows)
     return [
         dict(
             SampleSerializer(
                 {
                     "sample": one,
                     "drawn": one if member.leads else None,
-                    "progress": far[one.pk] if member.leads else far[one.pk]._replace(checked=None),  # type: ignore[arg-type]
+                    "progress": progress_by_sample[one.pk]
+                    if member.leads
+                    else progress_by_sample[one.pk]._replace(checked=None),  # type: ignore[arg-type]
                 }
             ).data
         )
@@ -318,13 +317,13 @@ def _samples(member: Membership, rows: list[Sample]) -> list[dict[str, Any]]:
     ]
 
 
-def _label(member: Membership, item: SampleItem) -> dict[str, Any]:
+def _label_as_json(member: Membership, item: SampleItem) -> dict[str, Any]:
     current = list(Check.objects.current().filter(item=item).order_by("place"))
     mine = next((one for one in current if one.checker_id == member.pk), None)
     settles = mine is not None and mine.place == Check.SETTLES
     can_settle = settles or to_settle(member, item.sample).filter(pk=item.pk).exists()
     first_two = [one for one in current if one.place != Check.SETTLES] if can_settle else []
-    told = {
+    shown_label = {
         "item": item,
         "name": name_of(
             item.candidate.document,
@@ -334,26 +333,26 @@ def _label(member: Membership, item: SampleItem) -> dict[str, Any]:
         "conditions": list(item.narrative.conditions.order_by("number")),
         "claimed": item.claimed if item.sample.shows_claim else None,
         "reason": item.reason if mine is not None and mine.reason_read_at else None,
-        "claimed_breaks": _claimed_breaks(item) if mine is not None else None,
+        "claimed_breaks": _claimed_as_broken(item) if mine is not None else None,
         "can_check": (mine is not None and not settles)
         or to_check(member, item.sample).filter(pk=item.pk).exists(),
         "can_settle": can_settle,
         "mine": mine and {"row": mine, "who": member.name, "mine": True},
-        # Whoever settles weighs what was said, not who said it.
+        # The third person sees the answers without the names.
         "said": [{"row": one, "who": str(one.place), "mine": False} for one in first_two],
     }
-    return dict(LabelSerializer(told).data)
+    return dict(LabelSerializer(shown_label).data)
 
 
-def _claimed_breaks(item: SampleItem) -> list[int] | None:
-    """Return which conditions are claimed to be broken, once the label is checked."""
+def _claimed_as_broken(item: SampleItem) -> list[int] | None:
+    """Return the conditions claimed to be broken, once the label is checked."""
     rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
     broken = broken_conditions(item.sample, rows).get(item.pk)
     return broken.claimed if broken else None
 
 
-def _answering(given: Mapping[str, Any]) -> Answering:
-    return Answering(
+def _parse_answer(given: Mapping[str, Any]) -> CheckAnswer:
+    return CheckAnswer(
         relevance=given.get("relevance"),
         cannot_judge=given["cannot_judge"],
         verdicts=given.get("verdicts"),
@@ -362,19 +361,23 @@ def _answering(given: Mapping[str, Any]) -> Answering:
     )
 
 
-def _claims(member: Membership, given: Mapping[str, Any], before: str = "") -> Claims:
-    """Whose claims are meant; 400 for a machine that there is not."""
+def _parse_selection(
+    member: Membership, given: Mapping[str, Any], before: str = ""
+) -> ClaimSelection:
+    """Return the request for claims; 400 for an unknown machine."""
     rater = None
     if given["source"] == Sample.Source.MACHINE:
         machines = member.project.memberships.filter(is_machine=True)
         rater = machines.filter(name=given.get("rater", "")).first()
         if rater is None:
-            raise ValidationError({f"{before}rater": [_("There is no machine of that name here.")]})
+            raise ValidationError(
+                {f"{before}rater": [_("There is no machine of that name in this project.")]}
+            )
     elif given.get("rater"):
         raise ValidationError(
-            {f"{before}rater": [_("Only the judgments of machines are by name.")]}
+            {f"{before}rater": [_("Name a rater only for the judgments of a machine.")]}
         )
-    return Claims(
+    return ClaimSelection(
         given["source"],
         rater,
         given.get("relevant_only", False),
@@ -383,11 +386,13 @@ def _claims(member: Membership, given: Mapping[str, Any], before: str = "") -> C
     )
 
 
-def _runs(member: Membership, keys: list[int] | None, field: str) -> list[Run]:
-    """Runs of the project by their keys, all without; 400 for one that there is not."""
+def _parse_runs(member: Membership, keys: list[int] | None, field: str) -> list[Run]:
+    """Return runs of the project by their keys, or all; 400 for an unknown run."""
     found = {run.pk: run for run in Run.objects.filter(project=member.project_id).order_by("name")}
     if keys is None:
         return list(found.values())
     if missing := [key for key in keys if key not in found]:
-        raise ValidationError({field: [_("There is no run %(key)s here.") % {"key": missing[0]}]})
+        raise ValidationError(
+            {field: [_("There is no run %(key)s in this project.") % {"key": missing[0]}]}
+        )
     return [found[key] for key in dict.fromkeys(keys)]

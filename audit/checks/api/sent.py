@@ -1,4 +1,4 @@
-"""What is sent to the resources of checks, and what is asked of them."""
+"""Request bodies and query parameters of the check resources."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from audit.checks.actions import MAX_WORDS
 from audit.checks.figures import BOUND
 from audit.checks.forms import MAX_SEED
 from audit.checks.models import Reply, Sample
-from audit.checks.queue import SHOWN
+from audit.checks.queue import LABEL_FILTERS
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
-from base.api.resource import Asked, KeyField, Sent
+from base.api.resource import KeyField, QueryParameters, RequestBody
 
 SMALL = 32_767
 
 
-class _SentClaims(Sent):
-    """Whose labels are looked at."""
+class _SentClaims(RequestBody):
+    """The choice of whose labels are checked."""
 
     source = serializers.ChoiceField(choices=Sample.Source.choices)  # type: ignore[assignment]
     rater = serializers.CharField(
@@ -30,12 +30,12 @@ class _SentClaims(Sent):
         choices=Narrative.Side.choices,
         required=False,
         allow_blank=True,
-        help_text="The mode whose labels are meant; all modes without.",
+        help_text="The mode whose labels are checked; all modes if left out.",
     )
 
 
 class SentPlan(_SentClaims):
-    """What is drawn."""
+    """The choices for a random sample, without a name."""
 
     relevant_only = serializers.BooleanField(default=False)
     asks = serializers.ChoiceField(choices=Sample.Asks.choices, default=Sample.Asks.GRADE)
@@ -46,12 +46,12 @@ class SentPlan(_SentClaims):
     size = serializers.IntegerField(min_value=1, max_value=MAX_ITEMS)
     seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED)
     fewer = serializers.BooleanField(
-        default=False, help_text="Where there are fewer, take what there is."
+        default=False, help_text="If there are fewer, take all of them."
     )
 
 
 class SentSample(SentPlan):
-    """What is drawn, and under which name."""
+    """The choices for a random sample, with its name."""
 
     name = serializers.CharField(max_length=MAX_NAME)
     shows_claim = serializers.BooleanField(
@@ -63,8 +63,8 @@ class SentSample(SentPlan):
     )
 
 
-class AskedSuspects(Asked):
-    """Which documents are suspects: claimed relevant, and missed by runs."""
+class AskedSuspects(QueryParameters):
+    """The rule for suspects: documents that are claimed relevant and missed by runs."""
 
     source = serializers.ChoiceField(  # type: ignore[assignment]
         choices=Sample.Source.choices, default=Sample.Source.PRIOR
@@ -74,7 +74,7 @@ class AskedSuspects(Asked):
     runs = serializers.RegexField(
         r"^[1-9][0-9]{0,17}(,[1-9][0-9]{0,17})*$",
         required=False,
-        help_text="Keys of runs, commas between; all runs without.",
+        help_text="Keys of runs, separated by commas; all runs if left out.",
     )
     depth = serializers.IntegerField(min_value=1, max_value=1_000_000, default=100)
     at_least = serializers.IntegerField(min_value=1, max_value=SMALL, default=1)
@@ -82,7 +82,7 @@ class AskedSuspects(Asked):
 
 
 class SentSuspects(_SentClaims):
-    """Suspects that are sent to be looked at, and under which name."""
+    """The rule for suspects, and the name of the sample to make of them."""
 
     name = serializers.CharField(max_length=MAX_NAME)
     runs = serializers.ListField(child=KeyField(), min_length=1, max_length=1_000)
@@ -95,9 +95,9 @@ class SentSuspects(_SentClaims):
     shows_claim = serializers.BooleanField(default=False)
 
 
-class SentCheck(Sent):
-    """What one says of a claimed label: a grade, or that one cannot judge it, with words; or, where
-    the sample asks for conditions, an answer to each by its key.
+class SentCheck(RequestBody):
+    """An answer to a claimed label: a grade, or "cannot judge" with words; or, if the sample asks
+    for conditions, an answer to each by its key.
     """
 
     text_version = serializers.IntegerField(
@@ -105,11 +105,11 @@ class SentCheck(Sent):
         allow_null=True,
         min_value=0,
         max_value=MAX_TEXT_VERSION,
-        help_text="The version of the document's text that was read, 0 for none; the newest where "
-        "it is not said.",
+        help_text="The version of the document's text that was read, 0 for none; the newest if "
+        "left out.",
     )
     uuid = serializers.UUIDField(
-        required=False, help_text="Made by the sender: sent twice, it counts once."
+        required=False, help_text="Created by the client: sent twice, it counts once."
     )
     relevance = serializers.IntegerField(
         min_value=-SMALL - 1, max_value=SMALL, required=False, allow_null=True
@@ -128,26 +128,26 @@ class SentCheck(Sent):
     )
 
     def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
-        """Read the keys of the conditions."""
+        """Convert the condition keys to integers, or refuse them."""
         if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
             raise serializers.ValidationError(_("The keys must be those of conditions."))
         return {int(key): answer for key, answer in verdicts.items()}
 
 
-class AskedSample(Asked):
-    """Below which rate the bound shall come."""
+class AskedSample(QueryParameters):
+    """The rate that the error bound should come below."""
 
     bound = serializers.FloatField(min_value=0.0001, max_value=0.5, default=BOUND)
 
 
-class AskedLabels(Asked):
-    """Which labels; all where nothing is said."""
+class AskedLabels(QueryParameters):
+    """The filter of labels; all by default."""
 
-    show = serializers.ChoiceField(choices=SHOWN, default=SHOWN[0])
+    show = serializers.ChoiceField(choices=LABEL_FILTERS, default=LABEL_FILTERS[0])
 
 
-class AskedNext(Asked):
-    """What one does, and after which label."""
+class AskedNext(QueryParameters):
+    """The task, and the label after which to continue."""
 
     task = serializers.ChoiceField(choices=["check", "settle"], default="check")
     after = KeyField(required=False)

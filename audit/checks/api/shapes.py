@@ -1,4 +1,4 @@
-"""Checked labels and their figures as the API shows them."""
+"""API representations of samples, labels, checks and their figures."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class CoefficientSerializer(serializers.Serializer[Any]):
 
 
 class CheckedSerializer(serializers.Serializer[Any]):
-    """What one of the first two said of a claimed label."""
+    """A check of a claimed label by one of the first two."""
 
     check = serializers.IntegerField(source="row.pk")
     who = serializers.CharField()
@@ -68,14 +68,14 @@ class CheckedSerializer(serializers.Serializer[Any]):
     questions = serializers.DictField(
         source="row.questions",
         child=serializers.ChoiceField(choices=Reply.choices),
-        help_text="Answers to the two questions; empty where these are not asked.",
+        help_text="Answers to the two questions; empty if these are not asked.",
     )
     words = serializers.CharField(source="row.words")
     at = serializers.DateTimeField(source="row.at")
 
 
 class StratumSerializer(serializers.Serializer[Any]):
-    """One stratum: how many claims there are, and how many of them are taken."""
+    """One stratum: how many claims it has, and how many of them are taken."""
 
     stratum = serializers.CharField(allow_blank=True)
     size = serializers.IntegerField()
@@ -90,7 +90,7 @@ class PlanSerializer(serializers.Serializer[Any]):
 
 
 class DrawnSerializer(serializers.ModelSerializer[Sample]):
-    """How a sample came about: for leads."""
+    """How a sample was made; for leads."""
 
     rater = serializers.CharField(source="rater.name", allow_null=True, default=None)
     side = serializers.ChoiceField(
@@ -119,7 +119,7 @@ class DrawnSerializer(serializers.ModelSerializer[Sample]):
 
 
 class SampleSerializer(serializers.Serializer[Any]):
-    """A sample, and what of it waits for you."""
+    """A sample, and how many of its labels you can check or settle."""
 
     id = serializers.IntegerField(source="sample.pk")
     name = serializers.CharField(source="sample.name")
@@ -135,7 +135,7 @@ class SampleSerializer(serializers.Serializer[Any]):
 
 
 class QuestionRateSerializer(serializers.Serializer[Any]):
-    """How many labels are wrong in what they claim of one question, of those that claim it."""
+    """Error rate of the labels' claims on one question, among labels that make a claim on it."""
 
     claimed = serializers.IntegerField()
     rate = ProportionSerializer()
@@ -156,7 +156,7 @@ class RatesSerializer(serializers.Serializer[Any]):
     more_grade = serializers.IntegerField(allow_null=True)
     questions = serializers.DictField(
         child=QuestionRateSerializer(),
-        help_text="By `topic` and `constraint`; empty where these are not asked.",
+        help_text="By `topic` and `constraint`; empty if these are not asked.",
     )
 
 
@@ -169,7 +169,7 @@ class QuestionAgreementSerializer(serializers.Serializer[Any]):
 
 
 class WeightedRatesSerializer(serializers.Serializer[Any]):
-    """The same of all there was to draw from, weighted by the sizes of the strata."""
+    """Error rates for the whole frame, weighted by the sizes of the strata."""
 
     status = WeightedSerializer()
     grade = WeightedSerializer()
@@ -194,7 +194,7 @@ class ErrorMatrixSerializer(serializers.Serializer[Any]):
 
 
 class FiguresSerializer(serializers.Serializer[Any]):
-    """What the checks of a sample come to."""
+    """The figures of a sample."""
 
     bound = serializers.FloatField()
     overall = RatesSerializer()
@@ -208,17 +208,17 @@ class FiguresSerializer(serializers.Serializer[Any]):
     percent = CoefficientSerializer()
     kappa = CoefficientSerializer()
     questions = QuestionAgreementSerializer(
-        many=True, help_text="On each question; empty where these are not asked."
+        many=True, help_text="On each question; empty if these are not asked."
     )
     sentence = serializers.CharField(allow_blank=True)
     matrix = ErrorMatrixSerializer(
-        allow_null=True, help_text="Of a sample that asks how many conditions are met."
+        allow_null=True, help_text="For a sample that asks how many conditions are met."
     )
 
 
 class LabelRowSerializer(serializers.Serializer[Any]):
-    """A claimed label. What the two said stands there once both have, what was claimed once that is
-    checked: leads check as well.
+    """A claimed label. The two answers appear once both are given, the claim once the label is
+    checked, because leads check too.
     """
 
     id = serializers.IntegerField(source="pk")
@@ -241,38 +241,38 @@ class LabelRowSerializer(serializers.Serializer[Any]):
     checked_breaks = serializers.SerializerMethodField()
 
     def get_claimed_breaks(self, item: Any) -> list[int] | None:
-        """Numbers of the conditions that the claim says are not met; null where it does not."""
+        """Return the numbers of the conditions claimed not to be met; null if not claimed."""
         broken = self.context["broken"].get(item.pk)
         return broken.claimed if broken else None
 
     def get_checked_breaks(self, item: Any) -> list[int] | None:
-        """Those that are not met as checked; null where the two agree on the number alone."""
+        """Return those not met as checked; null if the two agree only on the number."""
         broken = self.context["broken"].get(item.pk)
         return broken.checked if broken else None
 
     def get_claimed_topic(self, item: Any) -> bool | None:
-        """What was claimed of being on topic."""
+        """Return the claim on being on topic, once checked."""
         return item.claimed_topic if item.outcome is not None else None
 
     def get_claimed_constraint(self, item: Any) -> bool | None:
-        """What was claimed of meeting the constraint."""
+        """Return the claim on meeting the constraint, once checked."""
         return item.claimed_constraint if item.outcome is not None else None
 
     def get_first(self, item: Any) -> int | None:
-        """What one of them said."""
+        """Return the first relevance, once both have answered."""
         return item.first if item.spoken == 2 else None
 
     def get_second(self, item: Any) -> int | None:
-        """What the other said."""
+        """Return the second relevance, once both have answered."""
         return item.second if item.spoken == 2 else None
 
     def get_claimed(self, item: Any) -> int | None:
-        """What was claimed."""
+        """Return the claimed relevance, once checked."""
         return item.claimed if item.outcome is not None else None
 
 
 class LabelSerializer(serializers.Serializer[Any]):
-    """A claimed label as it is checked, blind to what others say of it."""
+    """A claimed label to check, blind to the answers of others."""
 
     id = serializers.IntegerField(source="item.pk")
     sample = serializers.IntegerField(source="item.sample_id")
@@ -284,17 +284,17 @@ class LabelSerializer(serializers.Serializer[Any]):
     conditions = ConditionSerializer(many=True)
     candidate = serializers.IntegerField(source="item.candidate_id")
     name = serializers.CharField(
-        source="name.label", help_text="What pages call the document: its title, or a neutral name."
+        source="name.label", help_text="The name on pages: the document's title, or a neutral name."
     )
     doc_id = serializers.CharField(
         source="name.doc_id", allow_null=True, help_text="null until you have answered."
     )
     claimed = serializers.IntegerField(
-        allow_null=True, help_text="Null where checkers are blind to it."
+        allow_null=True, help_text="Null if checkers are blind to it."
     )
     shows_reason = serializers.BooleanField(
         source="item.sample.shows_reason",
-        help_text="Whether you may read the reason, once answered.",
+        help_text="Whether you may read the reason, once you have answered.",
     )
     reason = serializers.CharField(
         allow_null=True, help_text="Why the document violates; null until you have read it."
@@ -307,11 +307,11 @@ class LabelSerializer(serializers.Serializer[Any]):
     can_check = serializers.BooleanField()
     can_settle = serializers.BooleanField()
     mine = CheckedSerializer(allow_null=True)
-    said = CheckedSerializer(many=True, help_text="What the two said, to a third who settles it.")
+    said = CheckedSerializer(many=True, help_text="The two checks, for a third who settles them.")
 
 
 class NextLabelSerializer(serializers.Serializer[Any]):
-    """The label to go to; null where nothing waits."""
+    """The next label; null if none is left."""
 
     label = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]
 
@@ -319,10 +319,10 @@ class NextLabelSerializer(serializers.Serializer[Any]):
 class SuspectSerializer(serializers.Serializer[Any]):
     """A document that is claimed to be relevant, and how many of the runs miss it."""
 
-    pair_id = serializers.CharField(source="claim.under.pair_id")
-    query_id = serializers.CharField(source="claim.under.query_id")
-    side = serializers.CharField(source="claim.under.side")
-    narrative = serializers.IntegerField(source="claim.under.narrative")
+    pair_id = serializers.CharField(source="claim.narrative.pair_id")
+    query_id = serializers.CharField(source="claim.narrative.query_id")
+    side = serializers.CharField(source="claim.narrative.side")
+    narrative = serializers.IntegerField(source="claim.narrative.pk")
     candidate = serializers.IntegerField(source="claim.candidate")
     doc_id = serializers.CharField(source="claim.doc_id")
     missed = serializers.IntegerField()
@@ -330,7 +330,7 @@ class SuspectSerializer(serializers.Serializer[Any]):
 
 
 class RunSerializer(serializers.Serializer[Any]):
-    """A system's ranking, as it was handed in."""
+    """A system's ranking, as it was loaded."""
 
     id = serializers.IntegerField(source="pk")
     name = serializers.CharField()

@@ -1,4 +1,4 @@
-"""The pages of samples: the list, drawing one, suspects, and the figures of one."""
+"""Pages of samples: the list, drawing one, suspects, and the figures of one."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from audit.checks import access, samples
-from audit.checks.claims import Asked, frame
+from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.condition_counts import broken_conditions, label_rows
 from audit.checks.figures import Figures, Rates, figures
 from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm, choices_of_planned
 from audit.checks.models import Sample
-from audit.checks.modes import MODES, asked_in, make_passes, passes_of
+from audit.checks.modes import MODES, make_mode_samples, progress_by_mode, selection_in_mode
 from audit.checks.plans import plan
-from audit.checks.queue import SHOWN, labels_of, progress
-from audit.checks.suspects import Suspect, suspicion, together
-from audit.checks.views.checking import PAGE_SIZE, with_query
+from audit.checks.queue import LABEL_FILTERS, filter_labels, progress
+from audit.checks.suspects import Suspect, find_suspects, merge_suspects
+from audit.checks.views.checking import PAGE_SIZE, with_after
 from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key
 
-# What may be wrong in a label, by what the sample asks. A number of conditions is neither relevant
-# nor not; from two questions follows only that.
-KINDS: dict[str, tuple[str, ...]] = {
+# The kinds of error by what the sample asks. A number of conditions is neither relevant nor not;
+# two questions determine only relevance.
+ERROR_KINDS: dict[str, tuple[str, ...]] = {
     Sample.Asks.GRADE: ("status", "grade"),
     Sample.Asks.COUNT: ("grade",),
     Sample.Asks.QUESTIONS: ("topic", "constraint", "status"),
@@ -42,14 +42,14 @@ KINDS: dict[str, tuple[str, ...]] = {
 
 @require_GET
 def checks(request: PageRequest, slug: str) -> HttpResponse:
-    """List a project's samples, with what waits in each for the reader."""
+    """List a project's samples, with how many labels of each the reader can check or settle."""
     member = annotate_access.member(request.user, slug)
     page = page_by_key(
         Sample.objects.filter(project=member.project).select_related("rater", "created_by"),
         request.GET,
         PAGE_SIZE,
     )
-    far = progress(member, page.rows)
+    progress_by_sample = progress(member, page.rows)
     return render(
         request,
         "checks/checks.html",
@@ -58,8 +58,8 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "checks",
             "planned": kind_of(member.project.kind).checks if member.leads else (),
-            "passes": passes_of(member),
-            "rows": [{"sample": one, "progress": far[one.pk]} for one in page.rows],
+            "passes": progress_by_mode(member),
+            "rows": [{"sample": one, "progress": progress_by_sample[one.pk]} for one in page.rows],
             "previous_url": page.previous,
             "next_url": page.next,
         },
@@ -68,28 +68,28 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def new_sample(request: PageRequest, slug: str) -> HttpResponse:
-    """Choose what is drawn; `preview` shows the strata and draws nothing."""
+    """Show the form of a sample and draw it; `preview` shows the strata and draws nothing."""
     member = annotate_access.lead(request.user, slug)
-    form = SampleForm(member, request.POST or None, initial=_planned(member, request))
+    form = SampleForm(member, request.POST or None, initial=_initial_of_planned(member, request))
     plans: list[dict[str, Any]] = []
     if request.method == "POST" and form.is_valid():
-        asked, choices = form.asked(), form.choices()
+        selection, choices = form.selection(), form.choices()
         given = form.cleaned_data
         if "preview" in request.POST:
-            plans = _plans(member.project, asked, given["modes"], choices)
+            plans = _plan_modes(member.project, selection, given["modes"], choices)
         else:
             try:
-                made = make_passes(
+                made = make_mode_samples(
                     lambda name, in_mode: samples.draw_sample(
                         name=name,
-                        asked=in_mode,
+                        selection=in_mode,
                         shows_claim=given["shows_claim"],
                         shows_reason=given["shows_reason"],
                         by=member,
                         **choices,
                     ),
                     project=member.project,
-                    asked=asked,
+                    selection=selection,
                     name=given["name"],
                     modes=given["modes"],
                 )
@@ -97,7 +97,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
                 form.add_error(None, str(refused))
             else:
                 words = _("The sample is drawn. Two people check each label.")
-                return _made(request, member, made, words)
+                return _redirect_to_made(request, member, made, words)
     return render(
         request,
         "checks/new_sample.html",
@@ -113,26 +113,28 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
     )
 
 
-def _plans(
-    project: Project, asked: Asked, modes: Sequence[str], choices: dict[str, Any]
+def _plan_modes(
+    project: Project, selection: ClaimSelection, modes: Sequence[str], choices: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """What would be drawn in each mode, or in all together where none is named."""
-    wanted = [(MODES[mode], asked_in(project, asked, mode)) for mode in modes] or [("", asked)]
+    """Return what would be drawn in each mode, or once for all modes if none is chosen."""
+    selections = [(MODES[mode], selection_in_mode(project, selection, mode)) for mode in modes] or [
+        ("", selection)
+    ]
     found = []
-    for mode, in_mode in wanted:
-        shown = plan(frame(project, in_mode), **choices)
+    for mode, in_mode in selections:
+        planned = plan(build_frame(project, in_mode), **choices)
         strata = [
-            {"label": label, "size": size, "taken": shown.taken.get(label)}
-            for label, size in shown.sizes.items()
+            {"label": label, "size": size, "taken": planned.taken.get(label)}
+            for label, size in planned.sizes.items()
         ]
-        found.append({"mode": mode, "plan": shown, "strata": strata})
+        found.append({"mode": mode, "plan": planned, "strata": strata})
     return found
 
 
-def _made(
+def _redirect_to_made(
     request: PageRequest, member: Membership, made: Sequence[Sample], words: str
 ) -> HttpResponse:
-    """Go to the sample that was made, or to the list where there are several."""
+    """Redirect to the new sample, or to the list if there are several."""
     if len(made) == 1:
         messages.success(request, words)
         return redirect(made[0])
@@ -145,33 +147,35 @@ def _made(
 
 @require_http_methods(["GET", "POST"])
 def suspects(request: PageRequest, slug: str) -> HttpResponse:
-    """List documents claimed relevant that runs miss; a POST sends them to be looked at."""
+    """List documents claimed relevant that runs miss; a POST makes a sample of them."""
     member = annotate_access.lead(request.user, slug)
     runs = list(Run.objects.filter(project=member.project).order_by("name"))
-    form = SuspectsForm(member, _asked_suspects(request, runs)) if runs else None
+    form = SuspectsForm(member, _suspects_query(request, runs)) if runs else None
     send = SendForm(request.POST if request.method == "POST" else None)
     found = None
     if form is not None and form.is_valid():
-        asked, given = form.asked(), form.cleaned_data
+        selection, given = form.selection(), form.cleaned_data
         rule = {name: given[name] for name in ("depth", "at_least", "below")}
         runs_chosen = list(given["runs"])
-        modes = {mode: asked_in(member.project, asked, mode) for mode in given["modes"]}
+        modes = {
+            mode: selection_in_mode(member.project, selection, mode) for mode in given["modes"]
+        }
         by_mode = {
-            mode: suspicion(member.project, one, runs=runs_chosen, **rule)
-            for mode, one in (modes or {"": asked}).items()
+            mode: find_suspects(member.project, one, runs=runs_chosen, **rule)
+            for mode, one in (modes or {"": selection}).items()
         }
         if request.method == "POST" and send.is_valid():
             try:
-                made = make_passes(
+                made = make_mode_samples(
                     lambda name, in_mode: samples.pick_suspects(
                         **{**send.cleaned_data, "name": name},
-                        asked=in_mode,
+                        selection=in_mode,
                         runs=runs_chosen,
                         by=member,
                         **rule,
                     ),
                     project=member.project,
-                    asked=asked,
+                    selection=selection,
                     name=send.cleaned_data["name"],
                     modes=[mode for mode in given["modes"] if by_mode[mode].suspects]
                     or given["modes"],
@@ -179,9 +183,9 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
             except Refused as refused:
                 send.add_error(None, str(refused))
             else:
-                words = _("They are sent to be looked at: two people check each.")
-                return _made(request, member, made, words)
-        found = together(list(by_mode.values()))
+                words = _("The sample is made. Two people check each label.")
+                return _redirect_to_made(request, member, made, words)
+        found = merge_suspects(list(by_mode.values()))
     page = _suspects_page(found.suspects if found else [], request.GET)
     wrong = send.errors or (form.errors if form is not None else not runs)
     return render(
@@ -206,7 +210,7 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def sample(request: PageRequest, pk: int) -> HttpResponse:
-    """Show what checks come to (leads), or how far the reader is, and the way to go on."""
+    """Show the figures of a sample to leads, the reader's own progress to others."""
     member, found = access.sample(request.user, pk)
     context: dict[str, Any] = {
         "project": member.project,
@@ -218,19 +222,19 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
     if member.leads:
         bound = BoundForm(request.GET)
         showing = request.GET.get("show", "")
-        showing = showing if showing in SHOWN else SHOWN[0]
-        page = page_by_key(labels_of(found, showing), request.GET, PAGE_SIZE)
+        showing = showing if showing in LABEL_FILTERS else LABEL_FILTERS[0]
+        page = page_by_key(filter_labels(found, showing), request.GET, PAGE_SIZE)
         counted = figures(found, bound=bound.share())
         broken = broken_conditions(found, page.rows)
         context |= {
             "grades": list(member.project.grades.order_by("value")),
             "figures": counted,
-            "kinds": KINDS[found.asks],
-            "tables": [_rates_table(counted, kind) for kind in KINDS[found.asks]],
+            "kinds": ERROR_KINDS[found.asks],
+            "tables": [_rates_table(counted, kind) for kind in ERROR_KINDS[found.asks]],
             "bound": bound,
             "runs": list(found.runs.order_by("name")),
             "showing": showing,
-            "rows": [{**_row(item), "broken": broken.get(item.pk)} for item in page.rows],
+            "rows": [{**_label_row(item), "broken": broken.get(item.pk)} for item in page.rows],
             "previous_url": page.previous,
             "next_url": page.next,
         }
@@ -239,7 +243,7 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
-    """Give out the labels of a sample as a table."""
+    """Download the labels of a sample as CSV."""
     member, found = access.sample(request.user, pk)
     annotate_access.lead(request.user, member.project.slug)
     return StreamingHttpResponse(
@@ -249,8 +253,8 @@ def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
     )
 
 
-def _planned(member: Membership, request: PageRequest) -> dict[str, Any]:
-    """What the form begins with: the check of the kind that the address names by its number."""
+def _initial_of_planned(member: Membership, request: PageRequest) -> dict[str, Any]:
+    """Return the form's initial values: the kind's planned check that `?planned=` numbers."""
     number = request.GET.get("planned", "")
     checks = kind_of(member.project.kind).checks
     if not (number.isascii() and number.isdecimal() and int(number) < len(checks)):
@@ -259,7 +263,7 @@ def _planned(member: Membership, request: PageRequest) -> dict[str, Any]:
 
 
 def _rates_table(counted: Figures, kind: str) -> dict[str, Any]:
-    """The table of one kind of error: a line for each stratum, and one for all."""
+    """Return the table of one kind of error: a line for each stratum, and one for all."""
     return {
         "kind": kind,
         "lines": [_rate_line(line, kind) for line in counted.strata],
@@ -269,11 +273,11 @@ def _rates_table(counted: Figures, kind: str) -> dict[str, Any]:
 
 
 def _rate_line(line: Rates, kind: str) -> dict[str, Any]:
-    """A line: how many are checked, of how many, and how many of them are wrong."""
+    """Return a line: how many are checked, of how many, and how many of them are wrong."""
     if kind in line.questions:
         of = line.questions[kind]
         checked, items, rate = of.rate.of, of.claimed, of.rate
-        # A stratum of which nothing is claimed has nothing more to check.
+        # A stratum without claims on the question has nothing more to check.
         more = of.more if of.claimed else None
     else:
         checked, items = line.checked, line.items
@@ -281,9 +285,9 @@ def _rate_line(line: Rates, kind: str) -> dict[str, Any]:
     return {"of": line, "checked": checked, "items": items, "rate": rate, "more": more}
 
 
-def _row(item: Any) -> dict[str, Any]:
-    """A label in the list. Leads check and settle as well: what two said stands there once both
-    have spoken, and what was claimed once that is checked.
+def _label_row(item: Any) -> dict[str, Any]:
+    """Return a label for the list. Leads check and settle too, so the two answers appear once both
+    are given, and the claim once the label is checked.
     """
     spoken = item.spoken == 2
     return {
@@ -298,27 +302,27 @@ def _row(item: Any) -> dict[str, Any]:
     }
 
 
-def _asked_suspects(request: PageRequest, runs: list[Run]) -> QueryDict:
-    """The rule in the address or the form; where there is none, what every run misses."""
+def _suspects_query(request: PageRequest, runs: list[Run]) -> QueryDict:
+    """Return the rule in the query string or form; by default, documents that every run misses."""
     given = request.POST if request.method == "POST" else request.GET
     if "runs" in given or "depth" in given or request.method == "POST":
         return given
-    usual = QueryDict(mutable=True)
-    usual.setlist("runs", [str(run.pk) for run in runs])
-    usual.update({"claims": Sample.Source.PRIOR, "at_least": str(len(runs)), "depth": "100"})
-    return usual
+    default = QueryDict(mutable=True)
+    default.setlist("runs", [str(run.pk) for run in runs])
+    default.update({"claims": Sample.Source.PRIOR, "at_least": str(len(runs)), "depth": "100"})
+    return default
 
 
-def _suspects_page(found: list[Suspect], asked: QueryDict) -> Page[Any]:
-    """The part of the list behind the suspect that `?after=` names; all of it was computed."""
-    keys = [f"{one.missed}-{one.claim.under.narrative}-{one.claim.candidate}" for one in found]
-    after = asked.get("after", "")
+def _suspects_page(found: list[Suspect], query: QueryDict) -> Page[Any]:
+    """Return the page of suspects after the one in `?after=`; the whole list is in memory."""
+    keys = [f"{one.missed}-{one.claim.narrative.pk}-{one.claim.candidate}" for one in found]
+    after = query.get("after", "")
     start = keys.index(after) + 1 if after in keys else 0
     rows = found[start : start + PAGE_SIZE]
     end = start + len(rows)
-    onward = with_query(asked, keys[end - 1]) if end < len(found) else ""
-    back = ""
+    onward = with_after(query, keys[end - 1]) if end < len(found) else ""
+    previous = ""
     if start:
         before = start - PAGE_SIZE
-        back = with_query(asked, keys[before - 1] if before > 0 else "")
-    return Page(rows, back, onward)
+        previous = with_after(query, keys[before - 1] if before > 0 else "")
+    return Page(rows, previous, onward)

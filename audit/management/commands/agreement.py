@@ -1,6 +1,6 @@
-"""`manage.py agreement PROJECT [--by …] [--json]`: how much a project's people agree, computed now.
+"""`manage.py agreement PROJECT [--by …] [--json]`: compute how much a project's people agree.
 
-What people say among themselves; with `--by machine` alone, what they say against machines.
+Compares people with each other; with `--by machine` alone, people with machines.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from annotate.projects.models import Project
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.reliability import agreement_of
 from audit.reports.report_parts import COEFFICIENTS, SPLITS
-from audit.reports.scopes import Scope, scope_of, words
-from audit.reports.tables import Line, Table, against_machines, lonely, tables
+from audit.reports.scopes import Scope, describe_scope, scope_of
+from audit.reports.tables import Line, Table, against_machines, people_alone, tables
 from base.commands import RejudgeCommand
 from base.errors import Refused
 
-# What is printed unless one asks for something else.
-_USUAL = ("pair", "query", "criterion", "self")
+# The splits that are printed by default.
+_DEFAULT_SPLITS = ("pair", "query", "criterion", "self")
 
 
 class Command(RejudgeCommand):
-    """Computes the agreement in a project, or a part of it, and prints it; nothing is stored."""
+    """Compute and print the agreement in a project or a part of it; nothing is stored."""
 
-    help = "Compute how much the people of a project agree, and print it with what it was of."
+    help = "Compute how much the people of a project agree; print the figures and their basis."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's short name")
@@ -46,7 +46,9 @@ class Command(RejudgeCommand):
         part.add_argument("--criterion", metavar="KEY", help="reviews on one criterion")
         part.add_argument("--people", nargs=2, metavar="NAME", help="two people")
         part.add_argument(
-            "--guideline", metavar="VERSION", help="what was said under one version; 0: before any"
+            "--guideline",
+            metavar="VERSION",
+            help="answers under one version of the guidelines; 0: before any",
         )
         part.add_argument("--week", metavar="DAY", help="judged in the week of a day: 2026-11-16")
         part.add_argument("--blind", action="store_true", help="blind judgments only")
@@ -60,52 +62,56 @@ class Command(RejudgeCommand):
             scope = scope_of(project, {**options, "one": one, "other": other})
         except Refused as refused:
             raise CommandError(str(refused)) from refused
-        by = options["by"] or (SPLITS if options["json"] else _USUAL)
+        by = options["by"] or (SPLITS if options["json"] else _DEFAULT_SPLITS)
         figures = agreement_of(project, seed=SEED, resamples=RESAMPLES, scope=scope, by=by)
         if options["json"]:
             self.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False))
         else:
-            self.stdout.write("\n".join(_lines(figures, scope, machines=list(by) == ["machine"])))
+            self.stdout.write(
+                "\n".join(_report_lines(figures, scope, machines=list(by) == ["machine"]))
+            )
 
 
-def _lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str]:
+def _report_lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str]:
     found = [one.table for one in against_machines(figures)] if machines else tables(figures)
-    of = f" ({words(scope)})" if scope else ""
+    of = f" ({describe_scope(scope)})" if scope else ""
     lines = [f"Agreement of {figures['project']}{of}, {figures['computed_at']}"]
     if not found and machines:
-        lines.append("No machine has judged anything here.")
-    elif not found and (alone := lonely(figures)):
-        lines.append(f"No two people answered the same here; there is: {', '.join(alone)}.")
+        lines.append("No machine has judged any of this.")
+    elif not found and (alone := people_alone(figures)):
+        lines.append(f"No two people answered the same; all answers are by {', '.join(alone)}.")
     elif not found and scope:
         lines.append("Nobody has answered anything in this part. Ask for a larger one.")
     elif not found:
         lines.append("Nobody has judged or reviewed anything yet.")
     for table in found:
-        lines += _of_table(table)
+        lines += _table_lines(table)
     lines += [""]
     lines += [f"Left out: {entry['count']} {entry['reason']}." for entry in figures["left_out"]]
     lines.append(
-        "Intervals: 95 % expanded percentile bootstrap over units unless said, BCa where a "
-        "table is skewed, "
+        "Intervals: 95 % expanded percentile bootstrap over units unless stated, BCa if a table is "
+        "skewed, "
         f"{figures['resamples']:,} resamples, seed {figures['seed']}. "
         f"Scale: {', '.join(map(str, figures['scale']))}."
     )
-    lines.append(f"Sum of what was counted: {figures['sha256']}.")
+    lines.append(f"SHA-256 of the counted answers: {figures['sha256']}.")
     return lines
 
 
-def _of_table(table: Table) -> list[str]:
+def _table_lines(table: Table) -> list[str]:
     lines = ["", f"{table.title}"]
     for line in table.lines:
-        lines += ["", f"  {line.label}: {_counts(line, table)}"]
-        lines += [f"    {one['title']:<{_WIDTH}}  {_readable(one)}" for one in line.coefficients]
+        lines += ["", f"  {line.label}: {_format_counts(line, table)}"]
+        lines += [
+            f"    {one['title']:<{_WIDTH}}  {_format_coefficient(one)}" for one in line.coefficients
+        ]
     return lines
 
 
 _WIDTH = max(map(len, COEFFICIENTS.values()))
 
 
-def _counts(line: Line, table: Table) -> str:
+def _format_counts(line: Line, table: Table) -> str:
     by = "person" if len(line.raters) == 1 else table.by
     unit = table.one_unit if line.units == 1 else table.unit
     counts = f"{line.units:,} {unit} shared, {len(line.raters)} {by}"
@@ -114,16 +120,16 @@ def _counts(line: Line, table: Table) -> str:
     )
 
 
-def _readable(coefficient: dict[str, Any]) -> str:
+def _format_coefficient(coefficient: dict[str, Any]) -> str:
     if coefficient["value"] is None:
         return str(coefficient["note"])
-    shown = f"{coefficient['value']:6.3f}"
+    text = f"{coefficient['value']:6.3f}"
     if coefficient["interval"] is None:
-        return f"{shown}  {coefficient['interval_note']}"
+        return f"{text}  {coefficient['interval_note']}"
     low, high = coefficient["interval"]
-    shown += f"  [{low:.3f}, {high:.3f}]"
+    text += f"  [{low:.3f}, {high:.3f}]"
     if "linearised" in coefficient["interval_note"]:
-        shown += "  by its variance"
+        text += "  by its variance"
     elif "BCa" in coefficient["interval_note"]:
-        shown += "  BCa"
-    return f"{shown}  {coefficient['note']}".rstrip()
+        text += "  BCa"
+    return f"{text}  {coefficient['note']}".rstrip()

@@ -1,4 +1,4 @@
-"""`manage.py rejected PROJECT`: instructions that were sent back, for whoever generates them."""
+"""`manage.py rejected PROJECT`: print sent-back instructions for a generator to rewrite."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from base.commands import RejudgeCommand
 
 
 class Command(RejudgeCommand):
-    """Prints rejected instructions as JSON lines, with the criteria and the auditors' words."""
+    """Print rejected instructions as JSON lines, with the criteria and the auditors' comments."""
 
     help = (
         "Print the instructions of a language model that were sent back, one JSON object a line, "
-        "with the criteria and the auditors' words. The answer is loaded as pairs-jsonl."
+        "with the criteria and the auditors' words. Load the rewritten ones as pairs-jsonl."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

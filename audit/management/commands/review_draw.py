@@ -1,4 +1,4 @@
-"""`manage.py review_draw PROJECT draw|show|end`: which instructions are reviewed."""
+"""`manage.py review_draw PROJECT draw|show|end`: draw the instructions to review."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from base.errors import Refused
 
 
 class Command(RejudgeCommand):
-    """Draws the instructions to review, prints the draw in force, or ends it."""
+    """Draw the instructions to review, print the current draw, or end it."""
 
-    help = "Draw the instructions that are reviewed, show the draw in force, or end it."
+    help = "Draw the instructions to review, show the current draw, or end it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's short name")
         parser.add_argument("action", choices=["draw", "show", "end"])
-        parser.add_argument("--size", type=int, help="instructions of each stratum")
+        parser.add_argument("--size", type=int, help="instructions per stratum")
         parser.add_argument(
             "--strata",
             choices=ReviewDraw.Stratify.values,
             default=ReviewDraw.Stratify.NONE.value,
-            help="what the strata are (default: one stratum)",
+            help="how to form strata (default: one stratum)",
         )
         parser.add_argument("--seed", type=int, default=1, help="default: 1")
         parser.add_argument(
-            "--fewer", action="store_true", help="a smaller stratum gives what it has"
+            "--fewer", action="store_true", help="take all of a stratum that has fewer"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,17 +45,17 @@ class Command(RejudgeCommand):
                 draws.end_draw(project=project, by=None)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
-        standing = draws.standing_draw(project)
-        if standing is None:
-            self.stdout.write("No draw is in force: every instruction is reviewed.")
+        current = draws.current_draw(project)
+        if current is None:
+            self.stdout.write("There is no draw: every instruction is reviewed.")
             return
-        for label, there, taken in standing.strata:
+        for label, there, taken in current.strata:
             self.stdout.write(f"{label or 'none named'}\t{taken:,} of {there:,}")
-        self.stdout.write(f"seed {standing.draw.seed}\t{standing.taken:,} of {standing.total:,}")
+        self.stdout.write(f"seed {current.draw.seed}\t{current.taken:,} of {current.total:,}")
 
     def _draw(self, project: Project, options: dict[str, Any]) -> None:
         if options["size"] is None:
-            raise CommandError("Say how many instructions of each stratum with --size.")
+            raise CommandError("Give the number of instructions per stratum with --size.")
         draws.draw_for_review(
             project=project,
             stratify=options["strata"],

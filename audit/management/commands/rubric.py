@@ -1,4 +1,4 @@
-"""`manage.py rubric PROJECT [NAME]`: what a project's instructions are rated on, or shall be."""
+"""`manage.py rubric PROJECT [NAME]`: print the rubric of a project, or choose another."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ from formats.rubrics import pretty
 
 
 class Command(RejudgeCommand):
-    """Prints the rubric in force as JSON, or puts another one in force."""
+    """Print the current rubric as JSON, or make another one current."""
 
     help = (
-        "Print the rubric a project's instructions are rated on, as JSON to start a new one from; "
-        "with a name, put that one in force. A new one is loaded: manage.py load PROJECT "
-        "rubric-json FILE."
+        "Print the rubric of a project as JSON, to start a new one from; with a name, make that "
+        "rubric the current one. Load a new one with: manage.py load PROJECT rubric-json FILE."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's short name")
-        parser.add_argument("name", metavar="NAME", nargs="?", help="the rubric to put in force")
+        parser.add_argument("name", metavar="NAME", nargs="?", help="the rubric to choose")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise CommandError(f"There is no project “{options['project']}”.")
         if options["name"] is None:
-            self.stdout.write(pretty(rubrics.in_force(project.pk)), ending="")
+            self.stdout.write(pretty(rubrics.current_rubric(project.pk)), ending="")
             return
         try:
             chosen = project_rubric.choose_rubric(project=project, name=options["name"], by=None)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
-        self.stdout.write(f"{chosen.name} is in force in {project.slug}.")
+        self.stdout.write(f"{chosen.name} is now the rubric of {project.slug}.")

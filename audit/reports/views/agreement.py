@@ -1,5 +1,5 @@
-"""How much people agree, among themselves and with machines: the newest report of a part of a
-project, asking for another, earlier ones, and what others compute with.
+"""Pages of agreement among people and with machines: the newest report of a part of a project,
+requesting another, earlier reports, comparisons, and unit tables to compute with elsewhere.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from audit.reports.forms import ComparedForm, ScopeForm
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
-from audit.reports.scopes import Scope, parts_of, stored_scope, words
-from audit.reports.statements_since import Since, since
-from audit.reports.tables import Against, Table, against_machines, lonely, tables
+from audit.reports.scopes import Scope, describe_scope, parts_of, stored_scope
+from audit.reports.statements_since import Changes, count_changes_since
+from audit.reports.tables import Against, Table, against_machines, people_alone, tables
 from audit.reports.units import Of, units
 from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 from jobs.queue import cancel
 
 PAGE_SIZE = 50
@@ -42,24 +42,24 @@ PAGE_SIZE = 50
 
 @require_http_methods(["GET", "POST"])
 def agreement(request: PageRequest, slug: str) -> HttpResponse:
-    """Show how much people agree in the part of the project that the address names, by the newest
-    report of it; a POST asks for a new one.
+    """Show the newest report of the agreement in the part of the project that the address names; a
+    POST requests a new one.
     """
-    return _of_scope(request, slug, "agreement")
+    return _show_scope(request, slug, "agreement")
 
 
 @require_http_methods(["GET", "POST"])
 def agreement_machines(request: PageRequest, slug: str) -> HttpResponse:
-    """The same of people against machines, by the same reports: never on the page of the people."""
-    return _of_scope(request, slug, "agreement_machines")
+    """Show people against machines, from the same reports; never on the page of the people."""
+    return _show_scope(request, slug, "agreement_machines")
 
 
 @require_http_methods(["GET", "POST"])
 def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
-    """Set the agreement in two parts of the project against each other; a POST computes it."""
+    """Compare the agreement in two parts of the project; a POST requests the comparison."""
     member = annotate_access.lead(request.user, slug)
     offered = [
-        (str(part), _readable(words(part) or _("the whole project")))
+        (str(part), _capitalize(describe_scope(part) or _("the whole project")))
         for part in parts_of(member.project)
     ]
     asked = request.GET if {"of", "against"} & set(request.GET) else None
@@ -106,40 +106,42 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     if must_answer_first(member):
         context["blind"] = access.BLIND
     else:
-        context |= _compared(reports.computed().first())
+        context |= _comparison_context(reports.computed().first())
     return render(request, "reports/agreement_comparison.html", context)
 
 
 @require_GET
 def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Show one report as it was computed, whatever came after it."""
+    """Show one report as it was computed, even if newer ones exist."""
     member = access.unblinded_lead(request.user, slug)
     report = access.computed_report(request.user, slug, pk)
     if report.compares:
-        # The newest of the same two parts: the page has room for one.
+        # The page shows only the newest comparison of the same two parts.
         return redirect(report)
     scope = stored_scope(report.scope)
-    context = _frame(member, scope, "agreement") | {
-        "form": ScopeForm(member.project, scope.asked),
+    context = _frame_context(member, scope, "agreement") | {
+        "form": ScopeForm(member.project, scope.form_data),
         "past": report,
         "report": report,
         "seconds_left": report.seconds_left(timezone.now()),
-        **_computed(report),
+        **_report_context(report),
     }
     return render(request, "reports/agreement.html", context)
 
 
 def _headline(report: Any) -> dict[str, Any] | None:
-    """The first coefficient of a report that has a value, else the first that there is."""
-    told = [one for one in (report.everyone, report.reviewed, report.difference) if one]
-    return next((one for one in told if one["value"] is not None), told[0] if told else None)
+    """Return the first coefficient of a report that has a value, else the first one."""
+    figures = [one for one in (report.everyone, report.reviewed, report.difference) if one]
+    return next(
+        (one for one in figures if one["value"] is not None), figures[0] if figures else None
+    )
 
 
 @require_GET
 def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
-    """List what was computed, the newest first."""
+    """List the reports, the newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     reports = AgreementReport.objects.filter(project=member.project).order_by("-pk")
     listed = reports.filter(pk__lt=before) if before is not None else reports
     found: list[Any] = list(
@@ -155,10 +157,10 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     rows = [
         {
             "report": report,
-            "scope": words(stored_scope(report.scope)),
-            "against": words(stored_scope(report.against)) or _("the whole project"),
+            "scope": describe_scope(stored_scope(report.scope)),
+            "against": describe_scope(stored_scope(report.against)) or _("the whole project"),
             "url": reverse("audit:agreement_past", args=[slug, report.pk]),
-            # The sum tells whether others have said anything new.
+            # The sum would reveal whether others have answered since.
             "sum": "" if blind else report.sha256,
             "headline": None if blind else _headline(report),
         }
@@ -172,7 +174,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         "section": "agreement",
         "place": "reports",
         "rows": rows,
-        # The sum of what was counted tells by itself whether it is what one guesses.
+        # While blind, the page hides the sums: with one, a lead could check a guess.
         "blind": blind,
         "first_url": here if before else "",
         "next_url": f"{here}?before={found[PAGE_SIZE - 1].pk}" if more else "",
@@ -184,7 +186,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def agreement_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Call the computing off."""
+    """Cancel the computation."""
     _member, report = access.report(request.user, slug, pk)
     cancel(report)
     return redirect(report)
@@ -192,7 +194,7 @@ def agreement_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResp
 
 @require_GET
 def agreement_report(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Send a report's figures as JSON, with what they were computed on."""
+    """Send a report's figures as JSON, with the version and the sum of what was counted."""
     report = access.computed_report(request.user, slug, pk)
     response = JsonResponse(
         {
@@ -210,8 +212,8 @@ def agreement_report(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_GET
 def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
-    """Send the unit table of a part of the project as it is now: that which `of` in the address
-    names, and with `people=numbered` without names.
+    """Send the current unit table of a part of the project: `of` in the address names which one;
+    with `people=numbered` it has no names.
     """
     member = access.unblinded_lead(request.user, slug)
     of = request.GET.get("of", Of.JUDGMENTS)
@@ -229,11 +231,11 @@ def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
     )
 
 
-def _of_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
+def _show_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
     member = annotate_access.lead(request.user, slug)
     form = ScopeForm(member.project, request.GET)
     if not form.is_valid():
-        context = _frame(member, form.scope, name) | {"form": form, "report": None}
+        context = _frame_context(member, form.scope, name) | {"form": form, "report": None}
         return render(
             request,
             f"reports/{name}.html",
@@ -246,10 +248,10 @@ def _of_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
             actions.request_agreement(project=member.project, scope=scope, by=member)
         except Refused as refused:
             messages.error(request, str(refused))
-        return redirect(_address(f"audit:{name}", slug, scope))
+        return redirect(_scope_url(f"audit:{name}", slug, scope))
     reports = AgreementReport.objects.of(str(scope)).filter(project=member.project)
     report = reports.order_by("-pk").defer("figures").first()
-    context = _frame(member, scope, name) | {
+    context = _frame_context(member, scope, name) | {
         "form": form,
         "report": report,
         "seconds_left": report and report.seconds_left(timezone.now()),
@@ -260,11 +262,11 @@ def _of_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
         return render(request, "reports/agreement.html#job", context)
     if must_answer_first(member):
         return render(request, f"reports/{name}.html", context | {"blind": access.BLIND})
-    context |= _computed(reports.computed().first())
+    context |= _report_context(reports.computed().first())
     return render(request, f"reports/{name}.html", context)
 
 
-def _frame(member: Membership, scope: Scope, name: str) -> dict[str, Any]:
+def _frame_context(member: Membership, scope: Scope, name: str) -> dict[str, Any]:
     slug = member.project.slug
     return {
         "project": member.project,
@@ -272,39 +274,39 @@ def _frame(member: Membership, scope: Scope, name: str) -> dict[str, Any]:
         "section": "agreement",
         "place": {"agreement": "people", "agreement_machines": "machines"}[name],
         "scope": scope,
-        "scope_words": words(scope),
-        "here": _address(f"audit:{name}", slug, scope),
-        "poll_url": _address("audit:agreement", slug, scope),
-        "people_url": _address("audit:agreement", slug, scope),
-        "machines_url": _address("audit:agreement_machines", slug, scope),
+        "scope_words": describe_scope(scope),
+        "here": _scope_url(f"audit:{name}", slug, scope),
+        "poll_url": _scope_url("audit:agreement", slug, scope),
+        "people_url": _scope_url("audit:agreement", slug, scope),
+        "machines_url": _scope_url("audit:agreement_machines", slug, scope),
         "whole_url": reverse(f"audit:{name}", args=[slug]),
     }
 
 
-def _computed(report: AgreementReport | None) -> dict[str, Any]:
-    """What a page draws of a report that has figures."""
+def _report_context(report: AgreementReport | None) -> dict[str, Any]:
+    """Return what a page shows of a report; empty without figures."""
     if report is None or report.figures is None:
         return {}
     figures, scope = report.figures, stored_scope(report.scope)
     found = tables(figures)
-    of, slug = words(scope), report.project.slug
+    of, slug = describe_scope(scope), report.project.slug
     return {
         "computed": report,
         "figures": figures,
-        "stale_words": _stale_words(since(report)),
+        "stale_words": _stale_words(count_changes_since(report)),
         "tables": found,
-        "lonely": lonely(figures),
+        "lonely": people_alone(figures),
         "against": [(one, _latex_against(one, of)) for one in against_machines(figures)],
-        "paper": [part for table in found if (part := _for_the_paper(table, of))],
+        "paper": [part for table in found if (part := _paper_text(table, of))],
         "unit_tables": [
-            (key, _unit_table(slug, scope, key), title) for key, title in _unit_tables(figures)
+            (key, _unit_table_url(slug, scope, key), title) for key, title in _unit_tables(figures)
         ],
-        "unit_table": _unit_table(slug, scope, Of.MACHINES) if figures["machines"] else "",
+        "unit_table": _unit_table_url(slug, scope, Of.MACHINES) if figures["machines"] else "",
     }
 
 
-def _for_the_paper(table: Table, of: str) -> dict[str, Any] | None:
-    """The words of the first line of a table that is not a split of another."""
+def _paper_text(table: Table, of: str) -> dict[str, Any] | None:
+    """Return the sentence and LaTeX for a table's first line; None for a split of a table."""
     if table.key not in ("judgments", "reviews"):
         return None
     line = table.lines[0]
@@ -316,7 +318,7 @@ def _for_the_paper(table: Table, of: str) -> dict[str, Any] | None:
 
 
 def _latex_against(one: Against, of: str) -> str:
-    """A line for each coefficient of each person with a machine."""
+    """Return a line of LaTeX for each coefficient of each person with a machine."""
     lines = [
         paper.latex(
             figure,
@@ -336,8 +338,8 @@ def _unit_tables(figures: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield Of.REVIEWS, _("Reviews, CSV")
 
 
-def _compared(report: AgreementReport | None) -> dict[str, Any]:
-    """What the page of a comparison draws."""
+def _comparison_context(report: AgreementReport | None) -> dict[str, Any]:
+    """Return what a page shows of a comparison; empty without figures."""
     if report is None or report.figures is None:
         return {}
     figures = report.figures
@@ -345,7 +347,7 @@ def _compared(report: AgreementReport | None) -> dict[str, Any]:
     return {
         "computed": report,
         "figures": figures,
-        "stale_words": _stale_words(since(report)),
+        "stale_words": _stale_words(count_changes_since(report)),
         "rows": [
             {
                 "title": COEFFICIENTS[key],
@@ -356,41 +358,39 @@ def _compared(report: AgreementReport | None) -> dict[str, Any]:
             for key, difference in figures["differences"].items()
         ],
         "names": [
-            _readable(words(stored_scope(part)) or _("the whole project"))
+            _capitalize(describe_scope(stored_scope(part)) or _("the whole project"))
             for part in (report.scope, report.against)
         ],
         "headline_difference": figures["differences"][HEADLINE],
     }
 
 
-def _readable(said: str) -> str:
+def _capitalize(said: str) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _unit_table(slug: str, scope: Scope, of: str) -> str:
-    asked = urlencode({"of": of, **scope.asked})
+def _unit_table_url(slug: str, scope: Scope, of: str) -> str:
+    asked = urlencode({"of": of, **scope.form_data})
     return f"{reverse('audit:agreement_units', args=[slug])}?{asked}"
 
 
-def _address(name: str, slug: str, scope: Scope) -> str:
+def _scope_url(name: str, slug: str, scope: Scope) -> str:
     where = reverse(name, args=[slug])
     return f"{where}?{scope}" if scope else where
 
 
-def _stale_words(come: Since) -> str:
-    """A sentence about what the figures do not know of; empty where they are up to date."""
+def _stale_words(changes: Changes) -> str:
+    """Return a sentence about the changes since; empty if the figures are up to date."""
     parts = [
-        ngettext("%(n)s judgment has come", "%(n)s judgments have come", come.judgments),
-        ngettext("%(n)s was taken back", "%(n)s were taken back", come.taken_back),
+        ngettext("%(n)s new judgment", "%(n)s new judgments", changes.judgments),
+        ngettext("%(n)s judgment withdrawn", "%(n)s judgments withdrawn", changes.taken_back),
         ngettext(
-            "%(n)s was outdated by a newer text",
-            "%(n)s were outdated by newer texts",
-            come.of_older_texts,
+            "%(n)s judgment outdated by a newer text",
+            "%(n)s judgments outdated by newer texts",
+            changes.of_older_texts,
         ),
-        ngettext("%(n)s review has come", "%(n)s reviews have come", come.reviews),
-        ngettext(
-            "%(n)s narrative was rewritten", "%(n)s narratives were rewritten", come.narratives
-        ),
+        ngettext("%(n)s new review", "%(n)s new reviews", changes.reviews),
+        ngettext("%(n)s narrative rewritten", "%(n)s narratives rewritten", changes.narratives),
     ]
-    said = [part % {"n": f"{n:,}"} for part, n in zip(parts, come, strict=True) if n]
-    return _("%(what)s since.") % {"what": ", ".join(said)} if said else ""
+    said = [part % {"n": f"{n:,}"} for part, n in zip(parts, changes, strict=True) if n]
+    return _("Since then: %(what)s.") % {"what": ", ".join(said)} if said else ""

@@ -1,4 +1,4 @@
-"""Where people differ, and what must hold of the collection: two pages of the leads' dashboard."""
+"""Two pages of the leads' dashboard: where people differ, and the rules of the collection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import NAMED, PairStanding, Promises, promises
+from annotate.judgments.tally import MAX_NAMED, PairStatus, RuleReport, rule_report
 from annotate.judgments.work_left import open_assignments
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
@@ -26,24 +26,24 @@ from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.rule_standings import RuleStanding, rule_standings
-from audit.reports.statements_since import since
+from audit.reports.statements_since import count_changes_since
 from audit.reports.tables import Table, tables
 from base.csv_output import csv_lines
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
-# Of one kind of scope: as many are drawn; the rest stands on the page of agreement.
+# The most lines that a chart draws; the page of agreement shows all of them.
 DRAWN = 12
-# Pairs that break a rule, listed at once.
+# The most pairs that break a rule to list on one page.
 LISTED = 20
 
 
 @require_GET
 def differences_page(request: PageRequest, slug: str) -> HttpResponse:
-    """Show how much people agree, and where what they differ on concentrates."""
+    """Show how much people agree, and where their disagreements concentrate."""
     member = access.lead(request.user, slug)
     found = differences(member)
-    # Figures over the whole project tell what others said where this lead has yet to answer.
+    # Figures over the whole project would reveal others' answers to a lead who is still blind.
     blind = must_answer_first(member)
     reports = AgreementReport.objects.of("").computed().filter(project=member.project)
     report = None if blind else reports.first()
@@ -62,7 +62,9 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
             "grid": _grid(found.meetings),
             "blind": BLIND if blind else "",
             "report": report,
-            "come_since": report is not None and figures is not None and any(since(report)),
+            "come_since": report is not None
+            and figures is not None
+            and any(count_changes_since(report)),
             "headline_words": COEFFICIENTS[HEADLINE],
             "charts": [_chart(table) for table in tables(figures) if table.by == "people"]
             if figures
@@ -74,12 +76,12 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def collection(request: PageRequest, slug: str) -> HttpResponse:
-    """Show what must hold of every pair and which break it, and the taxonomy's coverage.
+    """Show the rules for pairs, which pairs break them, and the coverage of the taxonomy.
 
     `?rule=` with `?after=` pages through the pairs that break a rule.
     """
     member = access.lead(request.user, slug)
-    found = promises(member)
+    found = rule_report(member)
     blind = must_answer_first(member)
     return render(
         request,
@@ -92,7 +94,7 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
             "kind": kind_of(member.project.kind),
             "found": found,
             "rules": [_rule(request, found, one) for one in rule_standings(found)],
-            "named": NAMED,
+            "named": MAX_NAMED,
             "coverage": coverage(member),
             "blind": BLIND if blind else "",
             "by_category": None if blind else by_category(member),
@@ -111,11 +113,11 @@ def categories_table(request: PageRequest, slug: str) -> HttpResponse:
     )
 
 
-def _rule(request: HttpRequest, found: Promises, one: RuleStanding) -> dict[str, Any]:
-    """One rule with its counts, and a part of the pairs that break it."""
+def _rule(request: HttpRequest, found: RuleReport, one: RuleStanding) -> dict[str, Any]:
+    """Return one rule with its counts, and a page of the pairs that break it."""
     rule = one.rule.value
     after = request.GET.get("after", "") if request.GET.get("rule") == rule else ""
-    behind = key(after) or 0
+    behind = parse_key(after) or 0
     rest = [pair for pair in one.broken if pair.pair.pk > behind]
     shown = rest[:LISTED]
     return {
@@ -127,7 +129,7 @@ def _rule(request: HttpRequest, found: Promises, one: RuleStanding) -> dict[str,
         "not_yet": one.not_known,
         "broken": len(one.broken),
         "names_documents": one.rule is Rule.SHRINKING or one.rule.is_of_labels,
-        "rows": [_breaking(found, one.rule, pair) for pair in shown],
+        "rows": [_broken_pair(found, one.rule, pair) for pair in shown],
         "first_url": f"?rule={rule}#{rule}-title" if behind else "",
         "next_url": f"?{urlencode({'rule': rule, 'after': shown[-1].pair.pk})}#{rule}-title"
         if len(rest) > LISTED
@@ -135,9 +137,9 @@ def _rule(request: HttpRequest, found: Promises, one: RuleStanding) -> dict[str,
     }
 
 
-def _breaking(found: Promises, rule: Rule, one: PairStanding) -> dict[str, Any]:
+def _broken_pair(found: RuleReport, rule: Rule, one: PairStatus) -> dict[str, Any]:
     query = reverse("annotate:query", args=[one.pair.project.slug, one.pair.query_id])
-    candidates = one.breaking(rule)
+    candidates = one.breaking_candidates(rule)
     share = one.counts.dropped_percent
     return {
         "pair": one.pair,
@@ -151,19 +153,19 @@ def _breaking(found: Promises, rule: Rule, one: PairStanding) -> dict[str, Any]:
                 else query,
                 found.documents[candidate],
             )
-            for candidate in candidates[:NAMED]
+            for candidate in candidates[:MAX_NAMED]
         ],
-        "more": max(len(candidates) - NAMED, 0),
+        "more": max(len(candidates) - MAX_NAMED, 0),
     }
 
 
 def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
-    """The lists of the page, each with the addresses of the queue behind its lines."""
+    """Return the lists of the page; each line links to the queue of disagreements."""
     queue = reverse("audit:disagreements", args=[member.project.slug])
     matrix = reverse("annotate:matrix", args=[member.project.slug])
 
     def rows(spots: list[Spot], **asked: str) -> list[dict[str, Any]]:
-        """`asked` is the filter of the queue; None stands for the spot's key."""
+        """Build the lines; `asked` is the filter of the queue, where "" stands for the key."""
         made = []
         for spot in spots[:TOP]:
             filled = {name: value or spot.key for name, value in asked.items()}
@@ -220,7 +222,7 @@ def _category(spot: Spot) -> dict[str, str]:
 
 
 def _grid(meetings: list[Any]) -> dict[str, Any]:
-    """How often two grades meet, as a table: rows and columns are the grades that were given."""
+    """Return how often two grades meet, as a table; rows and columns are the given grades."""
     scale = sorted({grade for one in meetings for grade in one[:2]})
     times = {one[:2]: one.times for one in meetings}
     return {
@@ -233,10 +235,10 @@ def _grid(meetings: list[Any]) -> dict[str, Any]:
 
 
 def _chart(table: Table) -> dict[str, Any]:
-    """The lines of a table that are drawn: in time as they come, else those that agree least."""
+    """Return the lines of a table to draw: the latest in time, else those that agree least."""
     lines = list(table.lines)
     if table.key in {"pairs", "queries", "categories"}:
-        # Those that have no value come last.
+        # Lines without a value come last.
         lines.sort(key=lambda line: (line.headline["value"] is None, line.headline["value"] or 0))
     elif table.key in {"weeks", "guidelines"}:
         lines = lines[-DRAWN:]

@@ -1,4 +1,4 @@
-"""Drawing the instructions that are reviewed."""
+"""API resources of draws: which instructions are reviewed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from annotate.pairs.models import ReviewDraw
 from annotate.projects import access
 from annotate.projects.models import Project
 from audit.reviews import draws
-from base.api.resource import Resource, Scope, Sent, done, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, no_content, reads, writes
 
 
-class SentReviewDraw(Sent):
-    """How many instructions are drawn, of which strata."""
+class SentReviewDraw(RequestBody):
+    """The choices for a draw of instructions: strata, size and seed."""
 
     stratify = serializers.ChoiceField(
         choices=ReviewDraw.Stratify.choices, default=ReviewDraw.Stratify.NONE
@@ -26,7 +26,7 @@ class SentReviewDraw(Sent):
     )
     seed = serializers.IntegerField(min_value=0, max_value=draws.MAX_SEED)
     fewer = serializers.BooleanField(
-        default=False, help_text="Whether a smaller stratum gives what it has."
+        default=False, help_text="Whether to take all of a stratum that has fewer."
     )
 
 
@@ -34,12 +34,12 @@ class DrawnStratumSerializer(serializers.Serializer[Any]):
     """A stratum of a draw."""
 
     stratum = serializers.CharField(allow_blank=True)
-    instructions = serializers.IntegerField(help_text="That there were to draw from.")
+    instructions = serializers.IntegerField(help_text="Number of instructions to draw from.")
     drawn = serializers.IntegerField()
 
 
 class ReviewDrawSerializer(serializers.Serializer[Any]):
-    """A draw in force: only the drawn instructions are reviewed."""
+    """A draw: only the drawn instructions are reviewed."""
 
     stratify = serializers.ChoiceField(choices=ReviewDraw.Stratify.choices)
     size = serializers.IntegerField()
@@ -50,7 +50,7 @@ class ReviewDrawSerializer(serializers.Serializer[Any]):
 
 
 class ReviewDrawInForceSerializer(serializers.Serializer[Any]):
-    """The draw in force."""
+    """The current draw, or null."""
 
     draw = ReviewDrawSerializer(
         allow_null=True, help_text="null: every instruction is to be reviewed."
@@ -64,35 +64,35 @@ class InForce(Resource):
 
     @reads(ReviewDrawInForceSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Read which instructions were drawn, in numbers."""
+        """Read the current draw, with the numbers of each stratum."""
         return Response(_as_json(access.lead(self.person, slug).project))
 
-    @writes(ReviewDrawInForceSerializer, sent=SentReviewDraw, scope=Scope.LEAD)
+    @writes(ReviewDrawInForceSerializer, body=SentReviewDraw, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Draw the instructions to review. Only these have review tasks from now on."""
         member = access.lead(self.person, slug)
-        draws.draw_for_review(project=member.project, by=member, **self.sent())
+        draws.draw_for_review(project=member.project, by=member, **self.body())
         return Response(_as_json(member.project))
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, slug: str) -> Response:
-        """End the draw: every instruction is to be reviewed. Where there is none, do nothing."""
+        """End the current draw, if any: every instruction is to be reviewed."""
         member = access.lead(self.person, slug)
         draws.end_draw(project=member.project, by=member)
-        return done()
+        return no_content()
 
 
 def _as_json(project: Project) -> dict[str, Any]:
-    standing = draws.standing_draw(project)
-    if standing is None:
+    current = draws.current_draw(project)
+    if current is None:
         return {"draw": None}
     names = ("stratify", "size", "seed", "fewer", "drawn_at")
     return {
         "draw": {
-            **{name: getattr(standing.draw, name) for name in names},
+            **{name: getattr(current.draw, name) for name in names},
             "strata": [
                 {"stratum": label, "instructions": there, "drawn": taken}
-                for label, there, taken in standing.strata
+                for label, there, taken in current.strata
             ],
         }
     }

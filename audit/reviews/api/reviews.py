@@ -1,4 +1,4 @@
-"""Reviews of instructions, the story of a pair, and decisions."""
+"""API resources of reviews of instructions, the story of a pair, and decisions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from audit.reviews import access, actions, decisions, rejected, rubrics
 from audit.reviews.actions import MAX_WORDS
 from audit.reviews.api.rubrics import RubricSerializer
 from audit.reviews.api.shapes import (
-    AMOUNTS,
+    VERDICT_CHOICES,
     DecisionSerializer,
     PassSerializer,
-    told_machines,
-    told_passes,
+    machine_passes_as_json,
+    passes_as_json,
 )
 from audit.reviews.models import Decision
 from audit.reviews.passes import (
@@ -36,31 +36,40 @@ from audit.reviews.passes import (
     story,
     verdict_of,
 )
-from audit.reviews.review_page import listed_reviews
-from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
-from audit.reviews.texts_at_hand import at_hand, texts_of
-from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
+from audit.reviews.review_page import review_rows
+from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
+from audit.reviews.texts_at_hand import documents_at_hand, texts_of
+from base.api.resource import (
+    KeyField,
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    no_content,
+    reads,
+    writes,
+)
 from formats.rubrics import data
 
 
 class ReviewRowSerializer(serializers.Serializer[Any]):
-    """An altered narrative in force: how far its review is, as far as the reader may know."""
+    """A current altered narrative with the progress of its reviews and, if visible, its verdict."""
 
     pair = serializers.IntegerField(source="pair.pk")
     pair_id = serializers.CharField(source="pair.pair_id")
     query_id = serializers.CharField(source="pair.query.query_id")
     category = serializers.CharField(source="pair.category")
     narrative = VersionSerializer()
-    submitted = serializers.IntegerField(help_text="Reviews that are handed in.")
-    wanted = serializers.IntegerField(help_text="Reviews that are asked for.")
-    verdict = serializers.ChoiceField(choices=AMOUNTS, allow_null=True)
+    submitted = serializers.IntegerField(help_text="Number of submitted reviews.")
+    wanted = serializers.IntegerField(help_text="Number of wanted reviews.")
+    verdict = serializers.ChoiceField(choices=VERDICT_CHOICES, allow_null=True)
     decision = DecisionSerializer(allow_null=True)
-    held = serializers.BooleanField(help_text="Whether you hold a review assignment here.")
-    mine = serializers.BooleanField(help_text="Whether you have handed a review in.")
+    held = serializers.BooleanField(help_text="Whether you hold a review assignment of this pair.")
+    mine = serializers.BooleanField(help_text="Whether you have submitted a review.")
 
 
-class AskedReviews(Asked):
-    """Which of them; all where nothing is said."""
+class AskedReviews(QueryParameters):
+    """Filters of instructions; all by default."""
 
     state = serializers.ChoiceField(choices=[TO_DECIDE, SENT_BACK, DRAWN], required=False)
     search = serializers.CharField(required=False, max_length=200)
@@ -68,21 +77,21 @@ class AskedReviews(Asked):
         required=False, max_length=100, help_text="`-`: those without a category."
     )
     author = KeyField(required=False, help_text="A member who wrote it.")
-    auditor = KeyField(required=False, help_text="A member who handed a review in.")
+    auditor = KeyField(required=False, help_text="A member who submitted a review.")
     criterion = serializers.CharField(
-        required=False, max_length=40, help_text="On which somebody rejects it."
+        required=False, max_length=40, help_text="A criterion on which an auditor rejects it."
     )
 
 
 class ReviewAssignmentSerializer(serializers.Serializer[Any]):
-    """The pair whose instruction is to be reviewed next; null where nothing waits."""
+    """The pair whose instruction is to be reviewed next; null if there is none."""
 
     pair = serializers.IntegerField(allow_null=True)
     pair_id = serializers.CharField(allow_null=True)
 
 
-class SentAnswer(Sent):
-    """The answer to one criterion; what is not sent stays as it was."""
+class SentAnswer(RequestBody):
+    """The answer to one criterion; a field that is not sent stays unchanged."""
 
     criterion = serializers.CharField(max_length=40)
     level = serializers.CharField(max_length=20, required=False)
@@ -91,26 +100,26 @@ class SentAnswer(Sent):
     )
 
 
-class SentReview(Sent):
-    """Answers under the version that was read."""
+class SentReview(RequestBody):
+    """Answers, with the version of the narrative that was read."""
 
     narrative = KeyField()
     answers = SentAnswer(many=True)
 
 
-class SentSubmission(Sent):
+class SentSubmission(RequestBody):
     """The version that was read, and the texts that were at hand."""
 
     narrative = KeyField()
     texts = serializers.CharField(
         required=False,
         allow_blank=True,
-        help_text="`texts` of the review as it was read. Without it the newest texts are kept.",
+        help_text="`texts` of the review as it was read; the newest texts if left out.",
     )
 
 
 class ReviewSerializer(serializers.Serializer[Any]):
-    """What there is to review, and what you said of it so far."""
+    """The instruction to review, and your review so far."""
 
     pair = serializers.IntegerField(source="pair.pk")
     pair_id = serializers.CharField(source="pair.pair_id")
@@ -120,14 +129,14 @@ class ReviewSerializer(serializers.Serializer[Any]):
     original = VersionSerializer(allow_null=True)
     narrative = VersionSerializer()
     documents = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Candidates of the pool that lie beside it."
+        child=serializers.IntegerField(), help_text="Candidates of the pool shown beside it."
     )
     texts = serializers.CharField(
-        help_text="The text versions of these documents. Send it when you submit."
+        help_text="The text versions of these documents. Send this when you submit."
     )
     rubric = RubricSerializer()
     mine = PassSerializer(allow_null=True)
-    others = PassSerializer(many=True, help_text="None before your own is handed in.")
+    others = PassSerializer(many=True, help_text="Empty until you submit your own review.")
 
 
 class ContrastSerializer(serializers.Serializer[Any]):
@@ -138,44 +147,44 @@ class ContrastSerializer(serializers.Serializer[Any]):
 
 
 class ChapterSerializer(serializers.Serializer[Any]):
-    """One version, with what was said of it as far as the reader may know."""
+    """One version, with the reviews and decisions that the reader may see."""
 
     narrative = VersionSerializer()
     author = serializers.CharField(source="narrative.author.name", allow_null=True, default=None)
     current = serializers.BooleanField(source="is_current")
     reviews = serializers.SerializerMethodField()
     contrasts = serializers.SerializerMethodField()
-    machines = serializers.SerializerMethodField(help_text="They count in no verdict.")
+    machines = serializers.SerializerMethodField(help_text="They do not count in the verdict.")
     hidden = serializers.IntegerField(help_text="Reviews that you may not read yet.")
     verdict = serializers.SerializerMethodField()
     decisions = DecisionSerializer(many=True)
 
     @extend_schema_field(PassSerializer(many=True))
     def get_reviews(self, chapter: Chapter) -> Any:
-        """What auditors said."""
-        told = told_passes(chapter.passes, self.context["reader"])
-        return PassSerializer(told, many=True).data
+        """Return the reviews by people."""
+        passes = passes_as_json(chapter.passes, self.context["reader"])
+        return PassSerializer(passes, many=True).data
 
     @extend_schema_field(PassSerializer(many=True))
     def get_machines(self, chapter: Chapter) -> Any:
-        """What machines said, by their names; with what other people said."""
-        return PassSerializer(told_machines(chapter.machines), many=True).data
+        """Return the reviews by machines, by name; hidden as long as those of other people."""
+        return PassSerializer(machine_passes_as_json(chapter.machines), many=True).data
 
     @extend_schema_field(ContrastSerializer(many=True))
     def get_contrasts(self, chapter: Chapter) -> list[dict[str, Any]]:
-        """The criteria side by side."""
+        """Return the criteria with whether auditors differ."""
         return [dict(ContrastSerializer(one).data) for one in contrasts(chapter.passes)]
 
-    @extend_schema_field(serializers.ChoiceField(choices=AMOUNTS, allow_null=True))
+    @extend_schema_field(serializers.ChoiceField(choices=VERDICT_CHOICES, allow_null=True))
     def get_verdict(self, chapter: Chapter) -> str | None:
-        """What the reviews amount to; null while some of them are hidden."""
+        """Return the verdict; null while some reviews are hidden."""
         if chapter.hidden:
             return None
         return verdict_of(chapter.passes, self.context["reader"].project).value
 
 
 class StorySerializer(serializers.Serializer[Any]):
-    """The versions of a pair's altered narrative, the newest first."""
+    """The versions of a pair's altered narrative, newest first."""
 
     pair = serializers.IntegerField(source="pair.pk")
     pair_id = serializers.CharField(source="pair.pair_id")
@@ -183,35 +192,35 @@ class StorySerializer(serializers.Serializer[Any]):
     chapters = ChapterSerializer(many=True)
 
 
-class SentDecision(Sent):
-    """What becomes of the instruction."""
+class SentDecision(RequestBody):
+    """A decision on an instruction."""
 
     outcome = serializers.ChoiceField(choices=Decision.Outcome.choices)
     reason = serializers.CharField(required=False, allow_blank=True, max_length=MAX_WORDS)
 
 
-class SentAcceptance(Sent):
-    """Which altered narratives are accepted."""
+class SentAcceptance(RequestBody):
+    """The altered narratives to accept."""
 
     narratives = serializers.ListField(child=KeyField(), max_length=MOST)
 
 
 class Reviews(Resource):
-    """The instructions of a project and where their review stands."""
+    """The instructions of a project and the progress of their reviews."""
 
     tag = "Reviews"
 
-    @reads(ReviewRowSerializer, asked=AskedReviews, paged=True)
+    @reads(ReviewRowSerializer, parameters=AskedReviews, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the altered narratives in force. Only leads ask for a state or for people."""
+        """List the current altered narratives. Only leads filter by state, people or criterion."""
         member = annotate_access.member(self.person, slug)
-        asked = self.asked()
-        if asked.keys() & {"state", "author", "auditor", "criterion"}:
+        query = self.parameters()
+        if query.keys() & {"state", "author", "auditor", "criterion"}:
             member = annotate_access.lead(self.person, slug)
-        listed = found_reviews(member, WantedReviews(**asked))
+        narratives = filter_reviews(member, ReviewFilter(**query))
         return self.page(
-            listed,
-            lambda rows: list(ReviewRowSerializer(listed_reviews(member, rows), many=True).data),
+            narratives,
+            lambda rows: list(ReviewRowSerializer(review_rows(member, rows), many=True).data),
         )
 
 
@@ -220,11 +229,11 @@ class ReviewAcceptance(Resource):
 
     tag = "Reviews"
 
-    @writes(DecisionSerializer, many=True, sent=SentAcceptance, scope=Scope.LEAD)
+    @writes(DecisionSerializer, many=True, body=SentAcceptance, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
         """Accept altered narratives that passed: all of them, or none."""
         member = annotate_access.lead(self.person, slug)
-        narratives = access.to_accept(member, self.sent()["narratives"])
+        narratives = access.narratives_to_accept(member, self.body()["narratives"])
         made = decisions.accept_many(narratives=narratives, by=member)
         return Response(DecisionSerializer(made, many=True).data)
 
@@ -234,73 +243,73 @@ class ReviewAssignment(Resource):
 
     tag = "Reviews"
 
-    @writes(ReviewAssignmentSerializer, sent=SentConfirmation, scope=Scope.JUDGE)
+    @writes(ReviewAssignmentSerializer, body=SentConfirmation, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
-        """Go on with what was begun, or take the next open assignment."""
+        """Continue an assignment that you have begun, or take the next open one."""
         member = annotate_access.member(self.person, slug)
-        assignment = actions.take_review(by=member, become_blind=self.sent()["become_blind"])
+        assignment = actions.take_review(by=member, become_blind=self.body()["become_blind"])
         pair = assignment.pair if assignment is not None else None
-        told = {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
-        return Response(ReviewAssignmentSerializer(told).data)
+        next_review = {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
+        return Response(ReviewAssignmentSerializer(next_review).data)
 
 
 class Review(Resource):
-    """One's own review of a pair's instruction."""
+    """Your own review of a pair's instruction."""
 
     tag = "Reviews"
 
     @reads(ReviewSerializer)
     def get(self, request: Request, pair: int) -> Response:
-        """Tell what there is to review. 404 while nothing is written."""
+        """Read the instruction to review. 404 if there is no altered narrative."""
         member, found = pairs_access.pair(self.person, pair)
         narrative = found.current(Narrative.Side.ALTERED)
         if narrative is None:
-            raise Http404("There is no altered narrative to review here yet.")
-        return Response(_review(access.Reviewing(member, found, narrative)))
+            raise Http404("There is no altered narrative to review yet.")
+        return Response(_review_as_json(access.ReviewTask(member, found, narrative)))
 
-    @writes(ReviewSerializer, sent=SentReview, scope=Scope.JUDGE)
+    @writes(ReviewSerializer, body=SentReview, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> Response:
-        """Keep answers in the draft. 409 where the narrative has a newer version."""
-        reviewing = access.reviewing(self.person, pair)
-        given = self.sent()
+        """Save answers in the draft. 409 if the narrative has a newer version."""
+        task = access.review_task(self.person, pair)
+        given = self.body()
         actions.save_ratings(
-            narrative=pairs_access.narrative(reviewing.pair, given["narrative"]),
+            narrative=pairs_access.narrative(task.pair, given["narrative"]),
             answers={
                 one["criterion"]: (one.get("level"), one.get("words")) for one in given["answers"]
             },
-            by=reviewing.member,
+            by=task.member,
         )
-        return Response(_review(reviewing))
+        return Response(_review_as_json(task))
 
 
 class ReviewSubmission(Resource):
-    """That a review is handed in."""
+    """The submission of a review."""
 
     tag = "Reviews"
 
-    @writes(ReviewSerializer, sent=SentSubmission, scope=Scope.JUDGE)
+    @writes(ReviewSerializer, body=SentSubmission, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
-        """Hand the draft in: it counts from now on. 422 where a criterion has no level, or one
-        that rejects no words; 409 where other texts are at hand than those in `texts`.
+        """Submit the draft: it counts from now on. 422 if a criterion has no level, or a level
+        that rejects has no words; 409 if the texts at hand are not those in `texts`.
         """
-        reviewing = access.reviewing(self.person, pair)
-        given = self.sent()
-        narrative = pairs_access.narrative(reviewing.pair, given["narrative"])
-        actions.submit_review(narrative=narrative, by=reviewing.member, texts=given.get("texts"))
-        return Response(_review(reviewing))
+        task = access.review_task(self.person, pair)
+        given = self.body()
+        narrative = pairs_access.narrative(task.pair, given["narrative"])
+        actions.submit_review(narrative=narrative, by=task.member, texts=given.get("texts"))
+        return Response(_review_as_json(task))
 
 
 class Story(Resource):
-    """What became of an instruction."""
+    """The versions, reviews and decisions of an instruction."""
 
     tag = "Reviews"
 
     @reads(StorySerializer)
     def get(self, request: Request, pair: int) -> Response:
-        """Tell its versions, what was said of each and what was decided, as far as one may know."""
+        """Read its versions, with the reviews and decisions on each that you may see."""
         member, found = pairs_access.pair(self.person, pair)
-        told = {"pair": found, "chapters": story(found, member)}
-        return Response(StorySerializer(told, context={"reader": member}).data)
+        pair_story = {"pair": found, "chapters": story(found, member)}
+        return Response(StorySerializer(pair_story, context={"reader": member}).data)
 
 
 class NarrativeDecision(Resource):
@@ -308,11 +317,11 @@ class NarrativeDecision(Resource):
 
     tag = "Reviews"
 
-    @writes(DecisionSerializer, sent=SentDecision, scope=Scope.LEAD, status=201)
+    @writes(DecisionSerializer, body=SentDecision, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int) -> Response:
-        """Accept it, send it back to be written anew, or remove its pair."""
+        """Accept it, send it back to be rewritten, or remove its pair."""
         member, version = access.review_disagreement(self.person, narrative)
-        given = self.sent()
+        given = self.body()
         made = decisions.decide(
             narrative=version, outcome=given["outcome"], reason=given.get("reason", ""), by=member
         )
@@ -320,20 +329,20 @@ class NarrativeDecision(Resource):
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, narrative: int) -> Response:
-        """Take the decision that stands back."""
+        """Withdraw the current decision."""
         member, version = access.review_disagreement(self.person, narrative)
         decisions.withdraw_decision(decision=access.decision(version), by=member)
-        return done()
+        return no_content()
 
 
 class Rejected(Resource):
-    """What was sent back, for the language model that wrote it."""
+    """Instructions that were sent back, for the language model that wrote them."""
 
     tag = "Reviews"
 
     @reads(OpenApiTypes.STR, media="application/jsonl", scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
-        """Give out a line of JSON for each instruction that was sent back."""
+        """Return a line of JSON for each instruction that was sent back."""
         member = annotate_access.lead(self.person, slug)
         return StreamingHttpResponse(
             rejected.lines(rejected.rejected(member.project, by=member)),
@@ -341,24 +350,24 @@ class Rejected(Resource):
         )
 
 
-def _review(reviewing: access.Reviewing) -> dict[str, Any]:
-    """What one reads, as the review page has it."""
-    member, pair, narrative = reviewing
+def _review_as_json(task: access.ReviewTask) -> dict[str, Any]:
+    """Return the review as JSON, with the same content as the review page."""
+    member, pair, narrative = task
     mine = pass_of(narrative, member)
-    rubric = mine.rubric if mine else rubrics.under(narrative, pair.project_id)
+    rubric = mine.rubric if mine else rubrics.rubric_for(narrative, pair.project_id)
     submitted = mine is not None and mine.review.submitted_at is not None
     others = passes_of([narrative])[narrative.pk] if submitted else []
-    candidates = at_hand(pair, narrative)
-    told = {
+    candidates = documents_at_hand(pair, narrative)
+    shown_review = {
         "pair": pair,
         "original": pair.current(Narrative.Side.ORIGINAL),
         "narrative": narrative,
         "documents": [one.pk for one in candidates],
         "texts": texts_of(candidates),
         "rubric": data(rubric),
-        "mine": next(iter(told_passes([mine] if mine else [], member)), None),
-        "others": told_passes(
+        "mine": next(iter(passes_as_json([mine] if mine else [], member)), None),
+        "others": passes_as_json(
             [one for one in others if one.review.auditor_id != member.pk], member
         ),
     }
-    return dict(ReviewSerializer(told).data)
+    return dict(ReviewSerializer(shown_review).data)

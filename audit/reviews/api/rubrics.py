@@ -1,4 +1,4 @@
-"""What instructions are rated on: rubrics of a project, and which one is in force."""
+"""API resources of rubrics: those of a project, and the current one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rest_framework.response import Response
 from annotate.projects import access
 from audit.reviews import project_rubric, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
-from audit.reviews.models import Rubric as Kept
-from base.api.resource import Resource, Scope, Sent, reads, writes
+from audit.reviews.models import Rubric as RubricRow
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from formats.rubrics import RubricFaults, data, parse
 
 
-class LevelSerializer(Sent):
-    """How well an instruction meets a criterion, best first; one that rejects sends it back."""
+class LevelSerializer(RequestBody):
+    """A level: how well an instruction meets a criterion. Some levels reject the instruction."""
 
     value = serializers.CharField(max_length=20)
     name = serializers.CharField(max_length=40)
@@ -27,7 +27,7 @@ class LevelSerializer(Sent):
     rejects = serializers.BooleanField(required=False)
 
 
-class CriterionSerializer(Sent):
+class CriterionSerializer(RequestBody):
     """One question that an auditor answers about an instruction."""
 
     key = serializers.CharField(max_length=40)
@@ -38,8 +38,8 @@ class CriterionSerializer(Sent):
     poor_example = serializers.CharField(max_length=1_000, required=False, allow_blank=True)
 
 
-class RubricSerializer(Sent):
-    """A rubric: what it says never changes under one name."""
+class RubricSerializer(RequestBody):
+    """A rubric; its content never changes under one name."""
 
     name = serializers.CharField(max_length=60)
     title = serializers.CharField(max_length=120)
@@ -48,21 +48,21 @@ class RubricSerializer(Sent):
 
 
 class RubricRowSerializer(serializers.Serializer[Any]):
-    """A rubric that a project can take."""
+    """A rubric that a project can choose."""
 
     rubric = RubricSerializer()
     shipped = serializers.BooleanField(help_text="Whether it comes with Rejudge.")
     in_force = serializers.BooleanField()
 
 
-class RubricChoiceSerializer(Sent):
-    """The rubric that is to be in force."""
+class RubricChoiceSerializer(RequestBody):
+    """The name of the rubric to make current."""
 
     name = serializers.CharField(max_length=60)
 
 
 class Rubrics(Resource):
-    """Every rubric a project can take."""
+    """The rubrics that a project can choose."""
 
     tag = "Reviews"
 
@@ -70,46 +70,46 @@ class Rubrics(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """List the project's rubrics and those that come with Rejudge, by name."""
         member = access.lead(self.person, slug)
-        in_force = rubrics.in_force(member.project_id).name
-        kept = {one.name: one.content for one in Kept.objects.filter(project=member.project_id)}
-        found: dict[str, Rubric] = kept | SHIPPED
+        current = rubrics.current_rubric(member.project_id).name
+        own = {one.name: one.content for one in RubricRow.objects.filter(project=member.project_id)}
+        found: dict[str, Rubric] = own | SHIPPED
         rows = [
             {
                 "rubric": data(found[name]),
                 "shipped": name in SHIPPED,
-                "in_force": name == in_force,
+                "in_force": name == current,
             }
             for name in sorted(found)
         ]
         return Response(RubricRowSerializer(rows, many=True).data)
 
-    @writes(RubricSerializer, sent=RubricSerializer, scope=Scope.LEAD, status=201)
+    @writes(RubricSerializer, body=RubricSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Save a rubric and put it in force. A name that says something else already is refused."""
+        """Save a rubric and make it current. A name with different content is refused."""
         member = access.lead(self.person, slug)
         try:
-            content = parse(json.dumps(self.sent()))
+            content = parse(json.dumps(self.body()))
         except RubricFaults as error:
             raise ValidationError(list(error.faults)) from error
-        kept = project_rubric.save_rubric(project=member.project, content=content, by=member)
-        return Response(RubricSerializer(data(kept.content)).data, status=201)
+        row = project_rubric.save_rubric(project=member.project, content=content, by=member)
+        return Response(RubricSerializer(data(row.content)).data, status=201)
 
 
 class RubricInForce(Resource):
-    """What reviews are begun under now."""
+    """The current rubric, which new reviews use."""
 
     tag = "Reviews"
 
     @reads(RubricSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Tell the rubric that is in force."""
+        """Read the current rubric."""
         member = access.lead(self.person, slug)
-        return Response(RubricSerializer(data(rubrics.in_force(member.project_id))).data)
+        return Response(RubricSerializer(data(rubrics.current_rubric(member.project_id))).data)
 
-    @writes(RubricSerializer, sent=RubricChoiceSerializer, scope=Scope.LEAD)
+    @writes(RubricSerializer, body=RubricChoiceSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
-        """Put another rubric in force. What is under review already is finished as it was begun."""
+        """Make another rubric current. Versions under review keep the rubric they began with."""
         member = access.lead(self.person, slug)
-        name = self.sent()["name"]
-        kept = project_rubric.choose_rubric(project=member.project, name=name, by=member)
-        return Response(RubricSerializer(data(kept.content)).data)
+        name = self.body()["name"]
+        row = project_rubric.choose_rubric(project=member.project, name=name, by=member)
+        return Response(RubricSerializer(data(row.content)).data)

@@ -1,4 +1,4 @@
-"""What answers of several resources have in common: who decided what, and what was measured."""
+"""API representations of reviews and decisions, shared by several resources."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from annotate.projects.models import Membership
-from audit.reviews.criteria import Verdict as Amount
+from audit.reviews.criteria import Verdict
 from audit.reviews.models import Decision
 from audit.reviews.passes import Pass
 
 
 class DecisionSerializer(serializers.Serializer[Any]):
-    """What was decided on a narrative version, and whether that stands."""
+    """A decision on a narrative version; `withdrawn_at` is null while it is current."""
 
     outcome = serializers.ChoiceField(choices=Decision.Outcome.choices)
     reason = serializers.CharField()
@@ -25,7 +25,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
 
 class RatedSerializer(serializers.Serializer[Any]):
-    """The answer to one criterion; `level` is null while there is none."""
+    """The answer to one criterion; `level` is null while not rated."""
 
     criterion = serializers.CharField(source="criterion.key")
     level = serializers.CharField(source="level.value", allow_null=True, default=None)
@@ -35,43 +35,45 @@ class RatedSerializer(serializers.Serializer[Any]):
 class PassSerializer(serializers.Serializer[Any]):
     """One auditor's review: an answer for each criterion of the rubric it was made under."""
 
-    auditor = serializers.CharField(help_text="A number or a pseudonym where names are hidden.")
+    auditor = serializers.CharField(help_text="A number or a pseudonym if names are hidden.")
     rubric = serializers.CharField(source="said.rubric.name")
     submitted_at = serializers.DateTimeField(allow_null=True)
     answers = RatedSerializer(source="said.answers", many=True)
 
 
-def told_passes(
+def passes_as_json(
     passes: Iterable[Pass], reader: Membership, names: Mapping[int, str] | None = None
 ) -> list[dict[str, Any]]:
-    """Return reviews as `PassSerializer` tells them: by `names` (keys of members), without their
-    moments; else to leads by name, and to others by number, but for their own.
+    """Return reviews as input for `PassSerializer`.
+
+    With `names` (by member key), auditors have these names and times are left out. Otherwise leads
+    see auditors' names; others see numbers, except for their own name.
     """
-    told = []
-    for number, said in enumerate(passes, 1):
-        auditor = said.review.auditor
+    rows = []
+    for number, review_pass in enumerate(passes, 1):
+        auditor = review_pass.review.auditor
         if names is not None:
             who = names[auditor.pk]
         elif reader.leads or auditor.pk == reader.pk:
             who = auditor.name
         else:
             who = _("Auditor %(number)s") % {"number": number}
-        at = said.review.submitted_at if names is None else None
-        told.append({"auditor": who, "said": said, "submitted_at": at})
-    return told
+        at = review_pass.review.submitted_at if names is None else None
+        rows.append({"auditor": who, "said": review_pass, "submitted_at": at})
+    return rows
 
 
-def told_machines(passes: Iterable[Pass]) -> list[dict[str, Any]]:
-    """Return reviews of machines as `PassSerializer` tells them: a machine has no name to hide."""
+def machine_passes_as_json(passes: Iterable[Pass]) -> list[dict[str, Any]]:
+    """Return reviews by machines as input for `PassSerializer`; their names are never hidden."""
     return [
         {
-            "auditor": said.review.auditor.name,
-            "said": said,
-            "submitted_at": said.review.submitted_at,
+            "auditor": review_pass.review.auditor.name,
+            "said": review_pass,
+            "submitted_at": review_pass.review.submitted_at,
         }
-        for said in passes
+        for review_pass in passes
     ]
 
 
-# What the reviews of a narrative version amount to.
-AMOUNTS = [(one.value, one.value) for one in Amount]
+# The verdicts on a narrative version.
+VERDICT_CHOICES = [(one.value, one.value) for one in Verdict]

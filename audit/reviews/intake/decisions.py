@@ -1,4 +1,4 @@
-"""Intake of decisions: what became of reviewed narratives."""
+"""Intake of decisions on reviewed narratives."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from annotate.pairs.intake.steps import (
     refuse_second,
 )
 from annotate.projects import chain
-from audit.reviews import chain_content as sums
+from audit.reviews import chain_content
 from audit.reviews.intake.of_narratives import FOUND, OfNarratives
 from audit.reviews.models import Decision
 from base import bulk
 from formats.records import DecisionRecord
 
-# What was taken out with a reason stays as it is.
+# Decisions in a file do not change a pair that was taken out with a reason.
 _UNLESS_OUT = {"sent_back": "", "removed": "AND annotate_instructionpair.removed_reason = ''"}
 
 
 class Decisions(OfNarratives):
-    """What became of narratives. One that stands already is not overruled by a file."""
+    """Decisions on narratives. A file cannot overrule a current decision."""
 
     order = 90
     records: ClassVar = (DecisionRecord,)
@@ -33,7 +33,7 @@ class Decisions(OfNarratives):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.decisions = self.stage(
+        self.decisions = self.create_stage(
             self.name,
             pair_id="text",
             query_id="text",
@@ -53,7 +53,9 @@ class Decisions(OfNarratives):
         if not record.reason.strip() and record.outcome != Decision.Outcome.ACCEPTED:
             self.intake.refuse("a decision to revise or remove needs a reason", place)
         elif (record.withdrawn_by is None) != (record.withdrawn_at is None):
-            self.intake.refuse("a withdrawn decision says by whom and when", place)
+            self.intake.refuse(
+                "a withdrawn decision needs both withdrawn_by and withdrawn_at", place
+            )
         elif any(len(name) > MAX_NAME for name in (record.by, record.withdrawn_by or "")):
             self.intake.refuse(f"a name has at most {MAX_NAME} characters", place)
         else:
@@ -100,7 +102,7 @@ class Decisions(OfNarratives):
             )
             """
         )
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.version, s.pair_id, m.name, d.outcome FROM stage_decisions s
             JOIN audit_decision d ON d.narrative_id = s.narrative AND d.withdrawn_at IS NULL
@@ -108,7 +110,7 @@ class Decisions(OfNarratives):
             WHERE s.known IS NULL AND s.withdrawn_at IS NULL
             """,
             lambda version, pair, who, outcome: (
-                f"{who} has decided version {version} of {pair} here already: "
+                f"{who} has already decided on version {version} of {pair}: "
                 f"{Decision.Outcome(outcome).label.lower()}"
             ),
         )
@@ -132,19 +134,21 @@ class Decisions(OfNarratives):
         self.count()
 
     def _link(self, newest: int) -> None:
-        """Put what was decided since the key `newest`, and what was withdrawn, into their chain."""
+        """Append decisions with keys after `newest`, and withdrawn ones, to their chain."""
         project = self.intake.project.pk
         withdrawn = bulk.select("SELECT s.known FROM stage_decisions s WHERE s.state = 1")
-        fresh = chain.unlinked(sums.DECISION, project, sums.decisions(project))
-        sums.follow(
-            sums.DECISION,
+        fresh = chain.find_unlinked(
+            chain_content.DECISION, project, chain_content.decisions(project)
+        )
+        chain_content.follow(
+            chain_content.DECISION,
             project,
             new={key for key in fresh if key > newest},
             ended={key for (key,) in withdrawn},
         )
 
     def _withdraw(self) -> None:
-        """Withdraw what stands here while the file knows that it no longer does."""
+        """Withdraw current decisions that are withdrawn in the file."""
         end_known(
             self.intake,
             self.name,
@@ -166,7 +170,7 @@ class Decisions(OfNarratives):
             )
 
     def _mark_pairs(self) -> None:
-        """Let a decision have its effect on the pair, as it has on a page."""
+        """Apply new decisions to their pairs, as the page does."""
         for outcome, prefix in (("revise", "sent_back"), ("removed", "removed")):
             self.intake.run(
                 f"""

@@ -1,17 +1,17 @@
-"""What reviews and decisions share on their way in: both are about a version of a narrative."""
+"""Shared intake of reviews and decisions: both refer to a version of a narrative."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate.collection.intake import Arrivals
+from annotate.collection.intake import StagedRecords
 from annotate.pairs.intake.shared import refuse_other_query
 from annotate.pairs.intake.steps import (
     count_states,
     find_members,
 )
 
-# What a review or decision is about, and by whom: found when it is written.
+# The narrative and member of a review or decision, looked up when it is written.
 FOUND = {
     "narrative": "integer NULL",
     "member": "integer NULL",
@@ -20,19 +20,19 @@ FOUND = {
 }
 
 
-class OfNarratives(Arrivals):
-    """What is said of a version of a narrative, not of a document."""
+class OfNarratives(StagedRecords):
+    """Intake of rows about a version of a narrative."""
 
     name: ClassVar[str]
     kind: ClassVar[str]
-    # The column that says whether a machine said it: constant where only people do.
+    # The column that says whether the author is a machine; a constant if only people are.
     machine: ClassVar[str] = "0"
 
     def query_ids(self) -> list[str]:
         return [f"SELECT query_id FROM {self.name}"]  # noqa: S608 (our own stage)
 
     def find(self) -> None:
-        """Find narrative and member of each; refuse what is about a version that is not here."""
+        """Look up narrative and member of each row; refuse rows about unknown versions."""
         intake = self.intake
         refuse_other_query(intake, self.name)
         intake.run(
@@ -45,7 +45,7 @@ class OfNarratives(Arrivals):
             )
             """  # noqa: S608
         )
-        intake.refuse_found(
+        intake.refuse_rows(
             f"SELECT n, place, pair_id, side, version FROM {self.name} WHERE narrative IS NULL",  # noqa: S608
             lambda pair, side, version: (
                 f"there is no version {version} of the {side} narrative of {pair} in this "
@@ -58,5 +58,5 @@ class OfNarratives(Arrivals):
         find_members(intake, self.name, "who")
 
     def count(self) -> None:
-        """Count what is new and what has changed."""
+        """Count the new and the changed rows."""
         self.new, self.changed = count_states(self.intake, self.name, self.kind)

@@ -10,8 +10,7 @@ from annotate.pairs.intake.steps import (
     refuse_missing_texts,
     refuse_second,
 )
-from audit.reviews import chain_content as sums
-from audit.reviews import rubrics
+from audit.reviews import chain_content, rubrics
 from audit.reviews.criteria import Rubric
 from audit.reviews.intake.of_narratives import FOUND, OfNarratives
 from audit.reviews.models import Review
@@ -22,7 +21,7 @@ MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0
 
 
 class Reviews(OfNarratives):
-    """Auditors' passes, each with its ratings. One that is here already stays as it is."""
+    """Auditors' reviews, each with its ratings. A stored review cannot change."""
 
     order = 80
     records: ClassVar = (ReviewRecord,)
@@ -32,7 +31,7 @@ class Reviews(OfNarratives):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.reviews = self.stage(
+        self.reviews = self.create_stage(
             self.name,
             pair_id="text",
             query_id="text",
@@ -45,7 +44,7 @@ class Reviews(OfNarratives):
             at="moment",
             **FOUND,
         )
-        self.ratings = self.stage(
+        self.ratings = self.create_stage(
             "stage_ratings",
             review="integer",
             criterion="text",
@@ -54,7 +53,7 @@ class Reviews(OfNarratives):
             rejects="integer",
             words="text",
         )
-        self.texts = self.stage(
+        self.texts = self.create_stage(
             "stage_reviewed_texts",
             review="integer",
             doc_id="text",
@@ -66,7 +65,7 @@ class Reviews(OfNarratives):
     def take(self, record: ReviewRecord, place: int) -> None:
         self.taken += 1
         rubric = self._rubric(record.rubric)
-        fault = _no_rubric(record) if rubric is None else _fault(record, rubric)
+        fault = _why_no_rubric(record) if rubric is None else _why_refused(record, rubric)
         if rubric is None or fault:
             self.intake.refuse(fault or "", place)
             return
@@ -98,10 +97,10 @@ class Reviews(OfNarratives):
             self.texts.add(place, self.reviews.count, read.doc_id, read.text_version)
 
     def _rubric(self, name: str) -> Rubric | None:
-        """Return the rubric of that name; None: the project has none."""
+        """Return the rubric of this name, or None if the project does not have it."""
         if name not in self._rubrics:
             try:
-                self._rubrics[name] = rubrics.named(self.intake.project.pk, name)
+                self._rubrics[name] = rubrics.get_rubric(self.intake.project.pk, name)
             except rubrics.UnknownRubric:
                 self._rubrics[name] = None
         return self._rubrics[name]
@@ -141,13 +140,13 @@ class Reviews(OfNarratives):
                 """
             )
             keys = {key for (key,) in fresh}
-            sums.follow(sums.REVIEW, self.intake.project.pk, new=keys, texts=True)
+            chain_content.follow(chain_content.REVIEW, self.intake.project.pk, new=keys, texts=True)
         run("UPDATE stage_reviews SET state = 2 WHERE known IS NULL")
         self.count()
 
     def _refuse_other_reviews(self) -> None:
-        """Refuse reviews that stand here with other ratings, documents or another rubric."""
-        self.intake.refuse_found(
+        """Refuse reviews stored with different ratings, documents or rubric, or as a draft."""
+        self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.who, s.version, s.pair_id FROM stage_reviews s
             JOIN audit_review r ON r.id = s.known
@@ -164,13 +163,13 @@ class Reviews(OfNarratives):
             )
             """,
             lambda who, version, pair: (
-                f"{who} has reviewed version {version} of {pair} here already, and said otherwise: "
-                "a review stays as it is"
+                f"{who} has already reviewed version {version} of {pair}, with other content: a "
+                "review cannot change"
             ),
         )
 
     def _insert(self) -> None:
-        """Write the reviews that are not here yet, with their ratings and texts."""
+        """Insert the new reviews, with their ratings and texts."""
         run = self.intake.run
         run(
             """
@@ -202,7 +201,7 @@ class Reviews(OfNarratives):
         )
 
     def _find_documents(self) -> None:
-        """Find the documents that were at hand; refuse those that are not here, and their texts."""
+        """Look up the documents that were at hand; refuse unknown documents and texts."""
         self.intake.run(
             """
             UPDATE stage_reviewed_texts SET document = (
@@ -211,7 +210,7 @@ class Reviews(OfNarratives):
             )
             """
         )
-        self.intake.refuse_found(
+        self.intake.refuse_rows(
             "SELECT n, place, doc_id FROM stage_reviewed_texts WHERE document IS NULL",
             lambda doc_id: (
                 f"there is no document {doc_id} in this project, which was at hand in this review: "
@@ -225,14 +224,14 @@ class Reviews(OfNarratives):
         )
 
 
-def _no_rubric(record: ReviewRecord) -> str:
+def _why_no_rubric(record: ReviewRecord) -> str:
     if len(record.rubric) > MAX_RUBRIC:
         return f"the rubric is longer than {MAX_RUBRIC} characters"
     return f"there is no rubric “{record.rubric}” in this project: load it first"
 
 
-def _fault(record: ReviewRecord, rubric: Rubric) -> str | None:
-    """Say in a sentence why this review cannot be kept, if it cannot."""
+def _why_refused(record: ReviewRecord, rubric: Rubric) -> str | None:
+    """Return why this review cannot be stored, or None."""
     if len(record.auditor) > MAX_NAME:
         return f"a name has at most {MAX_NAME} characters"
     rated = [rating.criterion for rating in record.ratings]

@@ -1,25 +1,25 @@
-"""Intake of rubrics: what instructions are rated on."""
+"""Intake of rubrics."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate.collection.intake import Arrivals, Intake
+from annotate.collection.intake import Intake, StagedRecords
 from audit.reviews import rubrics
 from audit.reviews.criteria import SHIPPED
-from audit.reviews.models import Rubric as Kept
+from audit.reviews.models import Rubric as RubricRow
 from formats.records import RubricRecord
 
 
-class Rubrics(Arrivals):
-    """What instructions are rated on. A name that is known says what it said."""
+class Rubrics(StagedRecords):
+    """Rubrics. The content of a stored name cannot change."""
 
     order = 70
     records: ClassVar = (RubricRecord,)
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        # A file of them is short: its reader sees to that.
+        # Kept in memory: the reader limits the length of a file of rubrics.
         self.rubrics: list[tuple[RubricRecord, int]] = []
 
     def take(self, record: RubricRecord, place: int) -> None:
@@ -29,23 +29,25 @@ class Rubrics(Arrivals):
     def write(self) -> None:
         project = self.intake.project
         known = {**SHIPPED, **{one.name: one.content for one in project.rubrics.all()}}
-        kept = set(project.rubrics.values_list("name", flat=True))
+        stored = set(project.rubrics.values_list("name", flat=True))
         fresh = []
         for record, place in self.rubrics:
             if record.name in known and tuple(known[record.name]) != tuple(record):
                 self.intake.refuse(
-                    f"there is a rubric {record.name} already, and it says otherwise: give this "
-                    f"one another name, for example {rubrics.next_name(project.pk, record.name)}",
+                    f"a different rubric {record.name} already exists: give this one another "
+                    f"name, for example {rubrics.next_name(project.pk, record.name)}",
                     place,
                 )
-            elif record.name not in kept:
-                fresh.append(Kept.of(record, project=project, created_at=self.intake.now))
+            elif record.name not in stored:
+                fresh.append(
+                    RubricRow.from_content(record, project=project, created_at=self.intake.now)
+                )
         if self.intake.report.refused:
             return
         if fresh:
             fresh[-1].chosen_at = self.intake.now
-        Kept.objects.bulk_create(fresh)
+        RubricRow.objects.bulk_create(fresh)
         self.new = len(fresh)
-        rows = self.intake.rows("rubrics")
+        rows = self.intake.row_counts("rubrics")
         rows.new += len(fresh)
         rows.unchanged += len(self.rubrics) - len(fresh)

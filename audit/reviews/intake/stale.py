@@ -1,11 +1,11 @@
-"""Which checks and reviews a new text of a document makes stale."""
+"""Checks that a new text of a document makes stale, and reviews that it affects."""
 
 from __future__ import annotations
 
-from annotate.collection.intake.stale import Beside, StatementTable
+from annotate.collection.intake.stale import AnswerTable, UnaffectedAnswers
 
-# Checks of claimed labels, which are made of what a document says.
-CHECKS = StatementTable(
+# Checks of claimed labels depend on the text of a document.
+CHECKS = AnswerTable(
     "audit_check",
     *("check", "checks"),
     "r.item_id IN (SELECT i.id FROM audit_sampleitem i WHERE i.candidate_id IN ({candidates}))",
@@ -13,8 +13,8 @@ CHECKS = StatementTable(
 )
 
 
-# Reviews of instructions, beside which the documents lay.
-REVIEWS = Beside(
+# Reviews of instructions, which showed the documents beside them.
+REVIEWS = UnaffectedAnswers(
     """
     SELECT COUNT(DISTINCT t.review_id) FROM audit_reviewedtext t
     JOIN stage_docs_changed x ON x.id = t.document_id WHERE x.version >= 2

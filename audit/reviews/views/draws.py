@@ -1,4 +1,4 @@
-"""The page on which the instructions to review are drawn."""
+"""The page that draws the instructions to review."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def review_draw(request: PageRequest, slug: str) -> HttpResponse:
-    """Look at a draw (`?size=`), then make it; `end` ends the one in force."""
+    """Preview a draw (`?size=`), make it, or end the current one (`end`)."""
     member = annotate_access.lead(request.user, slug)
     project = member.project
-    asked = "size" in request.GET or request.method == "POST"
-    form = ReviewDrawForm((request.POST or request.GET) if asked else None)
+    has_choices = "size" in request.GET or request.method == "POST"
+    form = ReviewDrawForm((request.POST or request.GET) if has_choices else None)
     planned, error = None, ""
     try:
         if "end" in request.POST:
@@ -34,9 +34,9 @@ def review_draw(request: PageRequest, slug: str) -> HttpResponse:
             return redirect("audit:review_draw", slug)
     except Refused as refused:
         error = str(refused)
-    if asked and form.is_valid():
+    if has_choices and form.is_valid():
         planned = draws.plan_draw(project, **form.cleaned_data)
-    standing = draws.standing_draw(project)
+    current = draws.current_draw(project)
     return render(
         request,
         "reviews/draw.html",
@@ -46,7 +46,7 @@ def review_draw(request: PageRequest, slug: str) -> HttpResponse:
             "section": "reviews",
             "form": form,
             "error": error,
-            "standing": standing,
+            "standing": current,
             "plan": planned,
             "strata": [(one, planned.sizes[one], planned.taken.get(one)) for one in planned.sizes]
             if planned

@@ -1,4 +1,4 @@
-"""The list of instructions under review: finding some, accepting many, what was sent back."""
+"""Pages of the list of instructions: filters, accepting several, and the file of rejected ones."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotate.collection.removal import keys_sent
+from annotate.collection.removal import parse_keys
 from annotate.judgments import open_pairs
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from audit.reviews import access, decisions, rejected, rubrics
-from audit.reviews.draws import standing_draw
+from audit.reviews.draws import current_draw
 from audit.reviews.forms import ReviewFilterForm
-from audit.reviews.review_page import listed_reviews
-from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, WantedReviews, found_reviews
+from audit.reviews.review_page import review_rows
+from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import page_by_key
@@ -27,17 +27,17 @@ from base.pagination import page_by_key
 
 @require_GET
 def reviews(request: PageRequest, slug: str) -> HttpResponse:
-    """List a project's altered narratives and where their review stands, as far as one may see."""
+    """List a project's altered narratives with the progress of their reviews."""
     member = annotate_access.member(request.user, slug)
     state = request.GET.get("state", "")
     if not member.leads or state not in {TO_DECIDE, SENT_BACK, DRAWN}:
         state = ""
-    rubric = rubrics.in_force(member.project_id)
+    rubric = rubrics.current_rubric(member.project_id)
     form = ReviewFilterForm(member, rubric, request.GET)
-    wanted = form.wanted(state)
-    found = found_reviews(member, wanted)
+    filters = form.filters(state)
+    found = filter_reviews(member, filters)
     page = page_by_key(found, request.GET)
-    rows = listed_reviews(member, page.rows)
+    rows = review_rows(member, page.rows)
     return render(
         request,
         "reviews/reviews.html",
@@ -52,25 +52,27 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "previous_url": page.previous,
             "next_url": page.next,
             "state": state,
-            "standing": standing_draw(member.project) if member.leads else None,
+            "standing": current_draw(member.project) if member.leads else None,
             "form": form,
-            "filtered": wanted != WantedReviews(state=state),
+            "filtered": filters != ReviewFilter(state=state),
             "rubric": rubric,
             "by_majority": kind_of(member.project.kind).rejects_by_majority,
             "for_generator": (
                 rejected.rejected(member.project, by=member).count() if member.leads else 0
             ),
-            "words": _how_many(found.count()),
+            "words": _count_in_words(found.count()),
         },
     )
 
 
 @require_POST
 def acceptance(request: PageRequest, slug: str) -> HttpResponse:
-    """Accept the ticked instructions, all of which passed."""
+    """Accept the ticked instructions; all of them must have passed."""
     member = annotate_access.lead(request.user, slug)
     try:
-        narratives = access.to_accept(member, keys_sent(request.POST.getlist("narratives")))
+        narratives = access.narratives_to_accept(
+            member, parse_keys(request.POST.getlist("narratives"))
+        )
         made = decisions.accept_many(narratives=narratives, by=member)
     except Refused as refused:
         messages.error(request, str(refused))
@@ -90,7 +92,7 @@ def acceptance(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
-    """Give out what was sent back as JSON lines, for the language model that wrote it."""
+    """Download sent-back instructions as JSON lines, for the language model that wrote them."""
     member = annotate_access.lead(request.user, slug)
     found = rejected.rejected(member.project, by=member)
     response = StreamingHttpResponse(
@@ -100,6 +102,6 @@ def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
     return response
 
 
-def _how_many(count: int) -> str:
+def _count_in_words(count: int) -> str:
     sentence = ngettext("%(shown)s instruction", "%(shown)s instructions", count)
     return sentence % {"shown": f"{count:,}"}

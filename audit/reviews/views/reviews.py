@@ -1,4 +1,4 @@
-"""Reviewing an instruction, and the story of a pair with its decision."""
+"""Pages that review an instruction, and that show and decide the story of a pair."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotate.judgments.assignments import LeadMustConfirm
-from annotate.judgments.document_names import names_to
+from annotate.judgments.document_names import names_for
 from annotate.overview.views.home import confirm_assignment, confirmed
 from annotate.pairs import access as pairs_access
 from annotate.pairs.instruction_styles import other_styles
@@ -29,25 +29,25 @@ from audit.reviews.models import Decision
 from audit.reviews.passes import (
     Pass,
     contrasts,
-    must_answer_first,
+    narratives_to_decide,
+    owes_review,
     pass_of,
     passes_of,
     story,
     summary_digest,
-    to_decide,
     verdict_of,
     words_for,
 )
-from audit.reviews.review_page import levels_of, previous_decision
-from audit.reviews.texts_at_hand import at_hand, replaced_texts, texts_of
-from base.errors import Refused, Stale, Unconfirmed, Unfit
+from audit.reviews.review_page import current_decision, levels_of
+from audit.reviews.texts_at_hand import count_replaced_texts, documents_at_hand, texts_of
+from base.errors import InvalidField, Refused, Stale, Unconfirmed
 from base.page_request import PageRequest
 from base.word_diff import diff
 
 
 @require_POST
 def assignment(request: PageRequest, slug: str) -> HttpResponse:
-    """Go to the review to do next: one that was begun, or the next open assignment."""
+    """Redirect to the next review: one that was begun, or the next open assignment."""
     member = annotate_access.member(request.user, slug)
     try:
         taken = actions.take_review(by=member, become_blind=confirmed(request))
@@ -64,52 +64,52 @@ def assignment(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def review(request: PageRequest, pk: int) -> HttpResponse:
-    """Rate one instruction; with `submit` the review is handed in, after its summary was shown."""
+    """Rate one instruction; `submit` submits the review after a summary was confirmed."""
     try:
-        reviewing = access.reviewing(request.user, pk)
+        task = access.review_task(request.user, pk)
     except Refused as refused:
-        return _leave(request, str(refused))
+        return _redirect_home(request, str(refused))
     if request.method == "HEAD":
-        # The page asks whether the server can be reached before it hands a review in.
+        # The page checks that the server can be reached before it submits a review.
         return HttpResponse()
     if request.method != "POST":
-        return _show(request, reviewing)
-    rubric = _rubric(reviewing)
+        return _render_review(request, task)
+    rubric = _rubric_of(task)
     version, forms = ReviewForm(request.POST), rating_forms(rubric, None, request.POST)
     try:
-        narrative = _version(reviewing, version)
+        narrative = _narrative_on_screen(task, version)
         if not all(form.is_valid() for form in forms):
-            raise Refused(_("Something below cannot be kept as it is."))
+            raise Refused(_("An answer below cannot be saved."))
         actions.save_ratings(
             narrative=narrative,
             answers={form.criterion.key: form.answer() for form in forms},
-            by=reviewing.member,
+            by=task.member,
         )
         if "submit" not in request.POST:
-            messages.success(request, _("Saved. You can go on later."))
+            messages.success(request, _("Saved. You can continue later."))
             return redirect("audit:review", pk)
         actions.submit_review(
             narrative=narrative,
-            by=reviewing.member,
+            by=task.member,
             confirmed=request.POST.get("confirmed", ""),
             texts=request.POST.get("texts"),
         )
     except Unconfirmed:
-        return _show(request, reviewing, summary=True)
+        return _render_review(request, task, summary=True)
     except Stale as stale:
         messages.warning(request, str(stale))
         return redirect("audit:review", pk)
     except Refused as refused:
-        return _show(request, reviewing, forms, str(refused))
+        return _render_review(request, task, forms, str(refused))
     messages.success(request, _("Submitted."))
     return redirect("audit:review", pk)
 
 
 @require_GET
 def pair_story(request: PageRequest, pk: int) -> HttpResponse:
-    """Tell the story of an instruction: its versions, what was said of each, what was decided."""
+    """Show the story of an instruction: its versions, their reviews and decisions."""
     member, pair = pairs_access.pair(request.user, pk)
-    return render(request, "reviews/story.html", _story(member, pair, DecisionForm()))
+    return render(request, "reviews/story.html", _story_context(member, pair, DecisionForm()))
 
 
 @require_POST
@@ -117,14 +117,16 @@ def decision(request: PageRequest, narrative: int) -> HttpResponse:
     """Accept a narrative version, send it back, or remove its pair."""
     member, version = access.review_disagreement(request.user, narrative)
     form = DecisionForm(request.POST)
-    if not decide(request, member, version, form):
-        return render(request, "reviews/story.html", _story(member, version.pair, form), status=422)
+    if not try_decide(request, member, version, form):
+        return render(
+            request, "reviews/story.html", _story_context(member, version.pair, form), status=422
+        )
     return redirect("audit:story", version.pair_id)
 
 
 @require_POST
 def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
-    """Take the decision on a narrative version back."""
+    """Withdraw the decision on a narrative version."""
     member, version = access.review_disagreement(request.user, narrative)
     try:
         decisions.withdraw_decision(decision=access.decision(version), by=member)
@@ -135,10 +137,10 @@ def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     return redirect("audit:story", version.pair_id)
 
 
-def decide(
+def try_decide(
     request: PageRequest, member: Membership, narrative: Narrative, form: DecisionForm
 ) -> bool:
-    """Carry a decision out, or put into `form` why not; say whether it was done."""
+    """Make a decision and return True, or add the reason for refusal to `form`."""
     if not form.is_valid():
         return False
     try:
@@ -149,53 +151,55 @@ def decide(
             by=member,
         )
     except Refused as refused:
-        form.add_error(refused.field if isinstance(refused, Unfit) else None, str(refused))
+        form.add_error(refused.field if isinstance(refused, InvalidField) else None, str(refused))
         return False
-    messages.success(request, decided_words(made))
+    messages.success(request, decision_message(made))
     return True
 
 
-def decided_words(made: Decision) -> str:
-    """Say in a sentence what was decided."""
+def decision_message(made: Decision) -> str:
+    """Return a sentence that names the decision."""
     about = {"pair_id": made.narrative.pair.pair_id, "made": made.get_outcome_display().lower()}
     return _("%(pair_id)s: %(made)s.") % about
 
 
-def _leave(request: PageRequest, sentence: str) -> HttpResponse:
-    """Go back to the first page with a sentence, whoever asked: the browser or htmx."""
+def _redirect_home(request: PageRequest, sentence: str) -> HttpResponse:
+    """Redirect to the home page with an error message, for plain requests and for htmx."""
     messages.error(request, sentence)
     home = reverse("annotate:home")
     return HttpResponseClientRedirect(home) if request.htmx else redirect(home)
 
 
-def _rubric(reviewing: access.Reviewing) -> Rubric:
-    """Return what the narrative is rated on."""
-    return rubrics.under(reviewing.narrative, reviewing.pair.project_id)
+def _rubric_of(task: access.ReviewTask) -> Rubric:
+    """Return the rubric for the narrative."""
+    return rubrics.rubric_for(task.narrative, task.pair.project_id)
 
 
-def _version(reviewing: access.Reviewing, form: ReviewForm) -> Narrative:
+def _narrative_on_screen(task: access.ReviewTask, form: ReviewForm) -> Narrative:
     """Return the version that was on the screen."""
     if not form.is_valid():
-        raise Refused(" ".join(_sentences(form)))
-    return pairs_access.narrative(reviewing.pair, form.cleaned_data["narrative"])
+        raise Refused(" ".join(_error_sentences(form)))
+    return pairs_access.narrative(task.pair, form.cleaned_data["narrative"])
 
 
-def _show(
+def _render_review(
     request: PageRequest,
-    reviewing: access.Reviewing,
+    task: access.ReviewTask,
     forms: list[RatingForm] | None = None,
     error: str = "",
     *,
     summary: bool = False,
 ) -> HttpResponse:
-    """Draw the review page: as it is stored, or with what was just sent and why it was refused.
+    """Render the review page: with the stored answers, or with those just sent and the error.
 
-    With `summary` it shows above the rows what would be submitted, and asks to confirm it.
+    With `summary` it shows what would be submitted above the rows, and asks to confirm it.
     """
-    member, pair, narrative = reviewing
-    said = pass_of(narrative, member)
-    rubric = said.rubric if said is not None else _rubric(reviewing)
-    submitted = said.review if said is not None and said.review.submitted_at else None
+    member, pair, narrative = task
+    review_pass = pass_of(narrative, member)
+    rubric = review_pass.rubric if review_pass is not None else _rubric_of(task)
+    submitted = (
+        review_pass.review if review_pass is not None and review_pass.review.submitted_at else None
+    )
     others = (
         [one for one in passes_of([narrative])[narrative.pk] if one.review.auditor_id != member.pk]
         if submitted
@@ -222,15 +226,15 @@ def _show(
         "own_words": narrative.author_id == member.pk,
         "closed": submitted is not None or narrative.author_id == member.pk,
         "category": pair.project.categories.filter(key=pair.category).first(),
-        **_documents(reviewing),
-        "texts_replaced": replaced_texts([[submitted]])[0] if submitted else None,
+        **_document_context(task),
+        "texts_replaced": count_replaced_texts([[submitted]])[0] if submitted else None,
         "grades": list(pair.project.grades.order_by("value")),
-        "sent_back": previous_decision(previous) if previous else None,
-        "rows": _review_rows(rubric, said, forms, explain=bool(error)),
+        "sent_back": current_decision(previous) if previous else None,
+        "rows": _review_rows(rubric, review_pass, forms, explain=bool(error)),
         "levels": levels_of(rubric),
         "error": error,
-        "summary": said if summary else None,
-        "confirmed": summary_digest(said) if summary and said is not None else "",
+        "summary": review_pass if summary else None,
+        "confirmed": summary_digest(review_pass) if summary and review_pass is not None else "",
         "submitted_at": submitted.submitted_at if submitted else None,
         "contrasts": contrasts(others),
         "others": others,
@@ -241,35 +245,35 @@ def _show(
             "narrative": narrative.pk,
             "label": pair.pair_id,
         },
-        **_counts(rubric, said),
+        **_rated_counts(rubric, review_pass),
     }
     return render(request, "reviews/review.html", context, status=422 if error else 200)
 
 
-def _documents(reviewing: access.Reviewing) -> dict[str, Any]:
-    """The documents at hand, what they are called to the reader, and how many there are in all."""
-    member, pair, narrative = reviewing
-    candidates = at_hand(pair, narrative)
+def _document_context(task: access.ReviewTask) -> dict[str, Any]:
+    """Return the documents at hand, their names for the reader, and the size of the pool."""
+    member, pair, narrative = task
+    candidates = documents_at_hand(pair, narrative)
     return {
         "candidates": candidates,
-        "document_names": names_to(member, candidates),
+        "document_names": names_for(member, candidates),
         "texts": texts_of(candidates),
         "pool": pair.query.candidates.filter(in_pool_of(pair.pk)).count(),
     }
 
 
 def _review_rows(
-    rubric: Rubric, said: Pass | None, forms: list[RatingForm] | None, *, explain: bool
+    rubric: Rubric, review_pass: Pass | None, forms: list[RatingForm] | None, *, explain: bool
 ) -> list[dict[str, Any]]:
-    """The rows of the page; `explain` says at each row what is missing."""
-    stored = rating_forms(rubric, said)
-    shown = forms or stored
+    """Return the rows of the page; `explain` adds an error to each incomplete row."""
+    stored = rating_forms(rubric, review_pass)
+    shown_forms = forms or stored
     rows = []
-    for form, before in zip(shown, stored, strict=True):
+    for form, before in zip(shown_forms, stored, strict=True):
         level = form["level"].value() or before["level"].value() or ""
         words = form["words"].value()
         words = before["words"].value() if words is None else words
-        errors = _sentences(form)
+        errors = _error_sentences(form)
         if explain and not errors:
             if not level:
                 errors = [_("Choose a level.")]
@@ -279,25 +283,25 @@ def _review_rows(
     return rows
 
 
-def _sentences(form: Form) -> list[str]:
+def _error_sentences(form: Form) -> list[str]:
     return [str(sentence) for sentences in form.errors.values() for sentence in sentences]
 
 
-def _counts(rubric: Rubric, said: Pass | None) -> dict[str, int]:
+def _rated_counts(rubric: Rubric, review_pass: Pass | None) -> dict[str, int]:
     total = len(rubric.criteria)
-    return {"total": total, "rated": total - len(said.unrated) if said else 0}
+    return {"total": total, "rated": total - len(review_pass.unrated) if review_pass else 0}
 
 
-def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dict[str, Any]:
+def _story_context(member: Membership, pair: InstructionPair, form: DecisionForm) -> dict[str, Any]:
     chapters = story(pair, member)
-    told = []
-    texts_replaced = replaced_texts(
+    rows = []
+    texts_replaced = count_replaced_texts(
         [[one.review for one in (*each.passes, *each.machines)] for each in chapters]
     )
     for place, chapter in enumerate(chapters):
         older = chapters[place + 1].narrative if place + 1 < len(chapters) else None
         verdict = verdict_of(chapter.passes, member.project)
-        told.append(
+        rows.append(
             {
                 "chapter": chapter,
                 "pieces": diff(older.text, chapter.narrative.text) if older else None,
@@ -317,7 +321,7 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
         "pair": pair,
         "query": pair.query,
         "original": pair.current(Narrative.Side.ORIGINAL),
-        "told": told,
+        "told": rows,
         "wanted": member.project.overlap_review,
         "category": pair.project.categories.filter(key=pair.category).first(),
         "verdicts": Verdict,
@@ -331,16 +335,14 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
 
 
 def _review_url(member: Membership, pair: InstructionPair, narrative: Narrative) -> str:
-    """Where the reader reviews the version in force, if they hold an assignment and have yet to do
-    it.
-    """
-    owed = must_answer_first(member, narrative)
+    """Return the URL where the reader reviews the current version, or "" if they owe no review."""
+    owed = owes_review(member, narrative)
     return reverse("audit:review", args=[pair.pk]) if owed else ""
 
 
 def _next_url(member: Membership, pair: InstructionPair) -> str:
-    """The story of the next instruction that waits for a lead: onward in the list, then around."""
-    waiting = to_decide(member).exclude(pair=pair).order_by("pair_id")
+    """Return the URL of the next story that waits for a decision; wraps around at the end."""
+    waiting = narratives_to_decide(member).exclude(pair=pair).order_by("pair_id")
     onward = waiting.filter(pair_id__gt=pair.pk).values_list("pair_id", flat=True).first()
     found = onward or waiting.values_list("pair_id", flat=True).first()
     return reverse("audit:story", args=[found]) if found else ""

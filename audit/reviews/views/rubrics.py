@@ -1,4 +1,4 @@
-"""What instructions are rated on: the rubric in force, the others, and a new version."""
+"""Pages of rubrics: the current one, the others, and a new version."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from audit.reviews import project_rubric, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.forms import RubricForm
 from audit.reviews.models import Review
-from audit.reviews.models import Rubric as Kept
+from audit.reviews.models import Rubric as RubricRow
 from audit.reviews.review_page import levels_of
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -26,14 +26,14 @@ from formats.rubrics import pretty
 
 @require_http_methods(["GET", "POST"])
 def rubric(request: PageRequest, slug: str) -> HttpResponse:
-    """See what is in force; with `?name=` another one; write a version, look at it, save it."""
+    """Show the current rubric or that in `?name=`; edit, preview and save a new version."""
     member = annotate_access.lead(request.user, slug)
-    in_force = rubrics.in_force(member.project_id)
-    asked = request.GET.get("name", "")
+    current = rubrics.current_rubric(member.project_id)
+    name = request.GET.get("name", "")
     try:
-        shown = rubrics.named(member.project_id, asked) if asked else in_force
+        shown = rubrics.get_rubric(member.project_id, name) if name else current
     except rubrics.UnknownRubric:
-        shown = in_force
+        shown = current
     preview = None
     proposed = shown._replace(name=rubrics.next_name(member.project_id, shown.name))
     form = RubricForm(initial={"text": pretty(proposed)})
@@ -41,10 +41,10 @@ def rubric(request: PageRequest, slug: str) -> HttpResponse:
         form = RubricForm(request.POST, request.FILES)
         if form.is_valid():
             preview = Rubric(*form.content)
-            # What came in a file is in the text from now on, to be looked at and changed.
+            # Show the content of an uploaded file in the text field, where it can be edited.
             form = RubricForm({"text": pretty(preview)}, content=preview)
             form.is_valid()
-            if "save" in request.POST and _saved(request, member, form, preview):
+            if "save" in request.POST and _try_save(request, member, form, preview):
                 return redirect("audit:rubric", slug)
     return render(
         request,
@@ -53,11 +53,11 @@ def rubric(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "settings",
-            "in_force": in_force,
-            "kept": Kept.objects.in_force(member.project_id),
+            "in_force": current,
+            "kept": RubricRow.objects.current_of(member.project_id),
             "shown": shown,
             "levels": levels_of(shown),
-            "others": _others(member, in_force),
+            "others": _rubric_rows(member, current),
             "preview": preview,
             "preview_levels": levels_of(preview) if preview else [],
             "form": form,
@@ -70,7 +70,7 @@ def rubric(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
-    """Put another rubric in force."""
+    """Make another rubric current."""
     member = annotate_access.lead(request.user, slug)
     try:
         chosen = project_rubric.choose_rubric(
@@ -79,42 +79,44 @@ def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        _say(request, chosen)
+        _announce(request, chosen)
     return redirect("audit:rubric", slug)
 
 
-def _saved(request: PageRequest, member: Membership, form: RubricForm, content: Rubric) -> bool:
-    """Save a rubric, or put into the form why not; say whether it was done."""
+def _try_save(request: PageRequest, member: Membership, form: RubricForm, content: Rubric) -> bool:
+    """Save a rubric and return True, or add the reason for refusal to the form."""
     try:
         saved = project_rubric.save_rubric(project=member.project, content=content, by=member)
     except Refused as refused:
         form.add_error("text", str(refused))
         return False
-    _say(request, saved)
+    _announce(request, saved)
     return True
 
 
-def _say(request: PageRequest, kept: Kept) -> None:
+def _announce(request: PageRequest, row: RubricRow) -> None:
     messages.success(
         request,
-        _("“%(name)s” is in force. What is under review already is finished as it was begun.")
-        % {"name": kept.name},
+        _("“%(name)s” is now the rubric. Versions already under review keep theirs.")
+        % {"name": row.name},
     )
 
 
-def _others(member: Membership, in_force: Rubric) -> list[dict[str, Any]]:
-    """Every rubric the project can take, with how many reviews were made under it: two queries."""
+def _rubric_rows(member: Membership, current: Rubric) -> list[dict[str, Any]]:
+    """Return every rubric the project can choose, with the number of its reviews: two queries."""
     reviews = Review.objects.of_people().filter(auditor__project=member.project_id).order_by()
     counted = dict(reviews.values_list("rubric").annotate(n=Count("pk")))
-    kept = {one.name: one for one in Kept.objects.filter(project=member.project_id)}
-    found = {name: one.content for name, one in kept.items()} | SHIPPED
+    stored = {one.name: one for one in RubricRow.objects.filter(project=member.project_id)}
+    found = {name: one.content for name, one in stored.items()} | SHIPPED
     return [
         {
             "rubric": found[name],
             "reviews": counted.get(name, 0),
             "shipped": name in SHIPPED,
-            "in_force": name == in_force.name,
-            "created_at": kept[name].created_at if name in kept and name not in SHIPPED else None,
+            "in_force": name == current.name,
+            "created_at": stored[name].created_at
+            if name in stored and name not in SHIPPED
+            else None,
         }
         for name in sorted(found)
     ]

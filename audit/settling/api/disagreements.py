@@ -1,4 +1,4 @@
-"""What people differ on: the queue, and each disagreement with what was said of it."""
+"""The queue of disagreements, and each disagreement with its answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks.models import Check
 from audit.reviews import access as reviews_access
-from audit.reviews.api.shapes import told_machines, told_passes
+from audit.reviews.api.shapes import machine_passes_as_json, passes_as_json
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of
 from audit.settling import access
@@ -36,24 +36,24 @@ from audit.settling.api.shapes import (
     SentRejudgeRequest,
     VerdictDisagreementSerializer,
 )
-from audit.settling.forms import NAMES_ARE_HIDDEN, WantedForm
+from audit.settling.forms import NAMES_ARE_HIDDEN, QueueFilterForm
 from audit.settling.models import Reveal
-from audit.settling.names import Naming, naming
-from audit.settling.queue import counts, key_of, page
-from audit.settling.queue_filters import DisagreementKey, Key, Kind, Wanted
+from audit.settling.names import Naming, naming_for
+from audit.settling.queue import count_by_kind, position_of, read_page
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, QueuePosition
 from audit.settling.reveals import reveal_names
 from audit.settling.statements import flags_on, judges_of, rejudge_requests_on
-from base.api.paging import cursor_of, nowhere, paged, size_of
-from base.api.resource import Resource, Scope, done, reads, writes, wrong
+from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
+from base.api.resource import Resource, Scope, form_errors, no_content, reads, writes
 
-# --- what each answer is made of ------------------------------------------------------------------
+# --- the data of each response --------------------------------------------------------------------
 
 
 def judgment_disagreement(disagreement: access.Disagreement) -> dict[str, Any]:
-    """What judges said of a document, and how it was settled: a fixed number of queries."""
+    """Return the judgments of a document and its decisions: a fixed number of queries."""
     member, narrative, candidate = disagreement
     disagreement_key = DisagreementKey(Kind.JUDGMENT, narrative.pk, candidate.pk, 0)
-    named = naming(member, disagreement_key)
+    named = naming_for(member, disagreement_key)
     judges = judges_of(disagreement, named)
     return {
         **_about(disagreement, disagreement_key, named),
@@ -87,10 +87,10 @@ def judgment_disagreement(disagreement: access.Disagreement) -> dict[str, Any]:
 
 
 def verdict_disagreement(disagreement: access.Disagreement, condition: Condition) -> dict[str, Any]:
-    """What judges said of one condition, and how it was settled: a fixed number of queries."""
+    """Return the verdicts on one condition and its decisions: a fixed number of queries."""
     member, narrative, candidate = disagreement
     disagreement_key = DisagreementKey(Kind.VERDICT, narrative.pk, candidate.pk, condition.pk)
-    named = naming(member, disagreement_key)
+    named = naming_for(member, disagreement_key)
     judges = judges_of(disagreement, named)
     return {
         **_about(disagreement, disagreement_key, named),
@@ -114,38 +114,38 @@ def verdict_disagreement(disagreement: access.Disagreement, condition: Condition
 
 
 def review_disagreement(member: Membership, narrative: Narrative) -> dict[str, Any]:
-    """What auditors said of a narrative version, and what was decided."""
+    """Return the reviews of a narrative version and its decisions."""
     disagreement_key = DisagreementKey(Kind.REVIEW, narrative.pk, 0, 0)
-    named = naming(member, disagreement_key)
+    named = naming_for(member, disagreement_key)
     passes = {one.review.auditor_id: one for one in passes_of([narrative])[narrative.pk]}
-    called = named.of({key: one.review.auditor.name for key, one in passes.items()})
+    called = named.displayed({key: one.review.auditor.name for key, one in passes.items()})
     return {
         "narrative": narrative,
-        "differs": key_of(member, Wanted(), disagreement_key) is not None,
+        "differs": position_of(member, QueueFilter(), disagreement_key) is not None,
         "hidden": named.hidden,
         "reveals": named.reveals,
-        "said": told_passes(
+        "said": passes_as_json(
             [passes[key] for key in called], member, called if named.hidden else None
         ),
-        "machines": told_machines(passes_of([narrative], machines=True)[narrative.pk]),
+        "machines": machine_passes_as_json(passes_of([narrative], machines=True)[narrative.pk]),
         "verdict": verdict_of(passes.values(), member.project).value,
         "decisions": _decisions(Decision.objects.filter(narrative=narrative)),
     }
 
 
 def check_disagreement(disagreement: access.Disagreement, item: Any) -> dict[str, Any]:
-    """What two checkers said of a label, and how a third settled it."""
+    """Return the two checks of a label, and how a third person settled it."""
     member, narrative, candidate = disagreement
     disagreement_key = DisagreementKey(Kind.CHECK, narrative.pk, candidate.pk, item.pk)
-    named = naming(member, disagreement_key)
-    said = list(
+    named = naming_for(member, disagreement_key)
+    checks = list(
         Check.objects.current().filter(item=item).select_related("checker").order_by("place")
     )
-    first_two = {one.checker_id: one for one in said if one.place != Check.SETTLES}
-    settled = next((one for one in said if one.place == Check.SETTLES), None)
-    called = named.of({key: one.checker.name for key, one in first_two.items()})
+    first_two = {one.checker_id: one for one in checks if one.place != Check.SETTLES}
+    settled = next((one for one in checks if one.place == Check.SETTLES), None)
+    called = named.displayed({key: one.checker.name for key, one in first_two.items()})
     about = _about(disagreement, disagreement_key, named)
-    # Who settles is as blind as who checked.
+    # The person who settles is as blind as the checkers.
     shown = item.sample.shows_claim or settled is not None or not about["differs"]
     return {
         **about,
@@ -165,59 +165,59 @@ def _about(
     return {
         "narrative": disagreement.narrative,
         "candidate": disagreement.candidate,
-        "differs": key_of(disagreement.member, Wanted(), disagreement_key) is not None,
+        "differs": position_of(disagreement.member, QueueFilter(), disagreement_key) is not None,
         "hidden": named.hidden,
         "reveals": named.reveals,
     }
 
 
 def _decisions(decisions: QuerySet[Any]) -> QuerySet[Any]:
-    """All decisions on it, withdrawn or not, the newest first."""
+    """Return all decisions, withdrawn or not, the newest first."""
     return decisions.select_related("by").order_by("-at", "-pk")
 
 
 class Disagreements(Resource):
-    """What a project's people differ on, or what was settled."""
+    """The disagreements of a project: open, waiting or settled."""
 
     tag = "Disagreements"
 
-    @reads(DisagreementSerializer, asked=AskedDisagreements, paged=True, scope=Scope.LEAD)
+    @reads(DisagreementSerializer, parameters=AskedDisagreements, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List them, the farthest apart first. Names are pseudonyms until they are looked up."""
+        """List them, the farthest apart first. Names are pseudonyms until they are revealed."""
         member = annotate_access.lead(self.person, slug)
-        wanted = wanted_by(member, self.asked())
+        filters = queue_filter_from(member, self.parameters())
         after = None
-        if given := cursor_of(request):
+        if given := requested_cursor(request):
             try:
-                after = Key.parse(given)
+                after = QueuePosition.parse(given)
             except ValueError as error:
-                raise nowhere() from error
-        found = page(member, wanted, after=after, size=size_of(request))
+                raise invalid_cursor() from error
+        found = read_page(member, filters, after=after, size=page_size(request))
         rows = DisagreementSerializer(found.items, many=True).data
-        return paged(request, rows, str(found.after) if found.after else None)
+        return page_response(request, rows, str(found.after) if found.after else None)
 
 
 class DisagreementCounts(Resource):
-    """How many of them there are."""
+    """The numbers of disagreements."""
 
     tag = "Disagreements"
 
-    @reads(CountsSerializer, asked=AskedDisagreements, scope=Scope.LEAD)
+    @reads(CountsSerializer, parameters=AskedDisagreements, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """Count them by kind."""
         member = annotate_access.lead(self.person, slug)
-        found = counts(member, wanted_by(member, self.asked()))
+        found = count_by_kind(member, queue_filter_from(member, self.parameters()))
         return Response({kind.value: count for kind, count in found.items()})
 
 
 class Reveals(Resource):
-    """Who looked up who said what."""
+    """The records of who looked up names."""
 
     tag = "Disagreements"
 
     @reads(RevealSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List the look-ups, the newest first."""
+        """List them, the newest first."""
         member = annotate_access.lead(self.person, slug)
         found = Reveal.objects.filter(by__project=member.project_id).select_related("by")
         return self.page(
@@ -226,25 +226,25 @@ class Reveals(Resource):
 
 
 class JudgmentDisagreement(Resource):
-    """What judges said of a document under a narrative version."""
+    """A disagreement between judges about the grade of a document."""
 
     tag = "Disagreements"
 
     @reads(JudgmentDisagreementSerializer, scope=Scope.LEAD)
     def get(self, request: Request, narrative: int, candidate: int) -> Response:
-        """Tell what each said, and how it was settled. 403 for who has yet to judge it."""
+        """Return each answer and the decisions. 403 for a lead who has yet to judge it."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         return Response(JudgmentDisagreementSerializer(judgment_disagreement(disagreement)).data)
 
 
 class JudgesRevealed(Resource):
-    """That a lead knows who judged a document."""
+    """The record that a lead knows who judged a document."""
 
     tag = "Disagreements"
 
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
-        """Look up who said what; that you looked is kept."""
+        """Reveal who gave which answer. It is recorded that you looked."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         made = reveal_names(
             narrative=disagreement.narrative,
@@ -255,13 +255,13 @@ class JudgesRevealed(Resource):
 
 
 class VerdictDisagreement(Resource):
-    """What judges said of one condition of a document."""
+    """A disagreement between judges about one condition of a document."""
 
     tag = "Disagreements"
 
     @reads(VerdictDisagreementSerializer, scope=Scope.LEAD)
     def get(self, request: Request, condition: int, candidate: int) -> Response:
-        """Tell what each said, and how it was settled. 403 for who has yet to judge it."""
+        """Return each answer and the decisions. 403 for a lead who has yet to judge it."""
         disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
         return Response(
             VerdictDisagreementSerializer(verdict_disagreement(disagreement, found)).data
@@ -269,65 +269,65 @@ class VerdictDisagreement(Resource):
 
 
 class ReviewDisagreement(Resource):
-    """What auditors said of a narrative version. It is settled by a decision."""
+    """A disagreement between auditors about a narrative version. A decision settles it."""
 
     tag = "Disagreements"
 
     @reads(ReviewDisagreementSerializer, scope=Scope.LEAD)
     def get(self, request: Request, narrative: int) -> Response:
-        """Tell what each said, and what was decided. 403 for who has yet to review it."""
+        """Return each review and the decisions. 403 for a lead who has yet to review it."""
         member, version = reviews_access.review_disagreement(self.person, narrative)
         return Response(ReviewDisagreementSerializer(review_disagreement(member, version)).data)
 
 
 class AuditorsRevealed(Resource):
-    """That a lead knows who reviewed an instruction."""
+    """The record that a lead knows who reviewed an instruction."""
 
     tag = "Disagreements"
 
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int) -> Response:
-        """Look up who said what; that you looked is kept."""
+        """Reveal who gave which answer. It is recorded that you looked."""
         member, version = reviews_access.review_disagreement(self.person, narrative)
         made = reveal_names(narrative=version, by=member)
         return Response(RevealSerializer(made).data, status=201)
 
 
 class CheckDisagreement(Resource):
-    """What two people said of a claimed label."""
+    """A disagreement between two checkers of a claimed label."""
 
     tag = "Disagreements"
 
     @reads(CheckDisagreementSerializer, scope=Scope.LEAD)
     def get(self, request: Request, item: int) -> Response:
-        """Tell what the two said once both have, and how a third settled it."""
+        """Return the two checks once both are there, and how a third person settled it."""
         disagreement, found = access.check_disagreement(self.person, item)
         return Response(CheckDisagreementSerializer(check_disagreement(disagreement, found)).data)
 
 
 class CheckersRevealed(Resource):
-    """That a lead knows who checked a label."""
+    """The record that a lead knows who checked a label."""
 
     tag = "Disagreements"
 
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, item: int) -> Response:
-        """Look up who said what; that you looked is kept."""
+        """Reveal who gave which answer. It is recorded that you looked."""
         disagreement, found = access.check_disagreement(self.person, item)
         made = reveal_names(narrative=disagreement.narrative, item=found, by=disagreement.member)
         return Response(RevealSerializer(made).data, status=201)
 
 
 class RejudgeRequests(Resource):
-    """That a judge is asked to look again."""
+    """Requests to judges to look at a document again."""
 
     tag = "Disagreements"
 
-    @writes(RejudgeRequestSerializer, sent=SentRejudgeRequest, scope=Scope.LEAD, status=201)
+    @writes(RejudgeRequestSerializer, body=SentRejudgeRequest, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
-        """Ask whoever made a judgment to look at the document again. Nothing is edited."""
+        """Ask a judge to look at the document again. Their judgment is not changed."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
-        given = self.sent()
+        given = self.body()
         made = rejudge_requests.ask(
             judgment=access.judgment(disagreement, given["judgment"]),
             words=given["words"],
@@ -337,7 +337,7 @@ class RejudgeRequests(Resource):
 
 
 class OneRejudgeRequest(Resource):
-    """One of these rejudge requests."""
+    """One rejudge request."""
 
     tag = "Disagreements"
 
@@ -345,24 +345,26 @@ class OneRejudgeRequest(Resource):
     def delete(
         self, request: Request, narrative: int, candidate: int, rejudge_request: int
     ) -> Response:
-        """Take it back: nobody is asked for it any more. 422 once it is answered."""
+        """Withdraw it: the judge is no longer asked. 422 once it is answered."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         rejudge_requests.withdraw(
             rejudge_request=access.rejudge_request(disagreement, str(rejudge_request)),
             by=disagreement.member,
         )
-        return done()
+        return no_content()
 
 
-def wanted_by(member: Membership, asked: Mapping[str, Any], before: str = "?") -> Wanted:
-    """Return which disagreements are named, by the parameters of an address unless `before` says
-    otherwise; 400 for what is not there.
+def queue_filter_from(
+    member: Membership, asked: Mapping[str, Any], before: str = "?"
+) -> QueueFilter:
+    """Return the filter that the parameters name; 400 if one is invalid. `before` precedes a
+    parameter's name in errors: "?" for the query string.
     """
     if member.project.hide_names:
         for name in ("one", "other"):
             if asked.get(name):
                 raise ValidationError({f"{before}{name}": [str(NAMES_ARE_HIDDEN)]})
-    form = WantedForm(member, {name: str(value) for name, value in asked.items()})
+    form = QueueFilterForm(member, {name: str(value) for name, value in asked.items()})
     if not form.is_valid():
-        raise wrong(form, before)
-    return form.wanted()
+        raise form_errors(form, before)
+    return form.queue_filter()

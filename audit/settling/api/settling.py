@@ -1,4 +1,4 @@
-"""Settling what people differ on, one at a time or many by a rule, and taking that back."""
+"""Settling disagreements, one at a time or many by a rule, and withdrawing decisions."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.judgments.blindness import not_before_judging
+from annotate.judgments.blindness import exclude_unjudged
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import access, adjudication, batches, settle_many
-from audit.settling.api.disagreements import wanted_by
+from audit.settling.api.disagreements import queue_filter_from
 from audit.settling.api.shapes import (
     AskedDisagreements,
     ConditionSettledSerializer,
     SettledSerializer,
 )
 from audit.settling.kinds.frame import Reader
-from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
+from base.api.resource import KeyField, RequestBody, Resource, Scope, no_content, reads, writes
 
-CHOOSE = gettext_lazy("Give an answer of your own, or adopt one that was given: one of the two.")
+CHOOSE = gettext_lazy("Give either an answer of your own or one to adopt, not both.")
 
 
-class _SentSettling(Sent):
-    """Why they differ, and why it is settled so."""
+class _SentSettling(RequestBody):
+    """The cause of the disagreement, and the reason for the decision."""
 
     cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
     reason = serializers.CharField(
         required=False,
         allow_blank=True,
         max_length=adjudication.MAX_REASON,
-        help_text="Where an answer is adopted without one, its words are taken.",
+        help_text="If an answer is adopted without a reason, its note is used.",
     )
 
 
 class SentAdjudication(_SentSettling):
-    """How a document is settled: a relevance, or one that somebody gave."""
+    """A decision on a document: a relevance, or a judgment to adopt."""
 
     relevance = serializers.IntegerField(
         min_value=-32_768, max_value=32_767, required=False, allow_null=True
@@ -53,7 +53,7 @@ class SentAdjudication(_SentSettling):
 
 
 class SentConditionAdjudication(_SentSettling):
-    """How a condition is settled: an answer, or one that somebody gave."""
+    """A decision on a condition: an answer, or a verdict to adopt."""
 
     answer = serializers.ChoiceField(
         choices=Verdict.Answer.choices, required=False, allow_null=True
@@ -62,18 +62,18 @@ class SentConditionAdjudication(_SentSettling):
 
 
 class AskedRule(AskedDisagreements):
-    """By which rule, and which of the open ones that judges differ on."""
+    """The rule, and a filter of the open disagreements between judges."""
 
     rule = serializers.ChoiceField(
         choices=[(one.value, one.value) for one in settle_many.Rule],
         default=settle_many.Rule.MAJORITY.value,
-        help_text="majority: as more than half say; person: as one says; grade: all alike.",
+        help_text="majority: as more than half say; person: as one says; grade: one grade for all.",
     )
     person = KeyField(required=False, help_text="The key of a member, for `person`.")
     grade = serializers.IntegerField(min_value=-32_768, max_value=32_767, required=False)
 
 
-class SentMany(AskedRule, Sent):
+class SentMany(AskedRule, RequestBody):
     """The rule with its reason, and the token of the preview that was seen."""
 
     cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
@@ -89,17 +89,21 @@ class SettledAsSerializer(serializers.Serializer[Any]):
 
 
 class SettlingPreviewSerializer(serializers.Serializer[Any]):
-    """What settling by a rule would come to."""
+    """The result that settling by a rule would have."""
 
     settled = SettledAsSerializer(many=True)
-    left = serializers.IntegerField(help_text="Where the rule says nothing.")
-    counts_then = serializers.IntegerField(help_text="That count as relevant then.")
-    drops_then = serializers.IntegerField(help_text="That do not count then.")
+    left = serializers.IntegerField(help_text="Documents that the rule leaves open.")
+    counts_then = serializers.IntegerField(
+        help_text="Documents judged on both sides of relevant that would count as relevant."
+    )
+    drops_then = serializers.IntegerField(
+        help_text="Documents judged on both sides of relevant that would not count."
+    )
     token = serializers.CharField()
 
 
 class BatchSerializer(serializers.Serializer[Any]):
-    """What was settled together."""
+    """The id of decisions that were made together."""
 
     batch = serializers.UUIDField()
 
@@ -114,21 +118,21 @@ class BatchRowSerializer(SettledSerializer):
 
 
 class Settling(Resource):
-    """The decision on what judges of a document differ on."""
+    """The decision on the grade of a document."""
 
     tag = "Disagreements"
 
-    @writes(SettledSerializer, sent=SentAdjudication, scope=Scope.LEAD, status=201)
+    @writes(SettledSerializer, body=SentAdjudication, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
-        """Settle it, by a relevance of your own or one that is adopted. Judgments stay."""
+        """Settle it by a relevance of your own or an adopted one. Judgments are not changed."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
-        given = self.sent()
+        given = self.body()
         why = {
             "cause": given["cause"],
             "reason": given.get("reason", ""),
             "by": disagreement.member,
         }
-        _one_of(given, "relevance", "adopt")
+        _require_one_of(given, "relevance", "adopt")
         if given.get("adopt") is not None:
             made = adjudication.adopt(judgment=access.judgment(disagreement, given["adopt"]), **why)
         else:
@@ -142,32 +146,32 @@ class Settling(Resource):
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, narrative: int, candidate: int) -> Response:
-        """Take the decision that stands back: people differ here again."""
+        """Withdraw the current decision, so that people differ again."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         adjudication.withdraw_adjudication(
             adjudication=access.adjudication(disagreement), by=disagreement.member
         )
-        return done()
+        return no_content()
 
 
 class ConditionSettling(Resource):
-    """The decision on what judges of a condition differ on."""
+    """The decision on one condition of a document."""
 
     tag = "Disagreements"
 
     @writes(
-        ConditionSettledSerializer, sent=SentConditionAdjudication, scope=Scope.LEAD, status=201
+        ConditionSettledSerializer, body=SentConditionAdjudication, scope=Scope.LEAD, status=201
     )
     def post(self, request: Request, condition: int, candidate: int) -> Response:
-        """Settle it, by an answer of your own or one that is adopted. Verdicts stay."""
+        """Settle it by an answer of your own or an adopted one. Verdicts are not changed."""
         disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
-        given = self.sent()
+        given = self.body()
         why = {
             "cause": given["cause"],
             "reason": given.get("reason", ""),
             "by": disagreement.member,
         }
-        _one_of(given, "answer", "adopt")
+        _require_one_of(given, "answer", "adopt")
         if given.get("adopt") is not None:
             verdict = access.verdict(disagreement, found, given["adopt"])
             made = adjudication.adopt_verdict(verdict=verdict, **why)
@@ -179,13 +183,13 @@ class ConditionSettling(Resource):
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, condition: int, candidate: int) -> Response:
-        """Take the decision that stands back: people differ here again."""
+        """Withdraw the current decision, so that people differ again."""
         disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
         adjudication.withdraw_adjudication(
             adjudication=access.condition_adjudication(found, disagreement.candidate),
             by=disagreement.member,
         )
-        return done()
+        return no_content()
 
 
 class SettlingMany(Resource):
@@ -193,14 +197,16 @@ class SettlingMany(Resource):
 
     tag = "Disagreements"
 
-    @reads(SettlingPreviewSerializer, asked=AskedRule, scope=Scope.LEAD)
+    @reads(SettlingPreviewSerializer, parameters=AskedRule, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Count what a rule would come to. Nothing is settled."""
+        """Preview the result of a rule. Nothing is settled."""
         member = annotate_access.lead(self.person, slug)
-        asked = self.asked()
-        how = _how(member, asked, "?")
-        found = settle_many.preview(member, wanted_by(member, _filter(asked)), how)
-        told = {
+        asked = self.parameters()
+        choice = _rule_choice(member, asked, "?")
+        found = settle_many.preview(
+            member, queue_filter_from(member, _filter_parameters(asked)), choice
+        )
+        data = {
             "settled": [
                 {"relevance": grade, "count": count} for grade, count in found.settled.items()
             ],
@@ -209,16 +215,16 @@ class SettlingMany(Resource):
             "drops_then": found.drops_then,
             "token": found.token,
         }
-        return Response(SettlingPreviewSerializer(told).data)
+        return Response(SettlingPreviewSerializer(data).data)
 
-    @writes(BatchSerializer, sent=SentMany, scope=Scope.LEAD, status=201)
+    @writes(BatchSerializer, body=SentMany, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Settle just what the preview with this token counted. 409 where that has changed."""
+        """Settle exactly what the preview with this token counted. 409 if that has changed."""
         member = annotate_access.lead(self.person, slug)
-        given = self.sent()
+        given = self.body()
         batch = settle_many.settle_many(
-            wanted=wanted_by(member, _filter(given), ""),
-            how=_how(member, given, ""),
+            filters=queue_filter_from(member, _filter_parameters(given), ""),
+            choice=_rule_choice(member, given, ""),
             cause=given["cause"],
             reason=given["reason"],
             token=given["token"],
@@ -228,50 +234,50 @@ class SettlingMany(Resource):
 
 
 class Batch(Resource):
-    """What was settled together."""
+    """Decisions that were made together."""
 
     tag = "Disagreements"
 
     @reads(BatchRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, batch: UUID) -> Response:
-        """List its decisions, but those on documents that you have yet to judge."""
+        """List its decisions, except those on documents that you have yet to judge."""
         member = annotate_access.lead(self.person, slug)
         mine = Judgment.objects.current().filter(
             narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
         )
-        told = not_before_judging(
-            _of_batch(member, batch), Reader(member).to_judge, "narrative__pair", mine
+        data = exclude_unjudged(
+            _batch_decisions(member, batch), Reader(member).to_judge, "narrative__pair", mine
         ).select_related("by", "narrative__pair", "candidate__document")
         return self.page(
-            told.defer("narrative__text"),
+            data.defer("narrative__text"),
             lambda rows: list(BatchRowSerializer(rows, many=True).data),
         )
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, slug: str, batch: UUID) -> Response:
-        """Take back all of it that still stands."""
+        """Withdraw all of its decisions that are still current."""
         member = annotate_access.lead(self.person, slug)
-        _of_batch(member, batch)
+        _batch_decisions(member, batch)
         batches.withdraw_batch(batch=batch, by=member)
-        return done()
+        return no_content()
 
 
-def _one_of(given: dict[str, Any], own: str, adopted: str) -> None:
+def _require_one_of(given: dict[str, Any], own: str, adopted: str) -> None:
     if (given.get(own) is None) == (given.get(adopted) is None):
         raise ValidationError({own: [str(CHOOSE)]})
 
 
-def _filter(given: dict[str, Any]) -> dict[str, Any]:
-    """The part of what was sent that says which disagreements are meant."""
+def _filter_parameters(given: dict[str, Any]) -> dict[str, Any]:
+    """Return those parameters that filter disagreements."""
     return {name: given[name] for name in AskedDisagreements().get_fields() if name in given}
 
 
-def _how(member: Membership, given: dict[str, Any], before: str) -> settle_many.How:
-    """The rule; 400 without what it needs, or for somebody who is not in the project."""
+def _rule_choice(member: Membership, given: dict[str, Any], before: str) -> settle_many.RuleChoice:
+    """Return the rule; 400 if a value it needs is missing or is not in the project."""
     rule = settle_many.Rule(given["rule"])
     needed = {settle_many.Rule.PERSON: "person", settle_many.Rule.GRADE: "grade"}.get(rule)
     if needed is not None and given.get(needed) is None:
-        raise ValidationError({f"{before}{needed}": [_("This rule needs it.")]})
+        raise ValidationError({f"{before}{needed}": [_("This rule needs a value.")]})
     if rule is settle_many.Rule.PERSON:
         if member.project.hide_names:
             raise ValidationError(
@@ -279,18 +285,22 @@ def _how(member: Membership, given: dict[str, Any], before: str) -> settle_many.
             )
         people = Membership.objects.people().filter(project=member.project_id)
         if not people.filter(pk=given["person"]).exists():
-            raise ValidationError({f"{before}person": [_("There is no such person here.")]})
-        return settle_many.How(rule, person=given["person"])
+            raise ValidationError(
+                {f"{before}person": [_("There is no such person in this project.")]}
+            )
+        return settle_many.RuleChoice(rule, person=given["person"])
     if rule is settle_many.Rule.GRADE:
         if not member.project.grades.filter(value=given["grade"]).exists():
-            raise ValidationError({f"{before}grade": [_("There is no such grade here.")]})
-        return settle_many.How(rule, grade=given["grade"])
-    return settle_many.How(rule)
+            raise ValidationError(
+                {f"{before}grade": [_("There is no such grade in this project.")]}
+            )
+        return settle_many.RuleChoice(rule, grade=given["grade"])
+    return settle_many.RuleChoice(rule)
 
 
-def _of_batch(member: Membership, batch: UUID) -> Any:
-    """The decisions of a batch of the lead's project, or Http404."""
+def _batch_decisions(member: Membership, batch: UUID) -> Any:
+    """Return the decisions of a batch of the lead's project, or raise Http404."""
     found = Adjudication.objects.filter(batch=batch, by__project=member.project_id)
     if not found.exists():
-        raise Http404("There is nothing of the kind in this project.")
+        raise Http404("There are no such decisions in this project.")
     return found

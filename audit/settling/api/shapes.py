@@ -1,4 +1,4 @@
-"""Settling decisions as the API shows them."""
+"""Serializers of disagreements, decisions, reveals and rejudge requests."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from annotate.judging.api.judgments import SpanSerializer
 from annotate.judgments.models import Adjudication, Flag, RejudgeRequest, Verdict
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from audit.checks.api.shapes import CheckedSerializer
-from audit.reviews.api.shapes import AMOUNTS, DecisionSerializer, PassSerializer
+from audit.reviews.api.shapes import VERDICT_CHOICES, DecisionSerializer, PassSerializer
 from audit.settling.queue_filters import Kind, Order
 from audit.settling.queue_items import Item
-from base.api.resource import Asked, KeyField, Sent
+from base.api.resource import KeyField, QueryParameters, RequestBody
 
 
 class SettledSerializer(serializers.Serializer[Any]):
-    """How it was settled what judges of a document differ on, and whether that stands."""
+    """A decision on the grade of a document, current or withdrawn."""
 
     relevance = serializers.IntegerField()
     cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
@@ -30,7 +30,7 @@ class SettledSerializer(serializers.Serializer[Any]):
 
 
 class ConditionSettledSerializer(serializers.Serializer[Any]):
-    """How it was settled whether a document meets a condition, and whether that stands."""
+    """A decision on whether a document meets a condition, current or withdrawn."""
 
     answer = serializers.ChoiceField(choices=Verdict.Answer.choices)
     cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
@@ -45,7 +45,7 @@ STATES = [(state, state) for state in ("pending", "waiting", "settled")]
 
 
 class VoiceSerializer(serializers.Serializer[Any]):
-    """What one person said, in the list: by kind a relevance, an answer, or on how many criteria
+    """One person's answer in the list: by kind a relevance, an answer, or the number of criteria
     they reject.
     """
 
@@ -74,7 +74,9 @@ class DisagreementSerializer(serializers.Serializer[Any]):
     since = serializers.DateTimeField(source="key.at")
     said = VoiceSerializer(source="voices", many=True)
     settled = serializers.BooleanField()
-    waiting = serializers.SerializerMethodField(help_text="Whether somebody was asked again.")
+    waiting = serializers.SerializerMethodField(
+        help_text="Whether an annotator was asked again and has yet to answer."
+    )
 
     def get_waiting(self, item: Item) -> bool:
         """Whether an annotator was asked again and has yet to answer."""
@@ -96,7 +98,7 @@ class SaidSerializer(serializers.Serializer[Any]):
 
 
 class FlagHereSerializer(serializers.Serializer[Any]):
-    """A flag that stands, by somebody who gave no grade."""
+    """A current flag on the document."""
 
     who = serializers.CharField(allow_null=True)
     kind = serializers.ChoiceField(choices=Flag.Kind.choices)
@@ -104,14 +106,14 @@ class FlagHereSerializer(serializers.Serializer[Any]):
 
 
 class MachineSerializer(serializers.Serializer[Any]):
-    """What a machine says of the document."""
+    """A machine's judgment of the document."""
 
     name = serializers.CharField(source="annotator.name")
     relevance = serializers.IntegerField()
 
 
 class RevealSerializer(serializers.Serializer[Any]):
-    """That somebody looked up who said what."""
+    """A record that somebody looked up the names."""
 
     id = serializers.IntegerField(source="pk")
     narrative = serializers.IntegerField(source="narrative_id")
@@ -122,7 +124,7 @@ class RevealSerializer(serializers.Serializer[Any]):
 
 
 class RejudgeRequestSerializer(serializers.Serializer[Any]):
-    """That somebody was asked to look at their answer again."""
+    """A request to somebody to look at their answer again."""
 
     id = serializers.IntegerField(source="pk")
     judgment = serializers.IntegerField(source="judgment_id")
@@ -133,31 +135,31 @@ class RejudgeRequestSerializer(serializers.Serializer[Any]):
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
     def get_waits(self, rejudge_request: RejudgeRequest) -> bool:
-        """Whether it is still to be answered."""
+        """Whether it still waits for an answer."""
         return rejudge_request.withdrawn_at is None and rejudge_request.judgment.is_current
 
 
 class _AboutSerializer(serializers.Serializer[Any]):
-    """Where it stands, and whether people differ on it."""
+    """The instruction it belongs to, and whether people differ on it."""
 
     pair = serializers.IntegerField(source="narrative.pair_id")
     pair_id = serializers.CharField(source="narrative.pair.pair_id")
     query_id = serializers.CharField(source="narrative.pair.query.query_id")
     narrative = VersionSerializer()
     differs = serializers.BooleanField()
-    hidden = serializers.BooleanField(help_text="Whether pseudonyms stand for names.")
+    hidden = serializers.BooleanField(help_text="Whether names are replaced by pseudonyms.")
     reveals = RevealSerializer(many=True)
 
 
 class JudgmentDisagreementSerializer(_AboutSerializer):
-    """What judges said of a document under a narrative version, and how that was settled."""
+    """The judgments of a document under a narrative version, and the decisions on it."""
 
     candidate = serializers.IntegerField(source="candidate.pk")
     doc_id = serializers.CharField(source="candidate.document.doc_id")
     said = SaidSerializer(many=True)
     machines = MachineSerializer(many=True)
     flags = FlagHereSerializer(many=True)
-    decisions = SettledSerializer(many=True, help_text="The newest first; one stands at most.")
+    decisions = SettledSerializer(many=True, help_text="The newest first; at most one is current.")
     rejudge_requests = RejudgeRequestSerializer(many=True)
 
 
@@ -173,7 +175,7 @@ class AnsweredSerializer(serializers.Serializer[Any]):
 
 
 class VerdictDisagreementSerializer(_AboutSerializer):
-    """What judges said of one condition of a document, and how that was settled."""
+    """The verdicts on one condition of a document, and the decisions on it."""
 
     candidate = serializers.IntegerField(source="candidate.pk")
     doc_id = serializers.CharField(source="candidate.document.doc_id")
@@ -184,11 +186,11 @@ class VerdictDisagreementSerializer(_AboutSerializer):
 
 
 class ReviewDisagreementSerializer(_AboutSerializer):
-    """What auditors said of a narrative version, and what was decided."""
+    """The reviews of a narrative version, and the decisions on it."""
 
     said = PassSerializer(many=True)
-    machines = PassSerializer(many=True, help_text="They count in no verdict.")
-    verdict = serializers.ChoiceField(choices=AMOUNTS)
+    machines = PassSerializer(many=True, help_text="They never count in the verdict.")
+    verdict = serializers.ChoiceField(choices=VERDICT_CHOICES)
     decisions = DecisionSerializer(many=True)
 
 
@@ -204,13 +206,13 @@ class SettlementSerializer(serializers.Serializer[Any]):
 
 
 class CheckDisagreementSerializer(_AboutSerializer):
-    """What two people said of a claimed label, and how a third settled it."""
+    """The two checks of a claimed label, and how a third person settled it."""
 
     label = serializers.IntegerField(source="item.pk")  # type: ignore[assignment]
     candidate = serializers.IntegerField(source="candidate.pk")
     doc_id = serializers.CharField(source="candidate.document.doc_id")
     claimed = serializers.IntegerField(
-        allow_null=True, help_text="Null while who settles is to be blind to it."
+        allow_null=True, help_text="Null while the person who settles must not see it."
     )
     said = CheckedSerializer(many=True)
     settled = SettlementSerializer(allow_null=True)
@@ -219,19 +221,19 @@ class CheckDisagreementSerializer(_AboutSerializer):
 # --- resources ------------------------------------------------------------------------------------
 
 
-class AskedDisagreements(Asked):
-    """Which of them; all that are open where nothing is said."""
+class AskedDisagreements(QueryParameters):
+    """The filter and order; without any, all open disagreements."""
 
     state = serializers.ChoiceField(choices=STATES, required=False)
     kind = serializers.ChoiceField(choices=KINDS, required=False)
     query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
     criterion = serializers.CharField(max_length=40, required=False)
     condition = serializers.CharField(
-        max_length=255, required=False, help_text="The name of a condition, else its number."
+        max_length=255, required=False, help_text="The name of a condition, or its number."
     )
     one = KeyField(
         required=False,
-        help_text="With `other`, the keys of two members; only where names are shown.",
+        help_text="With `other`, the keys of two members; only if names are shown.",
     )
     other = KeyField(required=False)
     order = serializers.ChoiceField(
@@ -240,7 +242,7 @@ class AskedDisagreements(Asked):
 
 
 class CountsSerializer(serializers.Serializer[Any]):
-    """How many there are of each kind."""
+    """The number of disagreements of each kind."""
 
     judgment = serializers.IntegerField()
     verdict = serializers.IntegerField()
@@ -248,8 +250,8 @@ class CountsSerializer(serializers.Serializer[Any]):
     check = serializers.IntegerField()
 
 
-class SentRejudgeRequest(Sent):
-    """Whose answer is to be looked at again, and why."""
+class SentRejudgeRequest(RequestBody):
+    """Which judgment to look at again, and why."""
 
     judgment = KeyField()
     words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)

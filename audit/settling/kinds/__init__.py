@@ -1,1 +1,1 @@
-"""The four kinds of disagreement as queries: what people differ on, kind by kind."""
+"""The four kinds of disagreement as queries, one module for each kind."""

@@ -1,4 +1,4 @@
-"""Claimed labels on which the first two checkers differ."""
+"""Disagreements about a claimed label between its first two checkers."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ from django.db.models.functions import Abs, Coalesce, Concat, Greatest
 from annotate.judgments.in_force import in_pools
 from audit.checks.models import Check
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 
 
-def checks(
-    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+def check_source(
+    reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
 ) -> Source:
-    """Return the labels on which the first two checkers differ, or that a third settled."""
+    """Return the source of check disagreements, open or settled by a third person."""
     ids = ("item__narrative_id", "item__candidate_id", "item_id")
-    place = Check.SETTLES if wanted.settled else 1
+    place = Check.SETTLES if filters.settled else 1
     rows: QuerySet[Any, Any] = Check.objects.current().filter(
         in_pools("item__candidate"), place=place, item__sample__project__in=reader.projects
     )
     if only is not None:
         rows = rows.filter(item=only.part)
-    if wanted.query is not None:
-        rows = rows.filter(item__narrative__pair__query=wanted.query)
-    said = Check.objects.current().filter(item=OuterRef("item_id"))
-    if wanted.people is not None and not in_any_state:
-        both = said.filter(checker__in=wanted.people)
+    if filters.query is not None:
+        rows = rows.filter(item__narrative__pair__query=filters.query)
+    answers = Check.objects.current().filter(item=OuterRef("item_id"))
+    if filters.people is not None and not in_any_state:
+        both = answers.filter(checker__in=filters.people)
         rows = rows.filter(Exists(both.filter(place=1)), Exists(both.filter(place=2)))
-    if wanted.settled:
+    if filters.settled:
         rows = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
         return Source(Kind.CHECK, rows, ids)
-    second = said.filter(place=2)
+    second = answers.filter(place=2)
     rows = rows.annotate(
         second=Subquery(second.values("relevance")[:1]),
         second_at=Subquery(second.values("at")[:1]),
         second_cannot=Subquery(second.values("cannot_judge")[:1]),
-        answers=_answers(),
-        second_answers=Subquery(second.annotate(both=_answers()).values("both")[:1]),
+        answers=_join_answers(),
+        second_answers=Subquery(second.annotate(both=_join_answers()).values("both")[:1]),
     ).filter(
         Q(second__lt=F("relevance"))
         | Q(second__gt=F("relevance"))
-        # The grade that follows may be the same.
+        # Different answers may lead to the same grade.
         | Q(second_answers__lt=F("answers"))
         | Q(second_answers__gt=F("answers"))
         | Q(cannot_judge=True, second_at__isnull=False)
         | Q(second_cannot=True)
     )
     if not in_any_state:
-        # A third person settles.
-        rows = rows.filter(~Exists(said.filter(place=Check.SETTLES))).exclude(
-            Exists(said.filter(checker__in=reader.members))
+        # A third person settles: not one who has checked the label.
+        rows = rows.filter(~Exists(answers.filter(place=Check.SETTLES))).exclude(
+            Exists(answers.filter(checker__in=reader.members))
         )
     rows = rows.annotate(
-        # Who cannot judge is nowhere on the scale: as far as the nearest other answer.
+        # "Cannot judge" has no place on the scale and counts as one step from any grade.
         distance=Greatest(Coalesce(Abs(F("relevance") - F("second")), 1), 1),
         effect=Value(0),
         since=Greatest("at", "second_at"),
@@ -71,6 +71,6 @@ def checks(
     return Source(Kind.CHECK, rows, ids)
 
 
-def _answers() -> Concat:
-    """The answers to two questions as one text: "yesno"; "" where they are not asked."""
+def _join_answers() -> Concat:
+    """Join the answers to the two questions: "yesno", or "" if they are not asked."""
     return Concat("on_topic", "meets_constraint")

@@ -1,4 +1,4 @@
-"""What the queries of all kinds share: who reads, which narratives, which rows."""
+"""Code shared by the disagreement queries: the reader, the narratives and the rows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from annotate.judgments.models import (
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.models import Grade, Membership
-from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 from base.prepared_queries import Built, prepared
 
 
-class Known(NamedTuple):
-    """What a Reader need not read. A list may be the mark of one (`base.prepared_queries`)."""
+class ReaderFacts(NamedTuple):
+    """Facts that a Reader is given instead of reading them. A list may hold a single mark that
+    stands for a list (`base.prepared_queries`).
+    """
 
-    # Those to which the Reader keeps; None: all of the project.
+    # The narratives that the Reader is restricted to; None: all of the project.
     narratives: list[int] | None = None
     anything_sent_back: bool = False
     to_judge: Sequence[int] = ()
@@ -33,36 +35,38 @@ class Known(NamedTuple):
 
 
 class Reader:
-    """A lead who looks at what people differ on, with what is asked again and again read once.
+    """A lead who reads disagreements; facts that several queries need are read once.
 
     `others`: the same person's memberships in other projects, to count in all of them at once.
     """
 
-    def __init__(self, member: Membership, *others: Membership, known: Known | None = None) -> None:
+    def __init__(
+        self, member: Membership, *others: Membership, facts: ReaderFacts | None = None
+    ) -> None:
         self.member = member
         self.project = member.project
         self._members = [member, *others]
         self._narratives: list[int] | None = None
-        if known is not None:
-            self._narratives = known.narratives
+        if facts is not None:
+            self._narratives = facts.narratives
             self.machines = Membership.objects.filter(is_machine=True).values("pk")
-            self.anything_sent_back = known.anything_sent_back
-            self._assignments = [(Assignment.Task.JUDGE.value, pair) for pair in known.to_judge]
-            self._assignments += [(Assignment.Task.REVIEW.value, pair) for pair in known.to_review]
+            self.anything_sent_back = facts.anything_sent_back
+            self._assignments = [(Assignment.Task.JUDGE.value, pair) for pair in facts.to_judge]
+            self._assignments += [(Assignment.Task.REVIEW.value, pair) for pair in facts.to_review]
 
     @property
     def members(self) -> list[int]:
-        """The memberships, by key."""
+        """The keys of the memberships."""
         return [one.pk for one in self._members]
 
     @property
     def projects(self) -> list[int]:
-        """The projects, by key."""
+        """The keys of the projects."""
         return [one.project_id for one in self._members]
 
     @cached_property
     def machines(self) -> list[int] | QuerySet[Membership, Any]:
-        """The machines of the project, who never differ from people."""
+        """The keys of the projects' machines, whose answers never count as disagreement."""
         return [machine for (machine,) in _machines.rows(project=self.projects)]
 
     @cached_property
@@ -72,12 +76,12 @@ class Reader:
 
     @cached_property
     def anything_sent_back(self) -> bool:
-        """Whether any answer of the project was sent back to its author and waits."""
+        """Whether the projects have any open rejudge request."""
         return bool(self.sent_back)
 
     @cached_property
     def sent_back(self) -> set[int]:
-        """The narratives (by key) of which an answer was sent back to its author and waits."""
+        """The keys of the narratives with an open rejudge request."""
         return {narrative for (narrative,) in _sent_back.rows(project=self.projects)}
 
     @cached_property
@@ -92,25 +96,25 @@ class Reader:
 
     @property
     def to_judge(self) -> list[int]:
-        """The pairs in whose judge assignments the lead sits: there they judge first."""
+        """The keys of the pairs that the lead still has to judge, and must judge first."""
         return [pair for task, pair in self._assignments if task == Assignment.Task.JUDGE]
 
     @property
     def to_review(self) -> list[int]:
-        """The pairs in whose review assignments the lead sits."""
+        """The keys of the pairs that the lead still has to review."""
         return [pair for task, pair in self._assignments if task == Assignment.Task.REVIEW]
 
-    def within(self, narratives: Sequence[int]) -> Reader:
-        """The same reader, who keeps to these narratives in force (by key)."""
+    def restricted_to(self, narratives: Sequence[int]) -> Reader:
+        """Return a copy of the reader, restricted to these current narratives (keys)."""
         found = copy(self)
         found._narratives = list(narratives)
         return found
 
     def narratives(
-        self, wanted: Wanted, only: DisagreementKey | None, *, removed: bool = False
+        self, filters: QueueFilter, only: DisagreementKey | None, *, removed: bool = False
     ) -> QuerySet[Narrative]:
-        """The narratives in force, of every side: an export writes the qrels of each. `removed`:
-        also those of pairs that were removed.
+        """Return the current narratives of every side, because an export writes the qrels of each.
+        `removed`: include those of removed pairs.
         """
         if self._narratives is not None:
             return Narrative.objects.filter(pk__in=self._narratives)
@@ -119,7 +123,7 @@ class Reader:
             found = found.filter(pair__removed_at__isnull=True)
         if only is not None:
             found = found.filter(pk=only.narrative)
-        return found if wanted.query is None else found.filter(pair__query=wanted.query)
+        return found if filters.query is None else found.filter(pair__query=filters.query)
 
 
 @prepared("project")
@@ -142,7 +146,7 @@ def _sent_back(project: int) -> Built:
 @dataclass(frozen=True)
 class Source:
     """The rows of one kind, with `distance`, `effect` and `since`; `ids` are the columns of the
-    narrative and, where the kind has them, of the candidate and of the part.
+    narrative and, if the kind has them, of the candidate and of the part.
     """
 
     kind: Kind

@@ -1,4 +1,4 @@
-"""Answers grouped by what they are about: who differs, what is open, what is settled."""
+"""Filters shared by the disagreement queries: between two people, still open, settled."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from django.db.models import (
     When,
 )
 
-from annotate.judgments.blindness import not_before_judging
+from annotate.judgments.blindness import exclude_unjudged
 from annotate.judgments.models import (
     RejudgeRequest,
 )
 from annotate.pairs.models import Narrative
 from audit.settling.kinds.frame import Reader
-from audit.settling.queue_filters import Wanted
+from audit.settling.queue_filters import QueueFilter
 
 
-def apart(grouped: Any, field: str, person: str, people: tuple[int, int]) -> Any:
-    """Keep what these two people answered differently."""
+def keep_differing(grouped: Any, field: str, person: str, people: tuple[int, int]) -> Any:
+    """Keep the groups that these two people answered differently."""
     first, second = people
     return grouped.annotate(
         first=Max(field, filter=Q(**{person: first})),
@@ -37,48 +37,51 @@ def apart(grouped: Any, field: str, person: str, people: tuple[int, int]) -> Any
     ).filter(Q(first__gt=F("second")) | Q(first__lt=F("second")))
 
 
-class OfGroup(Exists):
-    """Whether there is a row for a group, by the columns that it is grouped by: looked for once a
-    group is found to differ, not for every row of it.
+class GroupExists(Exists):
+    """An EXISTS for a group, by its grouping columns: evaluated once per group that is found to
+    differ, not for each of its rows.
     """
 
     def get_group_by_cols(self) -> list[Any]:
-        """Nothing more to group by: what it looks at is grouped by already."""
+        """Return no columns: those it refers to are grouped by already."""
         return []
 
 
-class ValueOfGroup(Subquery):
-    """A value for a group, by the columns that it is grouped by, as `OfGroup`."""
+class GroupSubquery(Subquery):
+    """A subquery for a value of a group, by its grouping columns, like `GroupExists`."""
 
     def get_group_by_cols(self) -> list[Any]:
-        """Nothing more to group by: what it looks at is grouped by already."""
+        """Return no columns: those it refers to are grouped by already."""
         return []
 
 
-def still_open(
+def keep_open(
     grouped: Any,
     reader: Reader,
-    wanted: Wanted,
+    filters: QueueFilter,
     settled: QuerySet[Any, Any],
     narrative: str,
     candidate: str,
 ) -> Any:
-    """Keep what has no decision that stands, and waits for an answer that was sent back, or not.
+    """Keep the groups without a current decision: those sent back to an annotator if
+    `filters.waiting`, else the others.
 
-    What is asked of a group stands within a Case: the database would else ask before it groups.
+    The subqueries are wrapped in a Case; without it the database evaluates them before grouping.
     """
     several = Q(people__gt=1)
-    grouped = grouped.annotate(is_settled=_case(several, OfGroup(settled))).filter(is_settled=False)
+    grouped = grouped.annotate(is_settled=_case(several, GroupExists(settled))).filter(
+        is_settled=False
+    )
     if not reader.anything_sent_back:
-        return grouped.none() if wanted.waiting else grouped
+        return grouped.none() if filters.waiting else grouped
     sent_back = RejudgeRequest.objects.open().filter(by__project__in=reader.projects)
     of_group = sent_back.filter(
         judgment__narrative=OuterRef(narrative), judgment__candidate=OuterRef(candidate)
     )
-    # Few documents are among them: the others are told apart by a list that is made once.
+    # Few documents were sent back: a list that is computed once rules out all others.
     among = Q(**{f"{candidate}__in": sent_back.values("judgment__candidate")})
-    return grouped.annotate(is_waiting=_case(several & among, OfGroup(of_group))).filter(
-        is_waiting=wanted.waiting
+    return grouped.annotate(is_waiting=_case(several & among, GroupExists(of_group))).filter(
+        is_waiting=filters.waiting
     )
 
 
@@ -86,13 +89,13 @@ def _case(when: Q, then: Exists) -> Case:
     return Case(When(when, then=then), default=Value(value=False), output_field=BooleanField())
 
 
-def count_of_reader(person: str, reader: Reader) -> Count:
+def count_own_answers(person: str, reader: Reader) -> Count:
     """Count the reader's own answers in a group."""
     return Count(person, filter=Q(**{f"{person}__in": reader.members}))
 
 
-def of_pairs(pairs: list[int]) -> QuerySet[Narrative, Any]:
-    """Return the narratives of these pairs, to be compared with a column."""
+def narratives_of(pairs: list[int]) -> QuerySet[Narrative, Any]:
+    """Return the keys of the narratives of these pairs, as a subquery."""
     return Narrative.objects.filter(pair__in=pairs).values("pk")
 
 
@@ -100,18 +103,20 @@ def settled_rows(
     rows: QuerySet[Any, Any],
     reader: Reader,
     pair: str,
-    said: QuerySet[Any, Any],
-    wanted: Wanted,
+    answers: QuerySet[Any, Any],
+    filters: QueueFilter,
     field: str,
     prefix: str = "",
 ) -> QuerySet[Any, Any]:
-    """Decisions that stand, with the moment of each; `said` is what people said of the same."""
-    mine = said.filter(**{f"{prefix}annotator": reader.member})
-    rows = not_before_judging(rows, reader.to_judge, pair, mine)
-    if wanted.people is not None:
+    """Return the current decisions that the reader may see, with their times; `answers`: people's
+    answers to the same question.
+    """
+    mine = answers.filter(**{f"{prefix}annotator": reader.member})
+    rows = exclude_unjudged(rows, reader.to_judge, pair, mine)
+    if filters.people is not None:
         first, second = (
-            Subquery(said.filter(**{f"{prefix}annotator": one}).values(field)[:1])
-            for one in wanted.people
+            Subquery(answers.filter(**{f"{prefix}annotator": one}).values(field)[:1])
+            for one in filters.people
         )
         rows = rows.annotate(first=first, second=second).filter(
             Q(first__gt=F("second")) | Q(first__lt=F("second"))

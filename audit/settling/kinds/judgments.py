@@ -1,4 +1,4 @@
-"""Documents that people judge differently."""
+"""Disagreements about the grade of a document."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from annotate.judgments.models import (
 from annotate.projects.models import Project
 from audit.settling.kinds.frame import Reader, Source
 from audit.settling.kinds.groups import (
-    OfGroup,
-    ValueOfGroup,
-    apart,
-    count_of_reader,
-    of_pairs,
+    GroupExists,
+    GroupSubquery,
+    count_own_answers,
+    keep_differing,
+    keep_open,
+    narratives_of,
     settled_rows,
-    still_open,
 )
-from audit.settling.queue_filters import DisagreementKey, Kind, Order, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
 from base.providers import Provider
 
 # Rows with `narrative`, `candidate` and `effect`, a whole number: how far settling a document would
@@ -46,20 +46,20 @@ effects_on_measures: Provider[[Project], QuerySet[Any]] = Provider(
 )
 
 
-def judgments(
-    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+def judgment_source(
+    reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
 ) -> Source:
-    """Return the documents on whose grade people differ, or whose grade was settled."""
+    """Return the source of grade disagreements, open or settled."""
     ids = ("narrative_id", "candidate_id")
-    narratives = reader.narratives(wanted, only).values("pk")
+    narratives = reader.narratives(filters, only).values("pk")
     current = Judgment.objects.current().exclude(annotator__in=reader.machines)
     same = {"narrative": OuterRef("narrative_id"), "candidate": OuterRef("candidate_id")}
-    if wanted.settled:
+    if filters.settled:
         rows: QuerySet[Any, Any] = Adjudication.objects.current().filter(
             in_pools(), narrative__in=narratives
         )
-        said = current.filter(**same)
-        rows = settled_rows(rows, reader, "narrative__pair", said, wanted, "relevance")
+        answers = current.filter(**same)
+        rows = settled_rows(rows, reader, "narrative__pair", answers, filters, "relevance")
         if only is not None:
             rows = rows.filter(candidate=only.candidate)
         return Source(Kind.JUDGMENT, rows, ids)
@@ -76,36 +76,36 @@ def judgments(
         .filter(distance__gt=0)
     )
     if reader.project.consensus == Project.Consensus.MAJORITY:
-        # No grade has more than half. A count for each grade costs one walk through the rows, a
+        # No grade has more than half. A count for each grade costs one pass over the rows; a
         # subquery for each candidate would cost ten times as much.
         grouped = _no_majority(grouped, reader.grades)
-    if wanted.people is not None and not in_any_state:
-        grouped = apart(grouped, "relevance", "annotator", wanted.people)
+    if filters.people is not None and not in_any_state:
+        grouped = keep_differing(grouped, "relevance", "annotator", filters.people)
     if not in_any_state:
         settled = Adjudication.objects.current().filter(**same)
-        grouped = still_open(grouped, reader, wanted, settled, "narrative_id", "candidate_id")
+        grouped = keep_open(grouped, reader, filters, settled, "narrative_id", "candidate_id")
         if reader.to_judge:
-            grouped = grouped.annotate(mine=count_of_reader("annotator", reader)).filter(
-                Q(mine__gt=0) | ~Q(narrative__in=of_pairs(reader.to_judge))
+            grouped = grouped.annotate(mine=count_own_answers("annotator", reader)).filter(
+                Q(mine__gt=0) | ~Q(narrative__in=narratives_of(reader.to_judge))
             )
     effect: Any = Value(0)
-    if wanted.order is Order.EFFECT:
+    if filters.order is Order.EFFECT:
         threshold = reader.project.relevant_from
         straddles = Q(low__lt=threshold, high__gte=threshold)
         before = Candidate.objects.filter(
             pk=OuterRef("candidate_id"), prior_relevance__gte=threshold
         )
         effect = Case(
-            When(straddles & Q(OfGroup(before)), then=Value(2)),
+            When(straddles & Q(GroupExists(before)), then=Value(2)),
             When(straddles, then=Value(1)),
             default=Value(0),
             output_field=IntegerField(),
         )
-    elif wanted.order is Order.MEASURE:
+    elif filters.order is Order.MEASURE:
         moved = effects_on_measures(reader.project).filter(
             narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id")
         )
-        effect = Coalesce(ValueOfGroup(moved.values("effect")[:1]), Value(0))
+        effect = Coalesce(GroupSubquery(moved.values("effect")[:1]), Value(0))
     return Source(Kind.JUDGMENT, grouped.annotate(effect=effect), ids)
 
 

@@ -1,4 +1,4 @@
-"""Instructions that one auditor rejects and another does not."""
+"""Disagreements about an instruction that one auditor rejects and another does not."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from django.db.models.functions import Coalesce
 
 from audit.reviews.models import Decision, Rating, Review
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.queue_filters import DisagreementKey, Kind, Order, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
 
 
-def reviews(
-    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+def review_source(
+    reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
 ) -> Source:
-    """Return the narratives that some auditors reject and others do not, or that were decided."""
+    """Return the source of review disagreements, open or decided."""
     decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
-    # One way to settle is to remove the pair, which can be taken back like any other.
-    found = reader.narratives(wanted, only, removed=wanted.settled or in_any_state)
+    # One possible decision is to remove the pair; it can be withdrawn like any other.
+    found = reader.narratives(filters, only, removed=filters.settled or in_any_state)
     if not in_any_state:
         if reader.to_review:
             mine = Review.objects.submitted().filter(
@@ -33,18 +33,18 @@ def reviews(
             found = found.filter(
                 ~Q(pair__in=reader.to_review) | Exists(mine) | Q(author__in=reader.members)
             )
-        found = found.filter(Exists(decided) if wanted.settled else ~Exists(decided))
+        found = found.filter(Exists(decided) if filters.settled else ~Exists(decided))
     ratings = Rating.objects.of_people().filter(review__submitted_at__isnull=False)
-    if wanted.criterion:
-        ratings = ratings.filter(criterion=wanted.criterion)
+    if filters.criterion:
+        ratings = ratings.filter(criterion=filters.criterion)
     of_people = ratings
-    if wanted.people is not None and not in_any_state:
-        of_people = ratings.filter(review__auditor__in=wanted.people)
+    if filters.people is not None and not in_any_state:
+        of_people = ratings.filter(review__auditor__in=filters.people)
     # Few instructions are rejected: it is quicker to begin with these.
     rejected = of_people.filter(rejects=True).values("review__narrative")
-    found = found.filter(Exists(_straddling(of_people)), pk__in=rejected)
-    # How many levels apart they are at most where they straddle.
-    best = _on_the_same(ratings).filter(rejects=False).order_by("place").values("place")
+    found = found.filter(Exists(_contradicted_rejections(of_people)), pk__in=rejected)
+    # The largest distance, in levels, between a rejecting and a non-rejecting rating.
+    best = _on_same_criterion(ratings).filter(rejects=False).order_by("place").values("place")
     apart = (
         ratings.filter(review__narrative=OuterRef("pk"), rejects=True)
         .annotate(apart=F("place") - Subquery(best[:1]))
@@ -58,24 +58,24 @@ def reviews(
         .filter(narrative=OuterRef("pk"))
         .order_by("-submitted_at")
     )
-    since = decided.values("at") if wanted.settled else last.values("submitted_at")
+    since = decided.values("at") if filters.settled else last.values("submitted_at")
     rows = found.annotate(
         distance=Coalesce(Subquery(apart[:1]), Value(0)),
-        # Whether the instruction is kept at all, with every document relevant under it.
-        effect=Value(0 if wanted.order is Order.MEASURE else 2),
+        # The decision keeps or drops the instruction with every document relevant under it.
+        effect=Value(0 if filters.order is Order.MEASURE else 2),
         since=Subquery(since[:1]),
     )
     return Source(Kind.REVIEW, rows, ("pk",))
 
 
-def _on_the_same(ratings: QuerySet[Rating]) -> QuerySet[Rating]:
-    """What others said of the same narrative on the same criterion."""
+def _on_same_criterion(ratings: QuerySet[Rating]) -> QuerySet[Rating]:
+    """Return the ratings of the same narrative on the same criterion."""
     return ratings.filter(
         review__narrative=OuterRef("review__narrative"), criterion=OuterRef("criterion")
     )
 
 
-def _straddling(ratings: QuerySet[Rating]) -> QuerySet[Rating]:
-    """The rejecting answers of a narrative beside which another does not reject."""
-    other = _on_the_same(ratings).filter(rejects=False)
+def _contradicted_rejections(ratings: QuerySet[Rating]) -> QuerySet[Rating]:
+    """Return the rejecting ratings of a narrative that another rating contradicts."""
+    other = _on_same_criterion(ratings).filter(rejects=False)
     return ratings.filter(Exists(other), review__narrative=OuterRef("pk"), rejects=True)

@@ -1,4 +1,4 @@
-"""Conditions to which people answer differently."""
+"""Disagreements about one condition of a document."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from annotate.pairs.models import Condition
 from annotate.projects.models import Project
 from audit.settling.kinds.frame import Reader, Source
 from audit.settling.kinds.groups import (
-    apart,
-    count_of_reader,
-    of_pairs,
+    count_own_answers,
+    keep_differing,
+    keep_open,
+    narratives_of,
     settled_rows,
-    still_open,
 )
-from audit.settling.queue_filters import DisagreementKey, Kind, Wanted
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 
 
-def verdicts(
-    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+def verdict_source(
+    reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
 ) -> Source:
-    """Return the answers to conditions on which people differ, or that were settled."""
-    conditions = Condition.objects.filter(narrative__in=reader.narratives(wanted, only))
+    """Return the source of condition disagreements, open or settled."""
+    conditions = Condition.objects.filter(narrative__in=reader.narratives(filters, only))
     if only is not None:
         conditions = conditions.filter(pk=only.part)
-    if wanted.condition:
-        conditions = conditions.filter(_called(wanted.condition))
+    if filters.condition:
+        conditions = conditions.filter(_match_condition(filters.condition))
     current = Verdict.objects.filter(
         judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
     ).exclude(judgment__annotator__in=reader.machines)
-    if wanted.settled:
-        return _settled(reader, wanted, only, conditions, current)
+    if filters.settled:
+        return _settled(reader, filters, only, conditions, current)
     rows = current.filter(in_pools("judgment__candidate"), condition__in=conditions)
     if only is not None:
         rows = rows.filter(judgment__candidate=only.candidate)
@@ -67,19 +67,19 @@ def verdicts(
         grouped = grouped.filter(*(Q(people__gte=2 * F(name)) for name in given.values()))
     else:
         grouped = grouped.filter(*(Q(people__gt=F(name)) for name in given.values()))
-    if wanted.people is not None and not in_any_state:
-        grouped = apart(grouped, "answer", "judgment__annotator", wanted.people)
+    if filters.people is not None and not in_any_state:
+        grouped = keep_differing(grouped, "answer", "judgment__annotator", filters.people)
     if not in_any_state:
         settled = ConditionAdjudication.objects.current().filter(
             condition=OuterRef("condition_id"), candidate=OuterRef("judgment__candidate_id")
         )
-        grouped = still_open(
-            grouped, reader, wanted, settled, "judgment__narrative_id", "judgment__candidate_id"
+        grouped = keep_open(
+            grouped, reader, filters, settled, "judgment__narrative_id", "judgment__candidate_id"
         )
         if reader.to_judge:
-            mine = count_of_reader("judgment__annotator", reader)
+            mine = count_own_answers("judgment__annotator", reader)
             grouped = grouped.annotate(mine=mine).filter(
-                Q(mine__gt=0) | ~Q(judgment__narrative__in=of_pairs(reader.to_judge))
+                Q(mine__gt=0) | ~Q(judgment__narrative__in=narratives_of(reader.to_judge))
             )
     # Met, can't tell, not met: the first and the last are two apart.
     wide = Q(**{f"{given[Verdict.Answer.MET]}__gt": 0, f"{given[Verdict.Answer.NOT_MET]}__gt": 0})
@@ -89,28 +89,28 @@ def verdicts(
 
 def _settled(
     reader: Reader,
-    wanted: Wanted,
+    filters: QueueFilter,
     only: DisagreementKey | None,
     conditions: QuerySet[Condition],
     current: QuerySet[Verdict],
 ) -> Source:
-    """Return the settled ones; `current` is what people say now."""
+    """Return the settled ones; `current` holds people's current verdicts."""
     rows: QuerySet[Any, Any] = ConditionAdjudication.objects.current().filter(
         condition__in=conditions
     )
-    said = current.filter(
+    answers = current.filter(
         condition=OuterRef("condition_id"), judgment__candidate=OuterRef("candidate_id")
     )
     rows = settled_rows(
-        rows, reader, "condition__narrative__pair", said, wanted, "answer", "judgment__"
+        rows, reader, "condition__narrative__pair", answers, filters, "answer", "judgment__"
     )
     if only is not None:
         rows = rows.filter(candidate=only.candidate)
     return Source(Kind.VERDICT, rows, ("condition__narrative_id", "candidate_id", "condition_id"))
 
 
-def _called(condition: str) -> Q:
-    """The conditions of a name, or with a number."""
+def _match_condition(condition: str) -> Q:
+    """Match conditions by name, or by number."""
     named = Q(name__iexact=condition)
     number = condition.isascii() and condition.isdecimal() and int(condition) < 2**15
     return named | Q(number=int(condition)) if number else named

@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotate.pairs.models import Condition
-from audit.settling.forms import WantedForm
+from audit.settling.forms import QueueFilterForm
 from audit.settling.models import Reveal
-from audit.settling.queue_filters import DisagreementKey, Key, Kind
+from audit.settling.queue_filters import DisagreementKey, Kind, QueuePosition
 from base.page_request import PageRequest
 
-# The routes of each kind: its page, where a decision is taken back, where names are looked up.
+# The routes of each kind: its page, withdrawing a decision, revealing names.
 _ROUTES = {
     Kind.JUDGMENT: ("disagreement", "adjudication_withdrawal", "reveal_judges"),
     Kind.VERDICT: ("verdict_disagreement", "verdict_withdrawal", "reveal_judges"),
@@ -22,20 +22,22 @@ _ROUTES = {
 }
 
 
-def url_of(disagreement_key: DisagreementKey, asked: Mapping[str, str] | None = None) -> str:
-    """Where something that people differ on is settled."""
-    return with_asked(_reverse(disagreement_key, 0), asked or {})
+def disagreement_url(
+    disagreement_key: DisagreementKey, asked: Mapping[str, str] | None = None
+) -> str:
+    """Return the address of the page that settles a disagreement."""
+    return add_filter(_reverse(disagreement_key, 0), asked or {})
 
 
 def withdrawal_url(disagreement_key: DisagreementKey) -> str:
-    """Where a decision is taken back."""
+    """Return the address that withdraws a decision."""
     return _reverse(disagreement_key, 1)
 
 
 def reveal_url(disagreement_key: DisagreementKey) -> str:
-    """Where a lead looks up who said what."""
+    """Return the address that reveals names to a lead."""
     if disagreement_key.kind is Kind.VERDICT:
-        # Who answered a condition are those who judged the document.
+        # The people who answered a condition are the judges of the document.
         disagreement_key = disagreement_key._replace(kind=Kind.JUDGMENT)
     return _reverse(disagreement_key, 2)
 
@@ -52,32 +54,32 @@ def _reverse(disagreement_key: DisagreementKey, route: int) -> str:
 
 
 def list_url(slug: str, asked: Mapping[str, str]) -> str:
-    """Where the list is, as it was asked for."""
-    return with_asked(reverse("audit:disagreements", args=[slug]), asked)
+    """Return the address of the list with this filter."""
+    return add_filter(reverse("audit:disagreements", args=[slug]), asked)
 
 
-def asked_in(given: Mapping[str, str]) -> dict[str, str]:
-    """The filter in an address, to be carried along."""
-    names = (*WantedForm.base_fields, "one", "other")
+def filter_in(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the filter in an address, to be passed on to other addresses."""
+    names = (*QueueFilterForm.base_fields, "one", "other")
     return {name: given[name] for name in names if given.get(name)}
 
 
-def with_asked(url: str, asked: Mapping[str, str]) -> str:
-    """An address with a filter; what is open in it is left out."""
+def add_filter(url: str, asked: Mapping[str, str]) -> str:
+    """Add a filter to an address; empty values are left out."""
     given = {name: value for name, value in asked.items() if value}
     return f"{url}?{urlencode(given)}" if given else url
 
 
-def key_in(text: str) -> Key | None:
-    """A place in the list from the address; what is none is as if it were not there."""
+def parse_position(text: str) -> QueuePosition | None:
+    """Return the position in the list that an address names, or None if it is invalid."""
     try:
-        return Key.parse(text)
+        return QueuePosition.parse(text)
     except ValueError:
         return None
 
 
-def key_sent(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
-    """Which page a form was sent from: that of a document, or that of one of its conditions."""
+def disagreement_of_form(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
+    """Return whose page a form was sent from: a document's, or one of its conditions'."""
     condition = request.POST.get("condition", "")
     if condition.isdecimal() and len(condition) < 19:
         found = Condition.objects.filter(pk=int(condition), narrative=narrative).first()
@@ -86,8 +88,8 @@ def key_sent(request: PageRequest, narrative: int, candidate: int) -> Disagreeme
     return DisagreementKey(Kind.JUDGMENT, narrative, candidate, 0)
 
 
-def key_revealed(reveal: Reveal) -> DisagreementKey:
-    """Return on what somebody looked up who said what."""
+def revealed_disagreement(reveal: Reveal) -> DisagreementKey:
+    """Return the disagreement whose names somebody revealed."""
     candidate = reveal.candidate_id or 0
     if reveal.item_id is not None:
         return DisagreementKey(Kind.CHECK, reveal.narrative_id, candidate, reveal.item_id)

@@ -16,7 +16,7 @@ from audit.checks.queue import to_settle
 from audit.settling import access
 from audit.settling.forms import ThirdCheckForm
 from audit.settling.views import frame as pages
-from audit.settling.views.last_decision import key_of_label, value_of
+from audit.settling.views.last_decision import check_value, key_of_label
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -24,19 +24,19 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
-    """Show what two checkers said of a label; a third person settles it, and the next one opens."""
+    """Show two checkers' answers on a label; a third person settles it and goes to the next."""
     found = access.check_disagreement(request.user, pk)
     return pages.show_or_settle(request, CheckPage(*found))
 
 
 @require_POST
 def check_disagreement_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
-    """Take back how the reader settled a label, and show what two checkers differ on again."""
+    """Withdraw the reader's decision on a label, and show the disagreement again."""
     return pages.withdraw(request, CheckPage(*access.check_disagreement(request.user, pk)))
 
 
 class CheckPage(pages.Page):
-    """What two checkers said of a label."""
+    """The page of a disagreement between two checkers of a label."""
 
     template = "settling/check_disagreement.html"
     form = ThirdCheckForm
@@ -46,27 +46,27 @@ class CheckPage(pages.Page):
         super().__init__(disagreement.member, disagreement.narrative, key_of_label(item))
 
     def settle(self, given: Mapping[str, Any]) -> str:
-        """Settle it by a grade, or as one of the two said."""
+        """Settle it by a grade, or by adopting one of the two answers."""
         words: str = given["reason"]
         how: dict[str, Any] = {"relevance": given["relevance"]}
         if given["adopt"] is not None:
             adopted = access.check(self.item, given["adopt"])
             how = {"relevance": adopted.relevance}
             if adopted.cannot_judge:
-                # It needs words, and who adopts an answer adopts its words.
+                # "Cannot judge" needs words: adopting the answer adopts its words.
                 how, words = {"cannot_judge": True}, words or adopted.words
         made = check_actions.settle(item=self.item, words=words, by=self.member, **how)
         return _("%(doc_id)s is settled as %(relevance)s.") % {
             "doc_id": self.item.candidate.document.doc_id,
-            "relevance": value_of(made),
+            "relevance": check_value(made),
         }
 
     def can_settle(self, context: Mapping[str, Any]) -> bool:
-        """Say no to one of the two who differ. A claim on an older narrative can be settled."""
+        """Return False for the two checkers. A claim on an older narrative can be settled."""
         return not context["own_check"]
 
-    def elsewhere(self) -> str:
-        """Where each condition or question is answered, if the sample asks for them."""
+    def other_page_url(self) -> str:
+        """Return the address of the page with conditions or questions, if the sample has them."""
         sample = self.item.sample
         if sample.asks != Sample.Asks.GRADE and to_settle(self.member, sample).filter(
             pk=self.item.pk
@@ -75,23 +75,23 @@ class CheckPage(pages.Page):
         return ""
 
     def withdraw(self) -> None:
-        """Take back how the reader settled it."""
+        """Withdraw the reader's own decision."""
         mine = Check.objects.current().filter(
             item=self.item, checker=self.member, place=Check.SETTLES
         )
         if not mine.exists():
-            raise Refused(_("There is nothing of yours to take back here."))
-        check_actions.take_back(item=self.item, by=self.member)
+            raise Refused(_("You have no decision to withdraw here."))
+        check_actions.withdraw_check(item=self.item, by=self.member)
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
-        """The document with the two answers, the claim where it may be seen, and the decision."""
+        """Return the document, the two answers, the claim if it may be seen, and the decision."""
         item, member = self.item, self.member
-        said = list(
+        checks = list(
             Check.objects.current().filter(item=item).select_related("checker").order_by("place")
         )
-        third = next((one for one in said if one.place == Check.SETTLES), None)
-        first_two = {one.checker_id: one for one in said if one.place != Check.SETTLES}
-        names = frame["naming"].of({key: one.checker.name for key, one in first_two.items()})
+        third = next((one for one in checks if one.place == Check.SETTLES), None)
+        first_two = {one.checker_id: one for one in checks if one.place != Check.SETTLES}
+        names = frame["naming"].displayed({key: one.checker.name for key, one in first_two.items()})
         grades = list(member.project.grades.order_by("value"))
         labels = {grade.value: grade.name for grade in grades}
         voices = [
@@ -104,11 +104,11 @@ class CheckPage(pages.Page):
             for key, name in names.items()
             for one in [first_two[key]]
         ]
-        document = pages.context_of_document(self.disagreement)
-        # What it came with may be what is claimed: who settles is as blind as who checked.
+        document = pages.document_context(self.disagreement)
+        # The prior relevance may be the claim: the person who settles is as blind as the checkers.
         shows_claim = item.sample.shows_claim or third is not None or not frame["differs"]
         keys = keymap.keys_for(request.user)
-        grade_keys = keymap.grade_keys(grades, keymap.on_page("settle", keys))
+        grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("settle", keys))
         return {
             **document,
             "sample": item.sample,

@@ -1,7 +1,7 @@
-"""What the pages of the four kinds of disagreement share: the frame, the answers, the way on.
+"""Code shared by the pages of the four kinds of disagreement: frame, answers, next page.
 
 The four kinds extend `templates/settling/settle.html` and have the same keys. Names are hidden
-until the lead looks them up (`audit.settling.pseudonyms`, `audit.settling.reveals`), unless the
+until the lead reveals them (`audit.settling.pseudonyms`, `audit.settling.reveals`), unless the
 project shows them.
 """
 
@@ -22,36 +22,36 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from annotate.collection.document_rendering import show
+from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
 from audit.checks.models import Check
 from audit.settling import access
-from audit.settling.forms import WantedForm
-from audit.settling.names import naming
-from audit.settling.queue import following, is_open, key_of
-from audit.settling.queue_filters import DisagreementKey, Wanted
+from audit.settling.forms import QueueFilterForm
+from audit.settling.names import naming_for
+from audit.settling.queue import is_open, next_disagreement, position_of
+from audit.settling.queue_filters import DisagreementKey, QueueFilter
 from audit.settling.views.addresses import (
-    asked_in,
-    key_in,
+    add_filter,
+    disagreement_url,
+    filter_in,
     list_url,
+    parse_position,
     reveal_url,
-    url_of,
-    with_asked,
     withdrawal_url,
 )
 from audit.settling.views.last_decision import last_decision
 from base import keymap
-from base.errors import Refused, Unfit
+from base.errors import InvalidField, Refused
 from base.page_request import PageRequest
 from base.word_diff import diff
 
 
 @dataclass
 class Voice:
-    """What one person said: `said` is what the rows of its kind hold."""
+    """One person's answer; `said` is its row."""
 
     who: str
     mine: bool
@@ -65,7 +65,7 @@ class Voice:
 
 @dataclass
 class Answer:
-    """One answer with everybody who gave it; `adopt` is the key of the row that is adopted."""
+    """One answer with everybody who gave it; `adopt` is the key of the row to adopt."""
 
     # None: they cannot judge it.
     value: int | str | None
@@ -76,25 +76,25 @@ class Answer:
 
     @property
     def who(self) -> str:
-        """Everybody who gave it."""
+        """The names of everybody who gave it."""
         return ", ".join(voice.who for voice in self.voices)
 
 
-def context_of_frame(
+def frame_context(
     request: PageRequest,
     member: Membership,
     narrative: Narrative,
     disagreement_key: DisagreementKey,
 ) -> dict[str, Any]:
-    """Where they stand, what it is about, whether names are hidden, and where to go on."""
-    asked = asked_in(request.GET)
-    wanted = WantedForm(member, asked).wanted()
-    key = key_of(member, wanted, disagreement_key)
-    onward = following(member, wanted, key)
+    """Return what every page shows: the instruction, the filter, names, and the next page."""
+    asked = filter_in(request.GET)
+    filters = QueueFilterForm(member, asked).queue_filter()
+    key = position_of(member, filters, disagreement_key)
+    onward = next_disagreement(member, filters, key)
     original = narrative.pair.current(Narrative.Side.ORIGINAL)
     marked = original is not None and original.pk != narrative.pk and original.text
     newest = narrative.pair.current(narrative.side)
-    named = naming(member, disagreement_key)
+    named = naming_for(member, disagreement_key)
     is_next = onward is not None and onward.disagreement_key != disagreement_key
     return {
         "project": member.project,
@@ -107,32 +107,33 @@ def context_of_frame(
         "narrative": narrative,
         "stale": newest is not None and newest.pk != narrative.pk,
         "pieces": diff(original.text, narrative.text) if original and marked else None,
-        # Whatever the filter is: it says where to go on, not what is true of this one.
-        "differs": key is not None or key_of(member, Wanted(), disagreement_key) is not None,
-        "asked": with_asked("", asked),
+        # Independent of the filter, which only selects the next one.
+        "differs": key is not None
+        or position_of(member, QueueFilter(), disagreement_key) is not None,
+        "asked": add_filter("", asked),
         "list_url": list_url(member.project.slug, asked),
-        "next_url": url_of(onward.disagreement_key, asked) if onward and is_next else "",
+        "next_url": disagreement_url(onward.disagreement_key, asked) if onward and is_next else "",
         "next": str(onward) if is_next else "",
-        "count_url": with_asked(
+        "count_url": add_filter(
             reverse("audit:disagreement_count", args=[member.project.slug]), asked
         ),
         "last": last_decision(member),
         "naming": named,
-        "settle_url": url_of(disagreement_key, asked),
+        "settle_url": disagreement_url(disagreement_key, asked),
         "withdraw_url": withdrawal_url(disagreement_key),
         "hidden": named.hidden,
         "reveals": named.reveals,
-        "reveal_url": with_asked(reveal_url(disagreement_key), asked),
+        "reveal_url": add_filter(reveal_url(disagreement_key), asked),
     }
 
 
-def context_of_document(disagreement: access.Disagreement) -> dict[str, Any]:
-    """The document, as its component wants it."""
-    shown = show(disagreement.candidate.document)
+def document_context(disagreement: access.Disagreement) -> dict[str, Any]:
+    """Return what the document component needs."""
+    shown = read_pane(disagreement.candidate.document)
     return {
         "candidate": disagreement.candidate,
         "document": shown.document,
-        # A lead reads what others said here: nobody does who still has to answer.
+        # No need to hide the name: nobody who still has to judge it sees this page.
         "name": name_of(shown.document, disagreement.member.project, hidden=False),
         "text": shown.text,
         "table": shown.table,
@@ -140,7 +141,7 @@ def context_of_document(disagreement: access.Disagreement) -> dict[str, Any]:
     }
 
 
-def answers_of(
+def voice_of(
     judgment: Judgment,
     names: Mapping[int, str],
     document: dict[str, Any],
@@ -154,13 +155,13 @@ def answers_of(
         judgment,
         words=judgment.note,
         seconds=None if judgment.active_ms is None else judgment.active_ms / 1_000,
-        evidence=_quoted(judgment.evidence, document["text"]),
-        clauses=_quoted(judgment.clauses, frame["narrative"].text),
+        evidence=_quote_spans(judgment.evidence, document["text"]),
+        clauses=_quote_spans(judgment.clauses, frame["narrative"].text),
     )
 
 
-def _quoted(spans: list[dict[str, int]], text: str | None) -> list[dict[str, Any]]:
-    """What a judge marked of a text: each span with its words."""
+def _quote_spans(spans: list[dict[str, int]], text: str | None) -> list[dict[str, Any]]:
+    """Return the spans that a judge marked in a text, each with its words."""
     return [{**span, "text": text[span["start"] : span["end"]]} for span in spans] if text else []
 
 
@@ -169,9 +170,9 @@ def group_answers(
     keys: Mapping[str, str],
     taken: Iterable[str],
 ) -> list[Answer]:
-    """The same answers as one, each with a letter that adopts it and is free on the page."""
+    """Group equal answers, each with a key that adopts it and is free on the page."""
     found: dict[Any, Answer] = {}
-    free = keymap.free([*keymap.on_page("settle", keys), *taken])
+    free = keymap.free_keys([*keymap.keys_on_page("settle", keys), *taken])
     for value, label, pk, voice in voices:
         if value not in found:
             key = free[len(found)] if len(found) < len(free) else ""
@@ -181,7 +182,7 @@ def group_answers(
 
 
 def list_decisions(decisions: QuerySet[Any]) -> dict[str, Any]:
-    """The decision that stands, and those taken back, newest first."""
+    """Return the current decision, and the withdrawn ones, newest first."""
     found = list(decisions.select_related("by", "withdrawn_by").order_by("-at", "-pk"))
     return {
         "decision": next((one for one in found if one.withdrawn_at is None), None),
@@ -198,7 +199,7 @@ def list_causes(keys: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 class Page(ABC):
-    """The page of one disagreement: what a lead sees there, settles there and takes back there."""
+    """The page of one disagreement, where a lead settles it or withdraws the decision."""
 
     template: ClassVar[str]
     form: ClassVar[type[Form]]
@@ -212,40 +213,42 @@ class Page(ABC):
 
     @abstractmethod
     def settle(self, given: Mapping[str, Any]) -> str:
-        """Settle it as the valid form says, and return what to tell the lead; else raise
+        """Settle it with the data of the valid form, and return a message for the lead, or raise
         Refused.
         """
 
     def can_settle(self, context: Mapping[str, Any]) -> bool:
-        """Whether the lead can settle it now, if people differ and nobody has decided."""
+        """Return whether the lead can settle it now, provided that it is open."""
         return not context["stale"]
 
-    def elsewhere(self) -> str:
-        """Return the address of the page that settles it in place of this one, if any does."""
+    def other_page_url(self) -> str:
+        """Return the address of the page that settles it instead of this one, if any."""
         return ""
 
     @abstractmethod
     def withdraw(self) -> None:
-        """Take the decision that stands back, or raise Refused."""
+        """Withdraw the current decision, or raise Refused."""
 
     @abstractmethod
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
-        """Return what the template needs beside the frame."""
+        """Return what the template needs in addition to the frame."""
 
 
 def show_or_settle(request: PageRequest, page: Page) -> HttpResponse:
-    """Show a disagreement, or settle it: then the next one opens."""
+    """Show a disagreement, or settle it and go to the next one."""
     form = page.form(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             messages.success(request, page.settle(form.cleaned_data))
         except Refused as refused:
-            form.add_error(refused.field if isinstance(refused, Unfit) else None, str(refused))
+            form.add_error(
+                refused.field if isinstance(refused, InvalidField) else None, str(refused)
+            )
         else:
-            return redirect_onward(request, page.member, page.disagreement_key)
-    if address := page.elsewhere():
+            return redirect_to_next(request, page.member, page.disagreement_key)
+    if address := page.other_page_url():
         return redirect(address)
-    frame = context_of_frame(request, page.member, page.narrative, page.disagreement_key)
+    frame = frame_context(request, page.member, page.narrative, page.disagreement_key)
     context = {**frame, **page.context(request, frame), "form": form}
     open_now = context["differs"] and not context["decision"]
     context["adoptable"] = open_now and page.can_settle(context)
@@ -258,28 +261,28 @@ def show_or_settle(request: PageRequest, page: Page) -> HttpResponse:
 
 
 def withdraw(request: PageRequest, page: Page) -> HttpResponse:
-    """Take a decision back, and show what people differ on again."""
+    """Withdraw a decision, and show the disagreement again."""
     try:
         page.withdraw()
     except Refused as refused:
         messages.error(request, str(refused))
     else:
         messages.success(request, _("The decision is withdrawn; people differ here again."))
-    return redirect(url_of(page.disagreement_key, asked_in(request.GET)))
+    return redirect(disagreement_url(page.disagreement_key, filter_in(request.GET)))
 
 
-def redirect_onward(
+def redirect_to_next(
     request: PageRequest, member: Membership, disagreement_key: DisagreementKey
 ) -> HttpResponse:
-    """Go on after settling: to the next one of those asked for, or to the list at its end."""
-    asked = asked_in(request.GET)
-    # What the page offered as the next one, if nobody has settled it meanwhile: to look for it anew
-    # is to go through everything that people said.
-    offered = key_in(request.POST.get("next", ""))
+    """Redirect after settling: to the next disagreement of the filter, else to the list."""
+    asked = filter_in(request.GET)
+    # The next one that the page offered, if it is still open: searching for the next one again
+    # means reading all answers.
+    offered = parse_position(request.POST.get("next", ""))
     if offered is not None and is_open(member, offered.disagreement_key):
-        return redirect(url_of(offered.disagreement_key, asked))
-    wanted = WantedForm(member, asked).wanted()
-    onward = following(member, wanted, key_of(member, wanted, disagreement_key))
+        return redirect(disagreement_url(offered.disagreement_key, asked))
+    filters = QueueFilterForm(member, asked).queue_filter()
+    onward = next_disagreement(member, filters, position_of(member, filters, disagreement_key))
     if onward is not None and onward.disagreement_key != disagreement_key:
-        return redirect(url_of(onward.disagreement_key, asked))
+        return redirect(disagreement_url(onward.disagreement_key, asked))
     return redirect(list_url(member.project.slug, asked))

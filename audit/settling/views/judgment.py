@@ -17,27 +17,27 @@ from audit.settling.forms import AdjudicationForm
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.statements import Judges, flags_on, judges_of
 from audit.settling.views import frame as pages
-from audit.settling.views.rejudge import sending_back
+from audit.settling.views.rejudge import rejudge_context
 from base import keymap
 from base.page_request import PageRequest
 
 
 @require_http_methods(["GET", "POST"])
 def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
-    """Show what each judge said of a document, and settle it; then the next one opens."""
+    """Show every judge's answer on a document, or settle it and go to the next one."""
     found = access.judgment_disagreement(request.user, narrative, candidate)
     return pages.show_or_settle(request, JudgmentPage(found))
 
 
 @require_POST
 def adjudication_withdrawal(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
-    """Take a settling decision back and show what is disputed again."""
+    """Withdraw a settling decision, and show the disagreement again."""
     found = access.judgment_disagreement(request.user, narrative, candidate)
     return pages.withdraw(request, JudgmentPage(found))
 
 
 class JudgmentPage(pages.Page):
-    """What judges said of a document."""
+    """The page of a disagreement between judges about the grade of a document."""
 
     template = "settling/disagreement.html"
     form = AdjudicationForm
@@ -48,7 +48,7 @@ class JudgmentPage(pages.Page):
         super().__init__(member, narrative, key)
 
     def settle(self, given: Mapping[str, Any]) -> str:
-        """Settle it by a grade, or as one of the judges said."""
+        """Settle it by a grade, or by adopting one judge's grade."""
         why = {"cause": given["cause"], "reason": given["reason"], "by": self.member}
         candidate = self.disagreement.candidate
         if given["adopt"] is not None:
@@ -64,14 +64,14 @@ class JudgmentPage(pages.Page):
         }
 
     def withdraw(self) -> None:
-        """Take the decision that stands back."""
+        """Withdraw the current decision."""
         standing = access.adjudication(self.disagreement)
         adjudication.withdraw_adjudication(adjudication=standing, by=self.member)
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
-        """The document with every answer, the verdicts, the flags and the decisions."""
+        """Return the document with every answer, the verdicts, the flags and the decisions."""
         judges = judges_of(self.disagreement, frame["naming"])
-        document = pages.context_of_document(self.disagreement)
+        document = pages.document_context(self.disagreement)
         grades = list(self.member.project.grades.order_by("value"))
         labels = {grade.value: grade.name for grade in grades}
         voices = [
@@ -79,12 +79,12 @@ class JudgmentPage(pages.Page):
                 one.relevance,
                 labels.get(one.relevance, ""),
                 one.pk,
-                pages.answers_of(one, judges.names, document, frame),
+                pages.voice_of(one, judges.names, document, frame),
             )
             for one in judges.people
         ]
         keys = keymap.keys_for(request.user)
-        grade_keys = keymap.grade_keys(grades, keymap.on_page("settle", keys))
+        grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("settle", keys))
         somebody = _("Somebody")
         decisions = pages.list_decisions(
             Adjudication.objects.filter(
@@ -101,7 +101,7 @@ class JudgmentPage(pages.Page):
             "grade_keys": grade_keys,
             "answers": pages.group_answers(voices, keys, grade_keys.values()),
             "verdicts": _verdicts(judges),
-            **sending_back(request, self.disagreement, judges.people, judges.names),
+            **rejudge_context(request, self.disagreement, judges.people, judges.names),
             "machines": judges.machines,
             "flags": [
                 {
@@ -118,11 +118,11 @@ class JudgmentPage(pages.Page):
 
 
 def _verdicts(judges: Judges) -> list[dict[str, Any]]:
-    """What each judgment says of each condition (None: nothing), those they differ on first."""
-    said: dict[Condition, dict[int, Verdict]] = {}
+    """Return each judgment's verdict (or None) on each condition, disputed conditions first."""
+    verdicts_on: dict[Condition, dict[int, Verdict]] = {}
     for judgment in judges.people:
         for verdict in judgment.verdicts.all():
-            said.setdefault(verdict.condition, {})[judgment.pk] = verdict
+            verdicts_on.setdefault(verdict.condition, {})[judgment.pk] = verdict
     rows = [
         {
             "condition": condition,
@@ -130,6 +130,6 @@ def _verdicts(judges: Judges) -> list[dict[str, Any]]:
             "names": list(judges.names.values()),
             "differs": len({verdict.answer for verdict in verdicts.values()}) > 1,
         }
-        for condition, verdicts in sorted(said.items(), key=lambda one: one[0].number)
+        for condition, verdicts in sorted(verdicts_on.items(), key=lambda one: one[0].number)
     ]
     return sorted(rows, key=lambda row: not row["differs"])

@@ -1,4 +1,4 @@
-"""The decision that a lead made last, which one key takes back."""
+"""A lead's latest decision, which one key withdraws."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from audit.reviews.models import Decision
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.views.addresses import withdrawal_url
 
-# For how long the pages offer to take a decision back with one key; later its own page does.
+# For how long all pages offer to withdraw a decision with one key; later only its own page does.
 UNDO_OFFERED = timedelta(hours=1)
 
 
 def last_decision(member: Membership) -> dict[str, Any] | None:
-    """What this lead settled last, if that is not long ago: one key takes it back."""
+    """Return this lead's latest decision if it is recent, so that one key can withdraw it."""
     recent = {"at__gt": timezone.now() - UNDO_OFFERED}
     judged = _newest(
         Adjudication.objects.current().filter(by=member, **recent),
@@ -57,12 +57,12 @@ def last_decision(member: Membership) -> dict[str, Any] | None:
     if checked is not None:
         item = checked.item
         about = [item.candidate, item.narrative]
-        found.append((checked.at, key_of_label(item), about, value_of(checked)))
+        found.append((checked.at, key_of_label(item), about, check_value(checked)))
     if not found:
         return None
     at, key, about, outcome = max(found, key=lambda one: one[0])
     if judged is not None and judged.batch and key.kind is Kind.JUDGMENT:
-        # One undo takes back all that was settled with one press.
+        # One undo withdraws the whole batch.
         url = reverse("audit:batch_withdrawal", args=[member.project.slug, judged.batch])
         return {"at": at, "url": url, "what": _("many documents together"), "outcome": ""}
     *documents, narrative = about
@@ -79,6 +79,6 @@ def key_of_label(item: SampleItem) -> DisagreementKey:
     return DisagreementKey(Kind.CHECK, item.narrative_id, item.candidate_id, item.pk)
 
 
-def value_of(check: Check) -> int | str:
-    """What someone said of a label, in a sentence."""
-    return _("not to be judged") if check.relevance is None else check.relevance
+def check_value(check: Check) -> int | str:
+    """Return a check's grade, or the words for "cannot judge", for use in a sentence."""
+    return _("“cannot judge”") if check.relevance is None else check.relevance

@@ -1,4 +1,4 @@
-"""Looking up who answered what in a disagreement."""
+"""Revealing who gave which answer in a disagreement."""
 
 from __future__ import annotations
 
@@ -15,14 +15,20 @@ from audit.reviews import access as reviews_access
 from audit.settling import access
 from audit.settling.queue_filters import Kind
 from audit.settling.reveals import reveal_names
-from audit.settling.views.addresses import asked_in, key_revealed, key_sent, list_url, url_of
+from audit.settling.views.addresses import (
+    disagreement_of_form,
+    disagreement_url,
+    filter_in,
+    list_url,
+    revealed_disagreement,
+)
 from base.errors import Refused
 from base.page_request import PageRequest
 
 
 @require_POST
 def reveal_judges(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
-    """Show the lead who judged a document; that they looked is kept."""
+    """Reveal to the lead who judged a document, and record that."""
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     return _reveal(
         request,
@@ -34,28 +40,30 @@ def reveal_judges(request: PageRequest, narrative: int, candidate: int) -> HttpR
 
 @require_POST
 def reveal_auditors(request: PageRequest, narrative: int) -> HttpResponse:
-    """Show the lead who reviewed an instruction; that they looked is kept."""
+    """Reveal to the lead who reviewed an instruction, and record that."""
     member, version = reviews_access.review_disagreement(request.user, narrative)
     return _reveal(request, member, narrative=version)
 
 
 @require_POST
 def reveal_checkers(request: PageRequest, pk: int) -> HttpResponse:
-    """Show the lead who checked a label; that they looked is kept."""
+    """Reveal to the lead who checked a label, and record that."""
     disagreement, item = access.check_disagreement(request.user, pk)
     return _reveal(request, disagreement.member, narrative=disagreement.narrative, item=item)
 
 
 def _reveal(request: PageRequest, member: Membership, **about: Any) -> HttpResponse:
-    """Keep it, and go back to the page it was asked on."""
+    """Record the reveal, and redirect to the page that the form was on."""
     try:
         revealed = reveal_names(by=member, **about)
     except Refused as refused:
         messages.error(request, str(refused))
-        return redirect(list_url(member.project.slug, asked_in(request.GET)))
-    messages.info(request, _("The names are shown to you. That you looked is kept."))
-    disagreement_key = key_revealed(revealed)
+        return redirect(list_url(member.project.slug, filter_in(request.GET)))
+    messages.info(request, _("You now see the names. It is recorded that you looked."))
+    disagreement_key = revealed_disagreement(revealed)
     if disagreement_key.kind is Kind.JUDGMENT:
-        # Of a document's judgments, or of one condition of it.
-        disagreement_key = key_sent(request, disagreement_key.narrative, disagreement_key.candidate)
-    return redirect(url_of(disagreement_key, asked_in(request.GET)))
+        # The form may have been on the page of one condition of the document.
+        disagreement_key = disagreement_of_form(
+            request, disagreement_key.narrative, disagreement_key.candidate
+        )
+    return redirect(disagreement_url(disagreement_key, filter_in(request.GET)))

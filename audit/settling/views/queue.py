@@ -1,4 +1,4 @@
-"""The queue of disagreements as a list, and who looked up who said what."""
+"""The list of disagreements, and the list of reveals."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ from annotate.judgments.blindness import BLIND_TASKS
 from annotate.judgments.models import RejudgeRequest
 from annotate.judgments.work_left import open_assignments
 from annotate.projects import access as annotate_access
-from audit.settling.forms import WantedForm
+from audit.settling.forms import QueueFilterForm
 from audit.settling.models import Reveal
-from audit.settling.queue import PAGE_SIZE, counts, page
-from audit.settling.queue_filters import Kind, Order, Wanted
+from audit.settling.queue import PAGE_SIZE, count_by_kind, read_page
+from audit.settling.queue_filters import Kind, Order, QueueFilter
 from audit.settling.queue_items import Item
-from audit.settling.views.addresses import asked_in, key_in, key_revealed, url_of, with_asked
+from audit.settling.views.addresses import (
+    add_filter,
+    disagreement_url,
+    filter_in,
+    parse_position,
+    revealed_disagreement,
+)
 from base.page_request import PageRequest
-from base.pagination import key
+from base.pagination import parse_key
 
-# What each kind is called as one part of the list.
+# The name of each kind in the filter of the list.
 KINDS = {
     Kind.JUDGMENT: gettext_lazy("Judgments"),
     Kind.VERDICT: gettext_lazy("Conditions"),
@@ -35,28 +41,28 @@ KINDS = {
 }
 
 
-@never_cache  # drawn before something was settled, it would show what no longer waits
+@never_cache  # a cached page would still list what was settled since
 @require_GET
 def disagreements(request: PageRequest, slug: str) -> HttpResponse:
-    """List what a project's people differ on, or what was settled."""
+    """List a project's disagreements: open, waiting for an annotator, or settled."""
     member = annotate_access.lead(request.user, slug)
-    form = WantedForm(member, request.GET)
-    wanted = form.wanted()
-    after = key_in(request.GET.get("after", ""))
-    listed = page(member, wanted, after=after, size=PAGE_SIZE)
-    asked = asked_in(request.GET)
+    form = QueueFilterForm(member, request.GET)
+    filters = form.queue_filter()
+    after = parse_position(request.GET.get("after", ""))
+    listed = read_page(member, filters, after=after, size=PAGE_SIZE)
+    asked = filter_in(request.GET)
     here = reverse("audit:disagreements", args=[slug])
     sent_back = RejudgeRequest.objects.open().filter(by__project=member.project_id).exists()
     totals = {
         state: listed.total
-        if one == wanted
-        else sum(counts(member, one).values())
+        if one == filters
+        else sum(count_by_kind(member, one).values())
         if sent_back or state != "waiting"
         else 0
         for state, one in (
-            ("open", wanted.of(settled=False, waiting=False)),
-            ("waiting", wanted.of(settled=False, waiting=True)),
-            ("settled", wanted.of(settled=True, waiting=False)),
+            ("open", filters.replaced(settled=False, waiting=False)),
+            ("waiting", filters.replaced(settled=False, waiting=True)),
+            ("settled", filters.replaced(settled=True, waiting=False)),
         )
     }
     return render(
@@ -68,29 +74,29 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             "section": "disagreements",
             "grades": list(member.project.grades.order_by("value")),
             "form": form,
-            "filtered": wanted
-            != Wanted(settled=wanted.settled, waiting=wanted.waiting, order=wanted.order),
+            "filtered": filters
+            != QueueFilter(settled=filters.settled, waiting=filters.waiting, order=filters.order),
             "rows": [_row(item, asked) for item in listed.items],
             "total": listed.total,
-            "kinds": _kinds(wanted, listed.counts, here, asked),
+            "kinds": _kinds(filters, listed.counts, here, asked),
             "totals": totals,
-            "showing": "settled" if wanted.settled else "waiting" if wanted.waiting else "open",
-            "by_effect": wanted.order is Order.EFFECT,
-            "by_measure": wanted.order is Order.MEASURE,
-            "open_url": with_asked(here, {**asked, "state": ""}),
-            "waiting_url": with_asked(here, {**asked, "state": "waiting"}),
-            "settled_url": with_asked(here, {**asked, "state": "settled"}),
-            "all_url": with_asked(here, {"state": asked.get("state", "")}),
-            "settle_many_url": with_asked(
+            "showing": "settled" if filters.settled else "waiting" if filters.waiting else "open",
+            "by_effect": filters.order is Order.EFFECT,
+            "by_measure": filters.order is Order.MEASURE,
+            "open_url": add_filter(here, {**asked, "state": ""}),
+            "waiting_url": add_filter(here, {**asked, "state": "waiting"}),
+            "settled_url": add_filter(here, {**asked, "state": "settled"}),
+            "all_url": add_filter(here, {"state": asked.get("state", "")}),
+            "settle_many_url": add_filter(
                 reverse("audit:settling_many", args=[slug]), {**asked, "kind": "", "state": ""}
             )
-            if not wanted.settled
-            and not wanted.waiting
-            and Kind.JUDGMENT in wanted.kinds
+            if not filters.settled
+            and not filters.waiting
+            and Kind.JUDGMENT in filters.kinds
             and listed.counts[Kind.JUDGMENT]
             else "",
-            "first_url": with_asked(here, asked) if after else "",
-            "next_url": with_asked(here, {**asked, "after": str(listed.after)})
+            "first_url": add_filter(here, asked) if after else "",
+            "next_url": add_filter(here, {**asked, "after": str(listed.after)})
             if listed.after
             else "",
             "words": _("%(shown)s of %(total)s shown")
@@ -100,17 +106,17 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     )
 
 
-@never_cache  # the browser's way back would say how many there were
+@never_cache  # the browser's back button would show an old number
 @require_GET
 def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
-    """Say how many there are of those asked for: the page of one does not wait for it."""
+    """Return how many match the filter; the page of a disagreement loads this separately."""
     member = annotate_access.lead(request.user, slug)
-    wanted = WantedForm(member, asked_in(request.GET)).wanted()
-    total = sum(counts(member, wanted).values())
+    filters = QueueFilterForm(member, filter_in(request.GET)).queue_filter()
+    total = sum(count_by_kind(member, filters).values())
     about = {"count": f"{total:,}"}
-    if wanted.settled:
+    if filters.settled:
         words = _("%(count)s settled") % about
-    elif wanted.waiting:
+    elif filters.waiting:
         words = _("%(count)s waiting for an annotator") % about
     else:
         words = _("%(count)s open") % about
@@ -119,9 +125,9 @@ def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def reveals(request: PageRequest, slug: str) -> HttpResponse:
-    """List who looked up who said what, newest first."""
+    """List the reveals, newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = key(request.GET.get("before", ""))
+    before = parse_key(request.GET.get("before", ""))
     found = Reveal.objects.filter(by__project=member.project_id).order_by("-pk")
     if before is not None:
         found = found.filter(pk__lt=before)
@@ -139,7 +145,9 @@ def reveals(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "disagreements",
-            "rows": [{"reveal": one, "url": url_of(key_revealed(one))} for one in rows],
+            "rows": [
+                {"reveal": one, "url": disagreement_url(revealed_disagreement(one))} for one in rows
+            ],
             "first_url": here if before else "",
             "next_url": f"{here}?before={rows[-1].pk}" if len(listed) > PAGE_SIZE else "",
             "words": _("%(count)s shown") % {"count": len(rows)},
@@ -150,7 +158,7 @@ def reveals(request: PageRequest, slug: str) -> HttpResponse:
 def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:
     return {
         "key": str(item.key),
-        "url": url_of(item.key.disagreement_key, asked),
+        "url": disagreement_url(item.key.disagreement_key, asked),
         "kind": item.key.kind.value,
         "pair": item.narrative.pair,
         "query": item.narrative.pair.query,
@@ -168,17 +176,17 @@ def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:
 
 
 def _kinds(
-    wanted: Wanted, found: dict[Kind, int], here: str, asked: dict[str, str]
+    filters: QueueFilter, found: dict[Kind, int], here: str, asked: dict[str, str]
 ) -> list[dict[str, Any]]:
-    """Each kind with how many of it fit the filter; all of them first."""
+    """Return each kind with how many of it match the filter, all kinds together first."""
     listed: list[tuple[str | Promise, int, str]] = [(_("All kinds"), sum(found.values()), "")]
     listed += [(KINDS[kind], found[kind], kind.value) for kind in Kind]
     return [
         {
             "name": name,
             "count": count,
-            "url": with_asked(here, {**asked, "kind": kind}),
-            "current": kind == (wanted.kind or ""),
+            "url": add_filter(here, {**asked, "kind": kind}),
+            "current": kind == (filters.kind or ""),
         }
         for name, count, kind in listed
     ]

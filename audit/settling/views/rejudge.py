@@ -1,4 +1,4 @@
-"""Sending a disagreement back: a lead asks whoever gave one of the answers to look again."""
+"""Sending a disagreement back: a lead asks a judge to look at their answer again."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from audit.settling import access
 from audit.settling.queue import is_open
 from audit.settling.statements import rejudge_requests_on
 from audit.settling.views.addresses import (
-    asked_in,
-    key_in,
-    key_sent,
+    add_filter,
+    disagreement_of_form,
+    disagreement_url,
+    filter_in,
     list_url,
-    url_of,
-    with_asked,
+    parse_position,
 )
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -31,16 +31,16 @@ from base.page_request import PageRequest
 
 @require_POST
 def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
-    """Ask for one answer again; then the next disagreement opens."""
+    """Ask a judge to look at their answer again, and go to the next disagreement."""
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
-    asked = asked_in(request.GET)
-    here = url_of(key_sent(request, narrative, candidate), asked)
+    asked = filter_in(request.GET)
+    here = disagreement_url(disagreement_of_form(request, narrative, candidate), asked)
     judgment = request.POST.get("judgment", "")
     if not judgment:
-        messages.error(request, _("Choose whose answer is to be looked at again."))
+        messages.error(request, _("Choose whose answer to send back."))
         return redirect(here)
     if not judgment.isdecimal() or len(judgment) > 18:
-        raise Http404("There is no such answer here.")
+        raise Http404("There is no such answer in this disagreement.")
     try:
         rejudge_requests.ask(
             judgment=access.judgment(disagreement, int(judgment)),
@@ -52,12 +52,12 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
         return redirect(here)
     messages.success(
         request,
-        _("%(doc_id)s is sent back, and waits for an annotator.")
+        _("%(doc_id)s was sent back and waits for an annotator.")
         % {"doc_id": disagreement.candidate.document.doc_id},
     )
-    offered = key_in(request.POST.get("next", ""))
+    offered = parse_position(request.POST.get("next", ""))
     if offered is not None and is_open(disagreement.member, offered.disagreement_key):
-        return redirect(url_of(offered.disagreement_key, asked))
+        return redirect(disagreement_url(offered.disagreement_key, asked))
     return redirect(list_url(disagreement.member.project.slug, asked))
 
 
@@ -65,7 +65,7 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
 def rejudge_request_withdrawal(
     request: PageRequest, narrative: int, candidate: int
 ) -> HttpResponse:
-    """Take what was asked back, and show the disagreement again."""
+    """Withdraw a rejudge request, and show the disagreement again."""
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     try:
         rejudge_requests.withdraw(
@@ -77,18 +77,22 @@ def rejudge_request_withdrawal(
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("Taken back: nobody is asked for it any more."))
-    return redirect(url_of(key_sent(request, narrative, candidate), asked_in(request.GET)))
+        messages.success(request, _("The request is withdrawn."))
+    return redirect(
+        disagreement_url(
+            disagreement_of_form(request, narrative, candidate), filter_in(request.GET)
+        )
+    )
 
 
-def sending_back(
+def rejudge_context(
     request: PageRequest,
     disagreement: access.Disagreement,
     judgments: Sequence[Judgment],
     names: Mapping[int, str],
 ) -> dict[str, Any]:
-    """What a disagreement's page has to say of looking again: who was asked and what became of it,
-    and whom one can ask. `judgments` are those of people that stand, `names` what they are called.
+    """Return what a disagreement's page shows of rejudge requests: who was asked, the answers, and
+    who can be asked. `judgments`: people's current ones; `names`: their displayed names.
     """
     rejudge_requests = list(
         rejudge_requests_on(disagreement).select_related("guideline").defer("guideline__text")
@@ -106,7 +110,7 @@ def sending_back(
     }
     keys = [disagreement.narrative.pk, disagreement.candidate.pk]
     guidelines = reverse("annotate:guidelines", args=[disagreement.member.project.slug])
-    asked = with_asked("", asked_in(request.GET))
+    asked = add_filter("", filter_in(request.GET))
     return {
         "rejudge_requests": [
             {

@@ -14,7 +14,7 @@ from audit.reviews import access, decisions
 from audit.reviews.forms import DecisionForm
 from audit.reviews.models import Decision
 from audit.reviews.passes import contrasts, passes_of, verdict_of
-from audit.reviews.views.reviews import decided_words
+from audit.reviews.views.reviews import decision_message
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.views import frame as pages
 from base.page_request import PageRequest
@@ -22,20 +22,20 @@ from base.page_request import PageRequest
 
 @require_http_methods(["GET", "POST"])
 def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
-    """Show auditors' reviews side by side where they straddle poor, and decide; then the next."""
+    """Show auditors' conflicting reviews side by side, or decide and go to the next one."""
     found = access.review_disagreement(request.user, narrative)
     return pages.show_or_settle(request, ReviewPage(*found))
 
 
 @require_POST
 def review_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
-    """Take the decision on an instruction back and show what auditors differ on again."""
+    """Withdraw the decision on an instruction, and show the disagreement again."""
     found = access.review_disagreement(request.user, narrative)
     return pages.withdraw(request, ReviewPage(*found))
 
 
 class ReviewPage(pages.Page):
-    """What auditors said of an instruction."""
+    """The page of a disagreement between auditors about an instruction."""
 
     template = "settling/review_disagreement.html"
     form = DecisionForm
@@ -51,17 +51,17 @@ class ReviewPage(pages.Page):
             reason=given["reason"],
             by=self.member,
         )
-        return decided_words(made)
+        return decision_message(made)
 
     def withdraw(self) -> None:
-        """Take the decision that stands back."""
+        """Withdraw the current decision."""
         decisions.withdraw_decision(decision=access.decision(self.narrative), by=self.member)
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
-        """The reviews of people and machines, and the decision."""
+        """Return the reviews of people and machines, and the decision."""
         passes = passes_of([self.narrative])[self.narrative.pk]
         machines = passes_of([self.narrative], machines=True)[self.narrative.pk]
-        names = frame["naming"].of(
+        names = frame["naming"].displayed(
             {one.review.auditor_id: one.review.auditor.name for one in passes}
         )
         passes.sort(key=lambda one: list(names).index(one.review.auditor_id))

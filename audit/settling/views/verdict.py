@@ -17,27 +17,27 @@ from audit.settling.forms import VerdictForm
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.statements import judges_of
 from audit.settling.views import frame as pages
-from audit.settling.views.rejudge import sending_back
+from audit.settling.views.rejudge import rejudge_context
 from base import keymap
 from base.page_request import PageRequest
 
 
 @require_http_methods(["GET", "POST"])
 def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -> HttpResponse:
-    """Show what each judge said of one condition, and settle it; then the next one opens."""
+    """Show every judge's answer to one condition, or settle it and go to the next one."""
     found = access.verdict_disagreement(request.user, condition, candidate)
     return pages.show_or_settle(request, VerdictPage(*found))
 
 
 @require_POST
 def verdict_withdrawal(request: PageRequest, condition: int, candidate: int) -> HttpResponse:
-    """Take the settling decision on a condition back and show what is disputed again."""
+    """Withdraw the settling decision on a condition, and show the disagreement again."""
     found = access.verdict_disagreement(request.user, condition, candidate)
     return pages.withdraw(request, VerdictPage(*found))
 
 
 class VerdictPage(pages.Page):
-    """What judges said of one condition of a document."""
+    """The page of a disagreement between judges about one condition of a document."""
 
     template = "settling/verdict_disagreement.html"
     form = VerdictForm
@@ -49,7 +49,7 @@ class VerdictPage(pages.Page):
         super().__init__(member, narrative, key)
 
     def settle(self, given: Mapping[str, Any]) -> str:
-        """Settle it by an answer, or as one of the judges said."""
+        """Settle it by an answer, or by adopting one judge's answer."""
         why = {"cause": given["cause"], "reason": given["reason"], "by": self.member}
         candidate = self.disagreement.candidate
         if given["adopt"] is not None:
@@ -66,14 +66,14 @@ class VerdictPage(pages.Page):
         }
 
     def withdraw(self) -> None:
-        """Take the decision that stands back."""
+        """Withdraw the current decision."""
         standing = access.condition_adjudication(self.condition, self.disagreement.candidate)
         adjudication.withdraw_adjudication(adjudication=standing, by=self.member)
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
-        """The condition and the document with every answer, and the decisions."""
+        """Return the condition and the document with every answer, and the decisions."""
         judges = judges_of(self.disagreement, frame["naming"])
-        document = pages.context_of_document(self.disagreement)
+        document = pages.document_context(self.disagreement)
         verdicts = {
             verdict.judgment_id: verdict
             for one in (*judges.people, *judges.machines)
@@ -85,7 +85,7 @@ class VerdictPage(pages.Page):
                 verdicts[one.pk].answer,
                 verdicts[one.pk].get_answer_display(),
                 verdicts[one.pk].pk,
-                pages.answers_of(one, judges.names, document, frame),
+                pages.voice_of(one, judges.names, document, frame),
             )
             for one in judges.people
             if one.pk in verdicts
@@ -112,7 +112,7 @@ class VerdictPage(pages.Page):
                 for place, answer in enumerate(Verdict.Answer, start=1)
             ],
             "answers": pages.group_answers(voices, keys, []),
-            **sending_back(request, self.disagreement, judges.people, judges.names),
+            **rejudge_context(request, self.disagreement, judges.people, judges.names),
             "machines": [
                 {"name": one.annotator.name, "verdict": verdicts[one.pk]}
                 for one in judges.machines

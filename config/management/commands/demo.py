@@ -1,4 +1,4 @@
-"""`manage.py demo`: the whole of Rejudge with the example projects, on this machine."""
+"""`manage.py demo`: all of Rejudge on this machine, with the example projects."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ ALL = "all"
 
 
 class Command(serve.Command):
-    """Serves as `serve` does, with the example project loaded and its logins shown."""
+    """Serves Rejudge like `serve`, but loads the example project and shows its logins."""
 
     help = "Serve Rejudge with the example project and print its logins, until Ctrl-C."
-    again = "bin/demo"
+    command_name = "bin/demo"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say of which kinds there are examples."""
+        """Add the option for the kind of example."""
         super().add_arguments(parser)
         parser.add_argument(
             "--kind",
             choices=[*kinds_with_examples(), ALL],
-            help="load the example of this kind as well, or of all kinds",
+            help="also load the example of this kind, or of all kinds",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Remember which kinds are asked for, and serve."""
-        asked = options.pop("kind", None)
-        self.kinds = kinds_with_examples() if asked == ALL else [asked] if asked else []
+        """Store which kinds were requested, then serve."""
+        kind = options.pop("kind", None)
+        self.kinds = kinds_with_examples() if kind == ALL else [kind] if kind else []
         super().handle(*args, **options)
 
     def prepare(self) -> None:
-        """Load the example projects where they are not there yet."""
+        """Load the example projects that do not exist yet."""
         super().prepare()
-        self.write("Looking after the example project")
+        self.write("Preparing the example project")
         self.logins = ensure_example()
         self.slugs = []
         for kind in self.kinds:
-            self.write(f"Looking after the example of {kind}")
+            self.write(f"Preparing the example of {kind}")
             self.slugs.append(ensure_example_of(kind, by=_lead()).slug)
 
     def greeting(self, url: str) -> list[str]:
-        """Say where the pages are and who may sign in."""
+        """Return lines with the URLs and the logins."""
         lines = super().greeting(url)
         for login in self.logins:
             words = f"password {login.password}" if login.password else "with its own password"
@@ -63,11 +63,11 @@ class Command(serve.Command):
 
 
 def _lead() -> User:
-    """Return the account that leads the examples of kinds."""
+    """Return the account that leads the examples of the kinds."""
     lead = User.objects.filter(username=LEAD, is_active=True).first()
     if lead is None:
         raise CommandError(
-            f"The example of a kind is led by {LEAD}, and no account of this name is open here. "
+            f"{LEAD} leads the examples of the kinds, but there is no active account of this name. "
             "Start without --kind, and make the example on the page “Try an example”."
         )
     return lead

@@ -1,4 +1,4 @@
-"""`manage.py health`: whether a part of the installation is well, for whoever watches over it."""
+"""`manage.py health`: check whether a part of the installation works."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from jobs.status import worker_status, workers
 
 
 class Command(RejudgeCommand):
-    """Ends with 0 and a sentence when all is well, else with 1 and a sentence."""
+    """Prints a sentence and exits with 0 if the part works, else with 1."""
 
-    help = "Say whether the web server answers, or whether workers take work."
+    help = "Check whether the web server answers, or whether workers take work."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what is asked about."""
+        """Add the arguments for the part to check."""
         parser.add_argument("part", choices=["web", "worker"])
         parser.add_argument(
             "--here",
             action="store_true",
-            help="ask about the worker on this machine, or in this container, alone: whether its "
-            "process is there",
+            help="only check the worker on this machine, or in this container: whether its process "
+            "is alive",
         )
         parser.add_argument(
-            "--port", type=int, default=8000, help="of the web server (%(default)s)"
+            "--port", type=int, default=8000, help="port of the web server (%(default)s)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Look, and say."""
+        """Check the part and report."""
         if options["part"] == "web":
-            self._look_at_web(options["port"])
+            self._check_web(options["port"])
         elif options["here"]:
-            self._look_at_worker_here()
+            self._check_local_worker()
         else:
-            self._look_at_workers()
+            self._check_workers()
 
-    def _look_at_web(self, port: int) -> None:
+    def _check_web(self, port: int) -> None:
         connection = HTTPConnection("127.0.0.1", port, timeout=5)
         try:
-            # Written out: to look the address up would read every page first, each time.
+            # Not reversed: that would first import every view, each time.
             connection.request("GET", "/healthz")
             status = connection.getresponse().status
         except OSError as error:
@@ -54,17 +54,17 @@ class Command(RejudgeCommand):
             raise CommandError(f"The web server answers with {status}.")
         self.stdout.write("The web server answers.")
 
-    def _look_at_worker_here(self) -> None:
-        here = socket.gethostname()
-        if not any(w.alive for w in workers() if w.name.rpartition("@")[2] == here):
-            raise CommandError(f"No worker gives a sign of life on {here}.")
-        self.stdout.write(f"A worker is there on {here}.")
+    def _check_local_worker(self) -> None:
+        hostname = socket.gethostname()
+        if not any(w.alive for w in workers() if w.name.rpartition("@")[2] == hostname):
+            raise CommandError(f"No worker is alive on {hostname}.")
+        self.stdout.write(f"A worker is alive on {hostname}.")
 
-    def _look_at_workers(self) -> None:
+    def _check_workers(self) -> None:
         status = worker_status()
         if not status.alive:
-            last = (
+            last_seen = (
                 f"; the last one was seen at {status.last_seen:%F %T}" if status.last_seen else ""
             )
-            raise CommandError(f"No worker takes work{last}.")
+            raise CommandError(f"No worker takes work{last_seen}.")
         self.stdout.write("A worker takes work.")

@@ -1,4 +1,4 @@
-"""`manage.py prepare`: what has to be done once after each change of version."""
+"""`manage.py prepare`: the steps needed once after each change of version."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from django.db.migrations.executor import MigrationExecutor
 from base.commands import RejudgeCommand
 from config.static import collect_static
 
-A_DAY = 24 * 60 * 60.0
+DAY_SECONDS = 24 * 60 * 60.0
 
 
 class Command(RejudgeCommand):
-    """Brings the database and the static files up to date; does nothing where they are."""
+    """Brings the database and the static files up to date, if they are not."""
 
     help = "Bring the database and the static files up to date."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Prepare."""
+        """Run `prepare`."""
         self.prepare()
 
     def prepare(self) -> None:
         """Bring the database and the static files up to date."""
-        # What people judge is for this account's eyes only, whatever the folder's own rights are.
+        # Only this system account may read the data, whatever the folder's permissions are.
         os.umask(0o077)
         self.write(f"Data is kept in {settings.DATA}")
         executor = MigrationExecutor(connection)
@@ -39,22 +39,22 @@ class Command(RejudgeCommand):
             self.write("Bringing the database up to date")
             call_command("migrate", interactive=False, verbosity=0)
         connection.close()
-        tidy_scratch()
+        delete_old_scratch_files()
         if collect_static():
             self.write("Collected the static files")
 
     def write(self, line: str) -> None:
-        """Print one line at once, also into a pipe."""
+        """Print one line and flush it, so that it also passes through a pipe at once."""
         self.stdout.write(line)
         self.stdout.flush()
 
 
-def tidy_scratch(*, now: float | None = None) -> None:
-    """Take away what killed processes left on its way: whatever has not changed for a day."""
-    for left in Path(settings.SCRATCH).iterdir():
+def delete_old_scratch_files(*, now: float | None = None) -> None:
+    """Delete temporary files of killed processes: those that have not changed for a day."""
+    for path in Path(settings.SCRATCH).iterdir():
         with contextlib.suppress(FileNotFoundError):
-            if left.lstat().st_mtime < (now or time.time()) - A_DAY:
-                if left.is_dir() and not left.is_symlink():
-                    shutil.rmtree(left)
+            if path.lstat().st_mtime < (now or time.time()) - DAY_SECONDS:
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
                 else:
-                    left.unlink()
+                    path.unlink()

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the web server and the worker, started and stopped as one."""
+"""`manage.py serve`: the web server and the worker, started and stopped together."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from config.management.commands import prepare
-from config.supervisor import Program, port_is_free
+from config.supervisor import Program, is_port_free
 
 
 class Command(prepare.Command):
     """Brings everything up to date, then serves until Ctrl-C."""
 
     help = "Serve Rejudge: the web server and the background worker together, until Ctrl-C."
-    again = "manage.py serve"
+    command_name = "manage.py serve"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say where to listen and with how many processes."""
+        """Add the options for the address, the port and the number of processes."""
         parser.add_argument(
-            "--host", default="127.0.0.1", help="address to listen at (%(default)s)"
+            "--host", default="127.0.0.1", help="address to listen on (%(default)s)"
         )
         parser.add_argument("--port", type=int, default=8000, help="port (%(default)s)")
         parser.add_argument(
@@ -34,22 +34,22 @@ class Command(prepare.Command):
         parser.add_argument(
             "--only",
             choices=["web", "worker", "beat"],
-            help="become this program and nothing else: for a container of its own, "
-            "after `manage.py prepare` and beside the other two",
+            help="run only this program, in a container of its own, after `manage.py prepare` and "
+            "beside the other two",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Prepare, then supervise; or become one of the programs."""
+        """Prepare and supervise the programs, or become one of them."""
         host, port = options["host"], options["port"]
-        # Large things on their way lie with the data: /tmp is often memory, and small.
+        # Large temporary files belong in the data folder: /tmp is often in memory, and small.
         os.environ.setdefault("TMPDIR", str(settings.SCRATCH))
         web = web_command(host, port, options["web_workers"])
         if options.get("only"):
             worker = worker_command(options["job_workers"], schedule=False)
-            become({"web": web, "worker": worker, "beat": beat_command()}[options["only"]])
-        if not port_is_free(host, port):
+            exec_program({"web": web, "worker": worker, "beat": beat_command()}[options["only"]])
+        if not is_port_free(host, port):
             raise CommandError(
-                f"Port {port} is in use. Choose another: {self.again} --port {port + 1}"
+                f"Port {port} is in use. Choose another: {self.command_name} --port {port + 1}"
             )
         self.prepare()
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
@@ -62,25 +62,27 @@ class Command(prepare.Command):
         )
 
     def greeting(self, url: str) -> list[str]:
-        """Say where the pages are."""
+        """Return the lines to print once the web server answers."""
         return [f"Rejudge is at {url}   (Ctrl-C stops it)"]
 
 
 def supervise(programs: list[Program], *, host: str, port: int, greeting: list[str]) -> None:
-    """Become the supervisor of `programs`: a process that holds nothing of what was needed until
-    here. What it shall do goes through a pipe, for the greeting may hold passwords.
+    """Become the supervisor of `programs`.
+
+    This replaces the process, which frees its memory. The plan is passed through a pipe, not on the
+    command line, because the greeting may contain passwords.
     """
-    told = {"programs": programs, "host": host, "port": port, "greeting": greeting}
+    plan = {"programs": programs, "host": host, "port": port, "greeting": greeting}
     reader, writer = os.pipe()
-    os.write(writer, json.dumps(told).encode())
+    os.write(writer, json.dumps(plan).encode())
     os.close(writer)
     os.set_inheritable(reader, True)
-    # A few threads take turns; a heap for each of them would only keep what none of them needs.
+    # A few threads take turns; a separate heap for each would only keep unused memory.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     os.environ.update(
         {"REJUDGE_SUPERVISED": "1", "PYTHONUNBUFFERED": "1", "CELERY_SKIP_CHECKS": "1"}
     )
-    become([sys.executable, "-m", "config.supervisor", str(reader)])
+    exec_program([sys.executable, "-m", "config.supervisor", str(reader)])
 
 
 def web_command(host: str, port: int, workers: int) -> list[str]:
@@ -91,9 +93,9 @@ def web_command(host: str, port: int, workers: int) -> list[str]:
 def worker_command(concurrency: int, *, schedule: bool = True) -> list[str]:
     """Return the command line of a worker.
 
-    By default the one beside the web server: with the schedule inside it, and its jobs in threads,
-    for a process each would take as much memory as all the pages. Without `schedule` one of its
-    own, with a process for each job.
+    By default, of the one beside the web server: it includes the schedule and runs jobs in threads,
+    because a process for each job would take as much memory as the whole web server. Without
+    `schedule`, of a separate worker with a process for each job.
     """
     return [
         *(sys.executable, "-W", "ignore:You're running the worker with superuser"),
@@ -103,14 +105,14 @@ def worker_command(concurrency: int, *, schedule: bool = True) -> list[str]:
 
 
 def beat_command() -> list[str]:
-    """Return the command line of the schedule alone; one of it is enough for many workers."""
+    """Return the command line of the schedule alone; one is enough for many workers."""
     return [
         *(sys.executable, "-m", "celery", "--quiet", "--app", "config.celery", "beat"),
         *("--loglevel", "INFO", "--pidfile", ""),
     ]
 
 
-def become(argv: list[str]) -> None:
-    """Replace this process, so that signals reach the program itself."""
+def exec_program(argv: list[str]) -> None:
+    """Replace this process with the program, so that signals reach it directly."""
     os.chdir(settings.BASE_DIR)
     os.execv(argv[0], argv)

@@ -1,4 +1,4 @@
-"""`manage.py status`: workers, what waits, what runs and what failed, as the page has it."""
+"""`manage.py status`: workers, queues, running and failed jobs, as on the status page."""
 
 from __future__ import annotations
 
@@ -18,53 +18,57 @@ from jobs.status import worker_status, workers
 
 
 class Command(RejudgeCommand):
-    """Ends with 0 when work gets done, else with 1."""
+    """Exits with 0 if jobs are being done, else with 1."""
 
     help = (
-        "Show workers, what waits, what runs and what failed. Ends with 1 where no worker takes "
-        "work, the broker is away, or the database is older than the code."
+        "Show workers, queues, running jobs and failed jobs. Exits with 1 if no worker takes work, "
+        "the broker does not answer, or the database is older than the code."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say in which form, or which job is to be done again."""
+        """Add the options for the output, and for the job to retry."""
         parser.add_argument("--json", action="store_true", help="as JSON, for programs")
         parser.add_argument(
-            "--failed", type=int, default=10, metavar="N", help="failed jobs shown (%(default)s)"
+            "--failed",
+            type=int,
+            default=10,
+            metavar="N",
+            help="number of failed jobs to show (%(default)s)",
         )
         parser.add_argument(
             "--retry",
             nargs=2,
             metavar=("KIND", "NUMBER"),
-            help="let a job that failed be done again, as in --retry exporters.export 7",
+            help="retry a failed job, as in --retry exporters.export 7",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Show, or let a job be done again."""
+        """Show the status, or retry a job."""
         if options["retry"]:
             self._retry(*options["retry"])
             return
-        found = _found(options["failed"])
-        self.stdout.write(json.dumps(found, indent=2) if options["json"] else _as_text(found))
-        if not (found["workers"]["take_work"] and found["broker"]["up"]) or found["unapplied"]:
+        status = _read_status(options["failed"])
+        self.stdout.write(json.dumps(status, indent=2) if options["json"] else _as_text(status))
+        if not (status["workers"]["take_work"] and status["broker"]["up"]) or status["unapplied"]:
             raise SystemExit(1)
 
     def _retry(self, label: str, number: str) -> None:
-        job = installation_status.find(label, int(number)) if number.isdecimal() else None
+        job = installation_status.find_job(label, int(number)) if number.isdecimal() else None
         if job is None:
             raise CommandError(f"There is no job {label} {number}.")
         try:
-            installation_status.try_again(job=job, by=None)
-        except queue.NotAgain as no:
+            installation_status.retry_job(job=job, by=None)
+        except queue.CannotRetry as no:
             raise CommandError(str(no)) from no
         self.stdout.write(f"{label} {number} waits for a worker.")
 
 
-def _found(failed: int) -> dict[str, Any]:
+def _read_status(failed: int) -> dict[str, Any]:
     now = timezone.now()
-    messages = installation_status.messages()
-    unapplied = installation_status.unapplied()
+    messages = installation_status.count_messages()
+    unapplied = installation_status.unapplied_migrations()
     if unapplied:
-        # What the code would read is not there yet.
+        # The tables that the rest would read may not exist yet.
         return {
             "unapplied": unapplied,
             "broker": {"up": messages is not None, "messages": messages},
@@ -91,8 +95,8 @@ def _found(failed: int) -> dict[str, Any]:
         "queues": [
             {**row._asdict(), "oldest": _iso(row.oldest)} for row in installation_status.queues()
         ],
-        "running": [_job(job) for job in installation_status.running()],
-        "failed": [_job(job) for job in installation_status.failed(size=failed)[0]],
+        "running": [_job(job) for job in installation_status.running_jobs()],
+        "failed": [_job(job) for job in installation_status.failed_jobs(size=failed)[0]],
     }
 
 
@@ -115,46 +119,46 @@ def _job(job: Job) -> dict[str, Any]:
     }
 
 
-def _iso(moment: datetime | None) -> str | None:
-    return moment.isoformat(timespec="seconds") if moment else None
+def _iso(time: datetime | None) -> str | None:
+    return time.isoformat(timespec="seconds") if time else None
 
 
-def _as_text(found: dict[str, Any]) -> str:
+def _as_text(status: dict[str, Any]) -> str:
     lines = []
-    if found["unapplied"]:
+    if status["unapplied"]:
         lines.append("The database is older than the code. Run: manage.py prepare")
-    broker = found["broker"]
+    broker = status["broker"]
     if broker["up"]:
-        lines.append(f"Broker   answers; {broker['messages']:,} messages wait")
+        lines.append(f"Broker   answers; {broker['messages']:,} messages waiting")
     else:
         lines.append("Broker   does not answer")
     lines.append(
-        "Workers  take work" if found["workers"]["take_work"] else "Workers  none takes work"
+        "Workers  take work" if status["workers"]["take_work"] else "Workers  do not take work"
     )
     lines += [
-        f"  {worker['name']}: {'there' if worker['alive'] else 'silent'}, last sign of life "
-        f"{worker['seen_at']}, took work {worker['took_at'] or 'never yet'}"
-        for worker in found["workers"]["seen"]
+        f"  {worker['name']}: {'alive' if worker['alive'] else 'silent'}, last seen "
+        f"{worker['seen_at']}, last took work {worker['took_at'] or 'never'}"
+        for worker in status["workers"]["seen"]
     ]
-    for row in found["queues"]:
+    for row in status["queues"]:
         since = f" since {row['oldest']}" if row["oldest"] else ""
         lines.append(
             f"{row['name']}: {row['waiting']:,} waiting{since}, {row['running']:,} running, "
             f"{row['failed']:,} failed"
         )
-    for job in found["running"]:
-        of = f" of {job['total']:,}" if job["total"] else ""
-        lines.append(f"Running  {_named(job)}: {job['step']}, {job['done']:,}{of}")
-    for job in found["failed"]:
+    for job in status["running"]:
+        of_total = f" of {job['total']:,}" if job["total"] else ""
+        lines.append(f"Running  {_job_title(job)}: {job['step']}, {job['done']:,}{of_total}")
+    for job in status["failed"]:
         lines += [
-            f"Failed   {_named(job)}, {job['finished_at']}",
+            f"Failed   {_job_title(job)}, {job['finished_at']}",
             f"         {job['error']}",
-            f"         again: manage.py status --retry {job['kind']} {job['number']}",
+            f"         retry: manage.py status --retry {job['kind']} {job['number']}",
         ]
     return "\n".join(lines)
 
 
-def _named(job: dict[str, Any]) -> str:
+def _job_title(job: dict[str, Any]) -> str:
     where = f" in {job['project']}" if job["project"] else ""
-    by = f", asked for by {job['asked_by']}" if job["asked_by"] else ""
+    by = f", requested by {job['asked_by']}" if job["asked_by"] else ""
     return f"{job['kind']} {job['number']} ({job['about']}){where}{by}"

@@ -1,1 +1,1 @@
-"""Layouts: folders that the field's tools load, of the pairs that a project publishes."""
+"""Layouts: folders with a project's published pairs, in shapes that the field's tools load."""

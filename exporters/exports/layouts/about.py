@@ -1,7 +1,7 @@
-"""about.json: how a published set was judged, for all layouts the same.
+"""about.json: how a published set was judged. The same in all layouts.
 
-Guidelines, grades, how far people agree, what checks of claimed labels found, and who judged: by
-numbers, and by name only those who agreed to it.
+It holds guidelines, grades, agreement of people, results of label checks, and annotators: as
+numbers, and by name only those who agreed to be named.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from exporters.exports import naming
 from exporters.exports.files import Writer
 
 NAME = "about.json"
-# Of the intervals of people's agreement, so that the same rows give the same bytes.
+# For the intervals of people's agreement. Fixed, so that the same rows give the same bytes.
 SEED, RESAMPLES = 17, 1_000
 COEFFICIENTS = ("alpha_ordinal", "percent")
 
 
 class Annotator(TypedDict):
-    """A person who judged: a number, how many judgments stand, and the name where they agreed."""
+    """An annotator: number, count of current judgments, and name if they agreed to be named."""
 
     annotator: int
     name: str | None
@@ -33,7 +33,7 @@ class Annotator(TypedDict):
 
 
 class Coefficient(TypedDict):
-    """One figure of agreement. Without a value `note` says why; so does `interval_note`."""
+    """One coefficient of agreement; the notes say why it has no value or no interval."""
 
     name: str
     value: float | None
@@ -43,7 +43,7 @@ class Coefficient(TypedDict):
 
 
 class Agreement(TypedDict):
-    """How far people agree, and on what it was computed."""
+    """Agreement of people, and the size of the data."""
 
     units: int
     ratings: int
@@ -52,7 +52,7 @@ class Agreement(TypedDict):
 
 
 class About(TypedDict):
-    """What about.json holds."""
+    """The content of about.json."""
 
     guidelines: dict[str, Any] | None
     grades: list[dict[str, Any]]
@@ -79,12 +79,12 @@ def about(project: Project) -> About:
 
 
 def annotators(project: Project) -> list[Annotator]:
-    """Return the people with judgments that stand, by their numbers."""
+    """Return the people with current judgments, ordered by their numbers."""
     stands = Q(judgments__superseded_at=None, judgments__text_replaced_at=None)
     people = Membership.objects.people().filter(project=project)
     found = people.annotate(n=Count("judgments", filter=stands)).filter(n__gt=0)
     rows = found.values_list("pk", "name", "named_at", "n")
-    number_of = naming.numbers(project)
+    number_of = naming.number_people(project)
     return sorted(
         (
             Annotator(annotator=number_of[pk], name=name if named_at else None, judgments=n)
@@ -95,7 +95,7 @@ def annotators(project: Project) -> list[Annotator]:
 
 
 def agreement(project: Project) -> Agreement | None:
-    """Return how far people agree on grades, or None where no document was judged by two."""
+    """Return people's agreement on grades, or None if no document was judged by two."""
     everyone: dict[str, Any] = agreement_of(project, seed=SEED, resamples=RESAMPLES, by=())[
         "judgments"
     ]["all"]

@@ -1,4 +1,4 @@
-"""Which conditions each document meets, for the layouts whose records are made of conditions."""
+"""Which conditions each document meets, for layouts whose records consist of conditions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from annotate.pairs.models import Narrative
 from exporters.exports import conditions
-from exporters.exports.conditions import Asked, Document
+from exporters.exports.conditions import AnsweredCondition, DocumentConditions
 from exporters.exports.layouts.published import Published
 from exporters.exports.selection import Pair
 
@@ -17,25 +17,27 @@ MET, NOT_MET = "met", "not_met"
 
 
 class Answers(NamedTuple):
-    """What is answered of one document: an answer for each condition of the narrative, in order.
+    """The answers for one document: one for each condition of the narrative, in order.
 
-    `of_people` says whether people agree on every one; else some are what a machine claims.
+    `of_people`: whether people agree on all of them; otherwise a machine claims some.
     """
 
-    conditions: tuple[Asked, ...]
+    conditions: tuple[AnsweredCondition, ...]
     answers: tuple[str, ...]
     of_people: bool
 
     @property
     def broken(self) -> frozenset[int]:
-        """The numbers of the conditions that it does not meet."""
+        """Return the numbers of the conditions that the document does not meet."""
         return frozenset(n for n, answer in enumerate(self.answers, 1) if answer == NOT_MET)
 
 
-def by_pair(published: Published, of: list[Pair]) -> Iterator[tuple[Pair, dict[str, Answers]]]:
-    """Yield these pairs with the documents of which every condition is answered, by doc_id.
+def answers_by_pair(
+    published: Published, of: list[Pair]
+) -> Iterator[tuple[Pair, dict[str, Answers]]]:
+    """Yield these pairs with the documents that have an answer for every condition, by doc_id.
 
-    A pair without such a document is left out. People's answers stand before a machine's.
+    A pair without such a document is left out. People's answers take precedence over a machine's.
     """
     by_id = {pair.pair_id: pair for pair in of}
     walked = conditions.documents(published.project, of)
@@ -49,7 +51,7 @@ def by_pair(published: Published, of: list[Pair]) -> Iterator[tuple[Pair, dict[s
             yield by_id[pair_id], found
 
 
-def _answers(document: Document) -> Answers | None:
+def _answers(document: DocumentConditions) -> Answers | None:
     found = [_answer(one) for one in document.conditions]
     if not all(answer in (MET, NOT_MET) for answer in found):
         return None
@@ -60,8 +62,8 @@ def _answers(document: Document) -> Answers | None:
     )
 
 
-def _answer(asked: Asked) -> str | None:
-    """Return what people agree on; where none has answered, what the machine claims."""
+def _answer(asked: AnsweredCondition) -> str | None:
+    """Return people's agreed answer, or the machine's claim if nobody has answered."""
     if asked.agreed is not None or asked.state == "disputed":
         return asked.agreed
     return next((one.answer for one in asked.answers if one.machine), None)

@@ -1,6 +1,6 @@
 """The layout `beir`: corpus, queries, and a split of qrels for each side.
 
-Shape: BEIR 2.2, GenericDataLoader. It has no field for instructions.
+Shape: BEIR 2.2, GenericDataLoader. BEIR has no field for instructions.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from exporters.exports.progress import Report
 
 SPLITS = {"original": ORIGINAL, "changed": ALTERED, "reversed": REVERSED}
 HEADER = ("query-id", "corpus-id", "score")
-# Tools differ in how they read a quotation mark in a table.
+# Tools read quotation marks in a table differently.
 SHAPE = Shape(refuses='"')
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the folder. A pair's queries are its id with -og, -changed and -reversed."""
+    """Write the folder. The ids of a pair's queries are its id plus -og, -changed or -reversed."""
     published = gather(project, report, SHAPE)
     rows.write_corpus(published, into, passages=True)
     _write_queries(published, into)
@@ -52,7 +52,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
                 if row.after is not None:
                     changed.write(rows.table_line(after, row.doc_id, row.after))
             for query_id in (og, after):
-                rows.put(ranked, {"query-id": query_id, "corpus-ids": [row.doc_id for row in pool]})
+                rows.write_json_line(
+                    ranked, {"query-id": query_id, "corpus-ids": [row.doc_id for row in pool]}
+                )
     if published.pairs[REVERSED]:
         holds = "The relevance under the reversed narratives."
         with into.file("qrels/reversed.tsv", holds) as stream:
@@ -68,7 +70,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def _write_queries(published: Published, into: Writer) -> None:
-    """Write a query for each side of each pair, with the narrative behind it if that is wanted."""
+    """Write a query for each side of each pair, with the narrative appended if settings say so."""
     appended = published.publication.instructions_in_queries
     holds = "The query of each side of each pair" + (", with its narrative." if appended else ".")
     with into.file(rows.QUERIES, holds) as stream:
@@ -78,4 +80,6 @@ def _write_queries(published: Published, into: Writer) -> None:
                 text = rows.query_text(pair)
                 if appended and narrative:
                     text = f"{text} {narrative}"
-                rows.put(stream, {"_id": pair.pair_id + rows.SUFFIXES[side], "text": text})
+                rows.write_json_line(
+                    stream, {"_id": pair.pair_id + rows.SUFFIXES[side], "text": text}
+                )

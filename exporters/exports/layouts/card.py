@@ -1,4 +1,4 @@
-"""README.md of a data set: the configs that `datasets` reads, and the dataset card."""
+"""README.md of a data set: the configs for `datasets`, and the dataset card."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from exporters.exports.layouts.facts import EVERYWHERE, warnings_of
 from exporters.exports.layouts.published import ALTERED, Published
 from exporters.exports.layouts.rows import yaml_text
 
-# Documents up to which a data set is of a size, as the hub names it.
+# The hub's size categories, with the number of documents below which each applies.
 SIZES = (
     (1_000, "n<1K"),
     (10_000, "1K<n<10K"),
@@ -22,7 +22,7 @@ SIZES = (
     (10_000_000, "1M<n<10M"),
 )
 LARGEST = "10M<n<100M"
-# Licences that the hub knows by these names.
+# Names of licences that the hub knows.
 LICENCES = {
     "mit",
     "apache-2.0",
@@ -48,7 +48,7 @@ TWICE = (
 
 
 class Part(NamedTuple):
-    """One config with the size of its file."""
+    """One config of a data set, with the size of its file."""
 
     name: str
     split: str
@@ -59,7 +59,7 @@ class Part(NamedTuple):
 
 
 def short(published: Published, parts: list[Part]) -> str:
-    """Return the README of the layout `mteb`: its configs, and how the task is run."""
+    """Return the README of the layout `mteb`: its configs, and how to run the task."""
     head = ["---", *_configs(parts), "---"]
     project = published.project
     about = (
@@ -76,7 +76,7 @@ def short(published: Published, parts: list[Part]) -> str:
 
 
 def full(published: Published, parts: list[Part]) -> str:
-    """Return the dataset card: what it holds, how it was made, how far people agree, its limits."""
+    """Return the dataset card: content, process of judging, agreement, known limits."""
     head = ["---", *_metadata(published, parts), *_configs(parts), *_dataset_info(parts), "---"]
     sections = [
         f"# {published.project.name}",

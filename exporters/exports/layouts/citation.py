@@ -1,6 +1,6 @@
-"""How a published set is cited: CITATION.cff, and .zenodo.json for a DOI.
+"""The layout `citation`: CITATION.cff, and .zenodo.json for a DOI.
 
-DataCite asks for creator, title, publisher, year and resource type; each comes from the project's
+DataCite requires creator, title, publisher, year and resource type; they come from the project's
 publication settings.
 """
 
@@ -21,7 +21,7 @@ CFF, ZENODO = "CITATION.cff", ".zenodo.json"
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write both files. Raises ValueError where a part that a DOI needs is not set."""
+    """Write both files. Raises ValueError if a setting that a DOI needs is missing."""
     published = gather(project, report)
     if lacking := missing(published.publication):
         raise ValueError(
@@ -32,7 +32,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def missing(publication: Publication) -> list[str]:
-    """Return what a DOI needs and the publication settings do not say."""
+    """Return the settings that a DOI needs and that are not set."""
     return [
         words
         for words, value in (
@@ -46,7 +46,7 @@ def missing(publication: Publication) -> list[str]:
 
 
 def write_files(published: Published, into: Writer) -> None:
-    """Write what is known of CITATION.cff and .zenodo.json."""
+    """Write CITATION.cff and .zenodo.json with the settings that are known."""
     with into.file(CFF, "How the set is cited, for GitHub and reference managers.") as stream:
         stream.write(_cff(published).encode())
     with into.file(ZENODO, "The record of a DOI; Zenodo reads it before CITATION.cff.") as stream:
@@ -64,7 +64,7 @@ def creators_of(publication: Publication) -> list[tuple[str, str]]:
 
 
 def sentence(published: Published) -> str:
-    """Return a line by which the set is cited."""
+    """Return a line that cites the set."""
     publication = published.publication
     who = "; ".join(", ".join(filter(None, one)) for one in creators_of(publication))
     year = f" ({publication.year})" if publication.year else ""

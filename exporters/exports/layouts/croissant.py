@@ -1,4 +1,4 @@
-"""croissant.json: the data set described for machines, as search engines and loaders read it.
+"""croissant.json: a machine-readable description of the data set for search engines and loaders.
 
 Shape: Croissant 1.0, http://mlcommons.org/croissant/1.0. Each file has its sha256; each config of
 the data set is a record set whose fields are columns of a file.
@@ -16,7 +16,7 @@ from exporters.exports.layouts.card import Part
 from exporters.exports.layouts.published import Published
 
 NAME = "croissant.json"
-# The context that the specification gives, word for word.
+# The context of the specification, verbatim.
 _OF_CROISSANT = (
     *("citeAs", "column", "extract", "field", "fileProperty", "fileObject", "fileSet", "format"),
     *("includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
@@ -39,13 +39,13 @@ TYPES = {"string": "sc:Text", "list": "sc:Text", "int32": "sc:Integer"}
 
 
 def write(published: Published, sets: dict[str, Sequence[Part]], into: Writer) -> None:
-    """Describe the sets: their configs by the folder that they lie in ("" for the first)."""
+    """Write croissant.json. `sets`: the configs of each set by its folder ("" for the first)."""
     with into.file(NAME, "The data set described for machines: Croissant 1.0.") as stream:
-        text = json.dumps(_described(published, sets, into), ensure_ascii=False, indent=2)
+        text = json.dumps(_describe(published, sets, into), ensure_ascii=False, indent=2)
         stream.write((text + "\n").encode())
 
 
-def _described(
+def _describe(
     published: Published, sets: dict[str, Sequence[Part]], into: Writer
 ) -> dict[str, Any]:
     publication, project = published.publication, published.project

@@ -1,14 +1,14 @@
-"""The manifest of a layout: what was written, and what the layout has no place for."""
+"""The manifest of a layout: what was written, and what the layout cannot hold."""
 
 from __future__ import annotations
 
 from exporters.exports import collection
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
-from exporters.exports.manifest import Manifest, Rule, compose, facts_of
+from exporters.exports.manifest import Manifest, Rule, compose, pair_facts
 from exporters.exports.tally import tally
 
-# What a layout has no place for, beside what none of them holds.
+# What each layout cannot hold, besides what no layout holds (EVERYWHERE).
 _ONE_TEXT = (
     "A query's text is its description, or its title where it has none; pairs.jsonl has both."
 )
@@ -78,7 +78,7 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
         rules=_rules(published),
         warnings=[] if layout == "citation" else warnings_of(published),
         notes=notes,
-        pairs=[facts_of(pair, {}) for pair in pairs],
+        pairs=[pair_facts(pair, {}) for pair in pairs],
         left_out=published.left_out,
         texts=newer_texts,
         files=files,
@@ -118,7 +118,7 @@ def _rules(published: Published) -> list[Rule]:
 
 
 def warnings_of(published: Published) -> list[str]:
-    """Return what a user of the files has to look out for."""
+    """Return warnings for users of the files."""
     counts = published.counts
     found = []
     if not published.publication.texts:

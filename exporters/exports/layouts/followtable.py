@@ -1,7 +1,7 @@
-"""The layout `followtable`: query_instruction.json and a folder of tables, as FollowTable has them.
+"""The layout `followtable`: query_instruction.json and a folder of tables, as in FollowTable.
 
-A table is positive for an instruction where its grade is relevant under the altered narrative. The
-names of all tables are in memory, never their texts.
+A table is positive for an instruction if its grade is relevant under the altered narrative. The
+names of all tables are held in memory, but not their texts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from exporters.exports.selection import Pair
 from formats.followtable import CATEGORIES, LIST, POSITIONS, TABLES, TYPE_NOTE, VIOLATIONS
 
 NO_TYPE = "no category that FollowTable knows"
-# The instruction type of a category whose narrative does not say its own.
+# The instruction type of a category, for narratives whose note has no type.
 TYPES = {category: kind for kind, category in reversed(CATEGORIES.items())}
 
 
@@ -34,12 +34,12 @@ class _Instruction(NamedTuple):
     pair: Pair
     positive: list[str]
     tables: list[str]
-    # Why tables violate the instruction, by their names, where whoever claims it says so.
+    # Why tables violate the instruction, by their names, if the claiming machine gives reasons.
     violations: dict[str, str]
 
 
 class _Query(NamedTuple):
-    """A query with what was relevant before, and its instructions."""
+    """A query with its formerly relevant documents and its instructions."""
 
     query_id: str
     text: str
@@ -48,9 +48,9 @@ class _Query(NamedTuple):
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the folder; the tables only where texts may be published."""
+    """Write the folder; the tables only if texts may be published."""
     published = gather(project, report, _shape(project))
-    kinds = _kinds(published.pairs[ALTERED])
+    kinds = _instruction_types(published.pairs[ALTERED])
     queries = _queries(published, kinds, report)
     numbers = [query.query_id for query in queries]
     positions = [str(position) for position in range(len(queries))]
@@ -78,13 +78,13 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def _shape(project: Project) -> Shape:
-    """Of a candidate the layout holds whether it is positive: a zero from before has no place."""
+    """Return the shape: the layout lists positives only, so an earlier grade of 0 is omitted."""
 
     def holds(row: Row) -> bool:
-        return _holds(row, project.relevant_from)
+        return _is_written(row, project.relevant_from)
 
     texts = Publication.objects.filter(project=project, texts=True).exists()
-    # Names of tables are names of files.
+    # Ids of tables become file names.
     return Shape(
         claims=True,
         sides=(ALTERED,),
@@ -95,15 +95,15 @@ def _shape(project: Project) -> Shape:
     )
 
 
-def _holds(row: Row, relevant: int) -> bool:
-    """Say whether a candidate has a place: under an instruction, or as positive for the query."""
+def _is_written(row: Row, relevant: int) -> bool:
+    """Return whether a candidate is written: under an instruction, or as positive for the query."""
     return row.after is not None or (row.before or 0) >= relevant
 
 
 def _queries(published: Published, kinds: dict[int, str], report: Report) -> list[_Query]:
-    """Return the published queries, by number where each has one, else in byte order.
+    """Return the published queries, by number if all ids are numbers, else in byte order.
 
-    Pairs without an instruction type are left out and named in the manifest.
+    Pairs without an instruction type are left out and listed in the manifest.
     """
     relevant = published.project.relevant_from
     held = set(published.lone_documents)
@@ -117,7 +117,7 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
         query = pair.query
         if pair.pk not in kinds:
             continue
-        held |= {row.document for row in pool if _holds(row, relevant)}
+        held |= {row.document for row in pool if _is_written(row, relevant)}
         if query.pk not in found:
             positive = [row.doc_id for row in pool if (row.before or 0) >= relevant]
             found[query.pk] = _Query(query.query_id, rows.text_of(query), positive, [])
@@ -138,30 +138,32 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
     published.leave_out({p.pk for p in published.pairs[ALTERED]} - set(kinds), held, NO_TYPE)
     queries = list(found.values())
     for one in queries:
-        one.instructions.sort(key=lambda its: rows.place_in_query(its.pair))
+        one.instructions.sort(key=lambda its: rows.sort_key_in_query(its.pair))
     if all(rows.is_number(one.query_id) for one in queries):
         return sorted(queries, key=lambda one: int(one.query_id))
     return sorted(queries, key=lambda one: one.query_id.encode())
 
 
 def _reasons(published: Published) -> dict[tuple[int, int], str]:
-    """Why documents violate, in the words of who claims it, by narrative and document."""
-    said = Judgment.objects.current().filter(
+    """Return the claiming machine's reasons why documents violate, by narrative and document."""
+    claims = Judgment.objects.current().filter(
         annotator=published.rater,
         narrative__in=[pair.versions[ALTERED].pk for pair in published.pairs[ALTERED]],
     )
-    rows = ordered_rows.walk(said.exclude(note=""), "narrative", "candidate__document", "note")
+    rows = ordered_rows.stream_rows(
+        claims.exclude(note=""), "narrative", "candidate__document", "note"
+    )
     return {(narrative, document): note for narrative, document, note in rows}
 
 
-def _kinds(pairs: Iterable[Pair]) -> dict[int, str]:
-    """Return the instruction type of each pair: what its narrative notes, else of its category."""
+def _instruction_types(pairs: Iterable[Pair]) -> dict[int, str]:
+    """Return each pair's instruction type: from its narrative's note, else from its category."""
     found = {}
     pairs = list(pairs)
     narratives = Narrative.objects.filter(
         pk__in=[pair.versions[ALTERED].pk for pair in pairs], note__startswith=TYPE_NOTE
     )
-    notes: dict[int, str] = dict(ordered_rows.walk(narratives, "pair", "note"))
+    notes: dict[int, str] = dict(ordered_rows.stream_rows(narratives, "pair", "note"))
     for pair in pairs:
         kind = notes.get(pair.pk, "").removeprefix(TYPE_NOTE)
         if kind not in CATEGORIES:
@@ -177,7 +179,7 @@ def _kinds(pairs: Iterable[Pair]) -> dict[int, str]:
 
 
 def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[str, Any]:
-    positive = _named(query.positive)
+    positive = _file_names(query.positive)
     return {
         "query": query.text,
         "query_positive": positive,
@@ -186,20 +188,20 @@ def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[
                 "instruction": texts[one.pair.pk],
                 "instruction_type": kinds[one.pair.pk],
                 "query_positive": positive,
-                "instruction_positive": _named(one.positive),
-                "all_tables": _named(one.tables),
-                **({VIOLATIONS: _by_name(one.violations)} if one.violations else {}),
+                "instruction_positive": _file_names(one.positive),
+                "all_tables": _file_names(one.tables),
+                **({VIOLATIONS: _by_file_name(one.violations)} if one.violations else {}),
             }
             for one in query.instructions
         ],
     }
 
 
-def _named(tables: Iterable[str]) -> list[str]:
+def _file_names(tables: Iterable[str]) -> list[str]:
     return [f"{name}.txt" for name in tables]
 
 
-def _by_name(reasons: dict[str, str]) -> dict[str, str]:
+def _by_file_name(reasons: dict[str, str]) -> dict[str, str]:
     return {f"{name}.txt": reason for name, reason in reasons.items()}
 
 

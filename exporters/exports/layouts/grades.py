@@ -1,7 +1,7 @@
-"""The grades that a layout publishes: of each candidate before the change, and under a side.
+"""The grades that a layout publishes: each candidate's earlier grade, and its grade under a side.
 
-What people agreed on stands first. Where claimed labels are published, what a check found comes
-next, and then the claim: the rule of `exporters.exports.claimed`.
+People's agreed grades come first. If claimed labels are published, the outcome of a label check
+comes next, then the claim: the precedence of `exporters.exports.claimed`.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from exporters.exports import claimed, selection
-from exporters.exports.progress import Report, reported
+from exporters.exports.progress import Report, report_rows
 from exporters.exports.selection import CLAIMED, Pair, PooledDocument
 
 ALTERED = Narrative.Side.ALTERED
 
 
 class Row(NamedTuple):
-    """One candidate of a pair: its grade before, and its grade under the narrative of a side.
+    """One candidate of a pair: its earlier grade, and its grade under the narrative of a side.
 
-    A grade is None where there is no line in the qrels. `is_claim` says whether the grade is what
-    a machine claims, and nobody has judged or checked it.
+    A grade is None if the qrels have no line. `is_claim`: whether the grade is a machine's claim
+    that nobody has judged or checked.
     """
 
     doc_id: str
@@ -35,14 +35,14 @@ class Row(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether both grades are there and differ."""
+        """Return whether both grades exist and differ."""
         return self.before is not None and self.after is not None and self.before != self.after
 
 
-def the_rater(project: Project) -> Membership | None:
-    """Return the machine whose claimed labels are published, or None where none claims any.
+def find_rater(project: Project) -> Membership | None:
+    """Return the machine whose claimed labels are published, or None if no machine claims any.
 
-    Raises ValueError where several machines claim labels: a layout has a place for one.
+    Raises ValueError if several machines claim labels: a layout can hold those of one.
     """
     names: dict[int, Membership] = {}
     for side in claimed.SIDES:
@@ -50,15 +50,15 @@ def the_rater(project: Project) -> Membership | None:
     if len(names) > 1:
         known = ", ".join(sorted(one.name for one in names.values()))
         raise ValueError(
-            f"{len(names)} machines claim labels ({known}), and a layout holds those of one. Load "
-            "the claims of each into a project of its own"
+            f"{len(names)} machines claim labels ({known}), and a layout can hold those of only "
+            "one. Load the claims of each into a separate project"
         )
     return next(iter(names.values()), None)
 
 
-def with_grades(pairs: Sequence[Pair], side: str, rater: Membership | None) -> list[Pair]:
+def pairs_with_grades(pairs: Sequence[Pair], side: str, rater: Membership | None) -> list[Pair]:
     """Return the pairs that may have grades under a side: judged by people, or claimed."""
-    judged = {pair.pk for pair in selection.written(pairs, side)}
+    judged = {pair.pk for pair in selection.written_pairs(pairs, side)}
     return [
         pair
         for pair in pairs
@@ -73,12 +73,15 @@ def pools(
     rater: Membership | None,
     report: Report = lambda _: None,
 ) -> Iterator[tuple[Pair, list[Row]]]:
-    """Yield each pair with its candidates in byte order of doc_id. Each has a narrative there."""
+    """Yield each pair with its candidates in byte order of doc_id.
+
+    Every pair must have a narrative on that side.
+    """
     claims = _claims(project, of, side, rater)
     waiting = next(claims, None)
-    judged = {pair.pk for pair in selection.written(of, side)}
+    judged = {pair.pk for pair in selection.written_pairs(of, side)}
     place = {pair.pk: number for number, pair in enumerate(of)}
-    for pair, pool in selection.standings(project, of, side):
+    for pair, pool in selection.pooled_documents(project, of, side):
         while waiting is not None and place[waiting[0]] < place[pair.pk]:
             waiting = next(claims, None)
         found = waiting is not None and waiting[0] == pair.pk
@@ -87,15 +90,15 @@ def pools(
             pair,
             [
                 _row(one, side, labels.get(one.doc_id), by_people=pair.pk in judged)
-                for one in reported(pool, report)
+                for one in report_rows(pool, report)
             ],
         )
 
 
 def _claims(
     project: Project, of: Sequence[Pair], side: str, rater: Membership | None
-) -> Iterator[tuple[int, dict[str, claimed.Label]]]:
-    """Yield the claimed labels of each pair that has any, by doc_id, in the order of the pairs."""
+) -> Iterator[tuple[int, dict[str, claimed.ClaimedLabel]]]:
+    """Yield the claimed labels of each pair with claims, by doc_id, in the order of the pairs."""
     if rater is None:
         return
     labels = claimed.labels(project, selection.claimed(of, side), rater, side)
@@ -104,7 +107,7 @@ def _claims(
 
 
 def _row(
-    document: PooledDocument, side: str, label: claimed.Label | None, *, by_people: bool
+    document: PooledDocument, side: str, label: claimed.ClaimedLabel | None, *, by_people: bool
 ) -> Row:
     after, is_claim = None, False
     if label is not None:
@@ -116,10 +119,10 @@ def _row(
 
 
 def relevance_of(document: PooledDocument, side: str) -> int | None:
-    """Return the grade that the qrels of a side hold for a candidate, or None for no line.
+    """Return the grade of a candidate in the qrels of a side, or None if it has no line.
 
-    Under altered narratives a document that nobody is asked about keeps its earlier relevance, as
-    in `qrels.changed.txt`; under the others it has no line.
+    Under altered narratives a document that is not put before judges keeps its earlier relevance,
+    as in `qrels.changed.txt`; under the others it has no line.
     """
     relevance, state = document.outcome
     if relevance is not None or state is State.DISPUTED:

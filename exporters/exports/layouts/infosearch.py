@@ -1,7 +1,7 @@
-"""The layout `infosearch`: queries with three instructions, a corpus, and qrels of each.
+"""The layout `infosearch`: queries with three instructions, a corpus, and qrels for each.
 
-Each instruction pair is a query of its own, because the layout has one instruction of each kind a
-query.
+Each instruction pair becomes a separate query, because a query of the layout has one instruction of
+each kind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.beir import HEADER
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.pair_records import conditions_of, kept_of
+from exporters.exports.layouts.pair_records import conditions_of, stored_fields_of
 from exporters.exports.layouts.published import (
     ALTERED,
     ORIGINAL,
@@ -41,7 +41,7 @@ FILE = "{}/test.tsv"
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the folder; qrels of the reversed side only where it has narratives and grades."""
+    """Write the folder; qrels of the reversed side only if it has narratives and grades."""
     published = gather(project, report, SHAPE)
     _write_queries(published, into)
     rows.write_corpus(published, into)
@@ -75,13 +75,13 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def _write_queries(published: Published, into: Writer) -> None:
-    """Write each pair as a query with its three instructions; one that is not there is empty."""
+    """Write each pair as a query with its three instructions; a missing one is empty."""
     pairs = published.pairs[ALTERED]
     kept = _fields_of_pairs(pairs)
     sides = (published.narratives(side, pairs) for side in (ORIGINAL, ALTERED, REVERSED))
     with into.file(rows.QUERIES, "Each pair as a query, with its three instructions.") as stream:
         for (pair, original), (_pair, changed), (_same, reverse) in zip(*sides, strict=True):
-            rows.put(
+            rows.write_json_line(
                 stream,
                 {
                     "_id": pair.pair_id,
@@ -95,22 +95,22 @@ def _write_queries(published: Published, into: Writer) -> None:
 
 
 def _fields_of_pairs(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
-    """Return what else each query says, as far as it is known: its core query, its dimension and
-    condition, keywords and short query.
+    """Return the further fields of each query, as far as known: core query, dimension, condition,
+    keywords and short query.
     """
     found: dict[int, dict[str, Any]] = {}
     for batch in ordered_rows.batches(pairs, ordered_rows.BATCH):
-        kept, conditions = kept_of(batch), conditions_of(batch, ALTERED)
+        stored, conditions = stored_fields_of(batch), conditions_of(batch, ALTERED)
         for pair in batch:
-            asked = conditions.get(pair.pk, [])
-            # One condition, of its dimension, is what a query of InfoSearch has.
-            one = asked[0].text if len(asked) == 1 and asked[0].name == pair.category else ""
-            fields = {name: kept[pair.pk].fields.get(name) for name in KEPT}
-            said = {
-                "core_id": kept[pair.pk].core,
+            of_pair = conditions.get(pair.pk, [])
+            # A query of InfoSearch has exactly one condition, named after its dimension.
+            one = of_pair[0].text if len(of_pair) == 1 and of_pair[0].name == pair.category else ""
+            fields = {name: stored[pair.pk].fields.get(name) for name in KEPT}
+            values = {
+                "core_id": stored[pair.pk].core,
                 "dimension": pair.category,
                 "condition": one,
                 **fields,
             }
-            found[pair.pk] = {name: value for name, value in said.items() if value}
+            found[pair.pk] = {name: value for name, value in values.items() if value}
     return found

@@ -98,12 +98,12 @@ SIDES = {"original": ORIGINAL, "changed": ALTERED, "reversed": REVERSED}
 
 
 def module_of(slug: str) -> str:
-    """Return the name of the package of a project."""
+    """Return the name of a project's package."""
     return "irds_" + re.sub(r"[^a-z0-9]+", "_", slug.lower())
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the package: its data, then what registers them."""
+    """Write the package: its data, then the code that registers them."""
     published = gather(project, report)
     module = module_of(project.slug)
     data = f"{module}/data/"
@@ -142,7 +142,7 @@ def _write_queries(published: Published, into: Writer, data: str, side: str) -> 
     holds = f"The queries with their {side} narratives, under the ids of the pairs."
     with into.file(f"{data}queries.{side}.jsonl", holds) as stream:
         for pair, narrative in published.narratives(SIDES[side], of):
-            rows.put(
+            rows.write_json_line(
                 stream,
                 {
                     "query_id": pair.pair_id,

@@ -1,8 +1,8 @@
 """The layouts `mteb` and `hf`: JSONL files that `datasets` loads by the configs of README.md.
 
-Shape: mteb 2.26, RetrievalDatasetLoader and Core17InstructionRetrieval. MTEB takes every query
-whose id does not end in `-og` for a changed one, so reversed narratives make a set of their own in
-the folder `reversed`.
+Shape: mteb 2.26, RetrievalDatasetLoader and Core17InstructionRetrieval. MTEB treats every query
+whose id does not end in `-og` as a changed one, so reversed narratives are a separate set in the
+folder `reversed`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from exporters.exports.selection import Pair
 QRELS, INSTRUCTIONS, DIFF = "qrels.jsonl", "instructions.jsonl", "qrel_diff.jsonl"
 README, TASK = "README.md", "task.py"
 OF_REVERSED = "reversed/"
-# MTEB groups queries by what stands before the first of these.
-SEPARATOR, INSTEAD = "_", "-"
+# MTEB groups queries by the part of their ids before the first separator.
+SEPARATOR, REPLACEMENT = "_", "-"
 
 
 class Config(NamedTuple):
@@ -65,25 +65,25 @@ def write_mteb(project: Project, into: Writer, report: Report) -> Manifest:
         with into.file(prefix + TASK, "The task: python task.py MODEL evaluates a model.") as f:
             f.write(task_file.source(published, reverse=bool(prefix)).encode())
         with into.file(prefix + README, "Which file holds which config, for datasets.") as f:
-            f.write(card.short(published, _of_set(into, prefix)).encode())
+            f.write(card.short(published, _parts_of_set(into, prefix)).encode())
     return manifest_of("mteb", published, into.files)
 
 
 def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the folder with a dataset card and the files that say how it is cited."""
+    """Write the folder with a dataset card and the files for its citation."""
     published = gather(project, report)
     sets = _write_sets(published, into, report)
     for prefix in sets:
         with into.file(prefix + README, "The dataset card.") as f:
-            f.write(card.full(published, _of_set(into, prefix)).encode())
-    croissant.write(published, {prefix: _of_set(into, prefix) for prefix in sets}, into)
+            f.write(card.full(published, _parts_of_set(into, prefix)).encode())
+    croissant.write(published, {prefix: _parts_of_set(into, prefix) for prefix in sets}, into)
     if not citation.missing(published.publication):
         citation.write_files(published, into)
     return manifest_of("hf", published, into.files)
 
 
 def _write_sets(published: Published, into: Writer, report: Report) -> list[str]:
-    """Write the data of each set, and return the folders that they lie in."""
+    """Write the data of each set, and return the folders of the sets."""
     ids = written_ids(published.every_pair)
     sets = {"": ALTERED}
     if published.pairs[REVERSED]:
@@ -107,7 +107,7 @@ def _write_data(
     ids: dict[int, str],
     report: Report,
 ) -> None:
-    """Write the files of one set; in a set of reversed narratives these are the changed ones."""
+    """Write the files of one set; in the reversed set, reversed narratives are the changed ones."""
     og, changed = rows.SUFFIXES[ORIGINAL], rows.SUFFIXES[ALTERED]
     with ExitStack() as stack:
         qrels, ranked, diff = (
@@ -127,12 +127,12 @@ def _write_data(
             ):
                 for doc_id, grade in grades:
                     if grade is not None:
-                        rows.put(
+                        rows.write_json_line(
                             qrels, {"query-id": name + suffix, "corpus-id": doc_id, "score": grade}
                         )
-                rows.put(ranked, {"query-id": name + suffix, "corpus-ids": candidates})
+                rows.write_json_line(ranked, {"query-id": name + suffix, "corpus-ids": candidates})
             if differing := [row.doc_id for row in pool if row.changed]:
-                rows.put(diff, {"query-id": name, "corpus-ids": differing})
+                rows.write_json_line(diff, {"query-id": name, "corpus-ids": differing})
     pairs = published.pairs[side]
     with (
         into.file(prefix + rows.QUERIES, "Each query twice: before and after the change.") as f,
@@ -143,27 +143,27 @@ def _write_data(
         for (pair, original), (_pair, narrative) in zip(before, after, strict=True):
             for suffix, words in ((og, original), (changed, narrative)):
                 query_id = ids[pair.pk] + suffix
-                rows.put(f, {"_id": query_id, "text": rows.query_text(pair)})
-                rows.put(instructions, {"query-id": query_id, "instruction": words})
+                rows.write_json_line(f, {"_id": query_id, "text": rows.query_text(pair)})
+                rows.write_json_line(instructions, {"query-id": query_id, "instruction": words})
     rows.write_corpus(published, into, prefix + rows.CORPUS)
 
 
 def written_ids(pairs: list[Pair]) -> dict[int, str]:
-    """Return the id under which each pair is written: another sign for `_`, no id twice."""
+    """Return the unique id under which each pair is written, with `_` replaced."""
     taken = {pair.pair_id for pair in pairs if SEPARATOR not in pair.pair_id}
     written = {}
     for pair in pairs:
         name = pair.pair_id
         if SEPARATOR in name:
-            name = name.replace(SEPARATOR, INSTEAD)
+            name = name.replace(SEPARATOR, REPLACEMENT)
             while name in taken:
-                name += INSTEAD
+                name += REPLACEMENT
             taken.add(name)
         written[pair.pk] = name
     return written
 
 
-def _of_set(into: Writer, prefix: str) -> list[card.Part]:
+def _parts_of_set(into: Writer, prefix: str) -> list[card.Part]:
     """Return the configs of a set with the sizes of their files."""
     facts = {entry["name"]: entry for entry in into.files}
     return [

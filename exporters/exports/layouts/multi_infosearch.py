@@ -1,7 +1,7 @@
 """The layout `multi-infosearch`: a record for each instruction pair with named attributes.
 
-A record has one document that meets all attributes and one that violates some. Of several the
-first by id is taken; the others, and pairs without both, are named in the manifest.
+A record has one document that meets all attributes and one that violates some. If there are
+several, the first by id is taken; the manifest counts the others, and lists pairs without both.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from annotate.projects.models import Project
 from exporters.exports import conditions, ordered_rows
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.answers import MET, NOT_MET, Answers, by_pair
+from exporters.exports.layouts.answers import MET, NOT_MET, Answers, answers_by_pair
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.pair_records import conditions_of, kept_of
+from exporters.exports.layouts.pair_records import conditions_of, stored_fields_of
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published, Shape, gather
 from exporters.exports.manifest import Manifest
 from exporters.exports.progress import Report
@@ -43,18 +43,18 @@ class _Record(NamedTuple):
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the records, and the documents of each query beside them."""
+    """Write the records, and the documents of each query in a second file."""
     published = gather(project, report, SHAPE)
     records = _records(published, report)
     if not records:
         raise ValueError(
-            "no pair has conditions with names, a document that meets all of them and one that "
-            "violates some, of which a Multi-InfoSearch record is made"
+            "no pair has named conditions, a document that meets all of them and one that violates "
+            "some, as a Multi-InfoSearch record needs"
         )
     _leave_out(published, records)
     combinations = _combinations([one.pair for one in records])
     with into.file(RECORDS, "A record a pair: instruction, attributes, two documents.") as stream:
-        for written in _written(published, records, combinations):
+        for written in _record_fields(published, records, combinations):
             stream.write((to_json(written) + "\n").encode())
     _write_documents(published, records, into)
     _write_attributes(published, records, into)
@@ -69,8 +69,8 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def _records(published: Published, report: Report) -> list[_Record]:
-    """Return the records that can be made, in byte order of the pairs, without any text."""
-    answered = by_pair(published, published.pairs[ALTERED])
+    """Return the records that can be made, in byte order of the pairs, without texts."""
+    answered = answers_by_pair(published, published.pairs[ALTERED])
     waiting = next(answered, None)
     notes = _notes(published.pairs[ALTERED])
     asked = conditions_of(published.pairs[ALTERED], ALTERED)
@@ -79,7 +79,7 @@ def _records(published: Published, report: Report) -> list[_Record]:
         if waiting is None or waiting[0].pk != pair.pk:
             continue
         answers, waiting = waiting[1], next(answered, None)
-        record = _record(
+        record = _make_record(
             published, pair, pool, answers, notes.get(pair.pk, ""), asked.get(pair.pk, [])
         )
         if record is not None:
@@ -87,7 +87,7 @@ def _records(published: Published, report: Report) -> list[_Record]:
     return found
 
 
-def _record(
+def _make_record(
     published: Published,
     pair: Pair,
     pool: list[Row],
@@ -123,7 +123,7 @@ def _record(
 
 
 def _document(pair: Pair, pool: list[Row], note: str, rewritten: set[str]) -> Row | None:
-    """Return the document that a record was made from: the one its note names, or the first."""
+    """Return the document that a record was made from: the one named in its note, or the first."""
     query_id = pair.query.query_id
     known = {row.doc_id: row for row in pool}
     number = 1
@@ -136,13 +136,13 @@ def _document(pair: Pair, pool: list[Row], note: str, rewritten: set[str]) -> Ro
 
 
 def _notes(pairs: list[Pair]) -> dict[int, str]:
-    """Return the notes of the altered narratives by the keys of their pairs."""
+    """Return the notes of the altered narratives, by the keys of their pairs."""
     narratives = Narrative.objects.filter(pk__in=[pair.versions[ALTERED].pk for pair in pairs])
-    return dict(ordered_rows.walk(narratives, "pair", "note"))
+    return dict(ordered_rows.stream_rows(narratives, "pair", "note"))
 
 
 def _leave_out(published: Published, records: list[_Record]) -> None:
-    """Publish the pairs of the records alone, and name the others."""
+    """Publish only the pairs of the records, and list the others as left out."""
     made = {one.pair.pk for one in records}
     held = {row.document for one in records for row in (one.document, one.positive, one.negative)}
     if others := len(published.documents - held):
@@ -153,10 +153,10 @@ def _leave_out(published: Published, records: list[_Record]) -> None:
 
 
 def _combinations(pairs: list[Pair]) -> dict[int, str]:
-    """Return the number of each pair within its query: that of its id, else a free one."""
+    """Return the number of each pair within its query: the one in its id, else a free one."""
     found: dict[int, str] = {}
     taken: dict[int, set[str]] = {}
-    for pair in sorted(pairs, key=rows.place_in_query, reverse=True):
+    for pair in sorted(pairs, key=rows.sort_key_in_query, reverse=True):
         its = taken.setdefault(pair.query.pk, set())
         suffix = rows.suffix_of(pair)
         if not suffix or suffix in its:
@@ -166,12 +166,12 @@ def _combinations(pairs: list[Pair]) -> dict[int, str]:
     return found
 
 
-def _written(
+def _record_fields(
     published: Published, records: list[_Record], combinations: dict[int, str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the records as they stand in the file, with the texts of a few at a time."""
+    """Yield the records as written to the file, reading the texts of one record at a time."""
     pairs = [one.pair for one in records]
-    kept = kept_of(pairs)
+    kept = stored_fields_of(pairs)
     changed = published.narratives(ALTERED, pairs)
     reverse = published.narratives(REVERSED, pairs)
     for one, (_, instructed), (_, reversed_) in zip(records, changed, reverse, strict=True):
@@ -189,7 +189,7 @@ def _written(
             if fields and (name in fields or name in attributes)
         }
         yield {
-            **_present(dataset=fields.get("dataset")),
+            **_without_none(dataset=fields.get("dataset")),
             "query_id": one.pair.query.query_id,
             "query": rows.query_text(one.pair),
             "document": texts.get(one.document.document, ""),
@@ -199,28 +199,28 @@ def _written(
             "combo_id": int(combination) if rows.is_number(combination) else combination,
             "instructed_query": instructed,
             "reversed_query": reversed_,
-            **_present(query_type=fields.get("query_type")),
+            **_without_none(query_type=fields.get("query_type")),
             "positive_doc": texts.get(one.positive.document, ""),
             "hard_negative_doc": texts.get(one.negative.document, ""),
             "violated_attributes": one.violated,
-            **_present(negated_attributes=one.negated),
+            **_without_none(negated_attributes=one.negated),
         }
 
 
-def _present(**fields: Any) -> dict[str, Any]:
+def _without_none(**fields: Any) -> dict[str, Any]:
     """Return the fields that have a value."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _write_documents(published: Published, records: list[_Record], into: Writer) -> None:
-    """Write the documents of each query: those that meet an instruction, and those that do not."""
+    """Write the documents of each query: positives and hard negatives of its instructions."""
     by_query: dict[int, list[_Record]] = {}
     for one in records:
         by_query.setdefault(one.pair.query.pk, []).append(one)
     with into.file(DOCUMENTS, "The documents of each query, positive or hard negative.") as stream:
         stream.write(b"[")
         for place, its in enumerate(by_query.values()):
-            kinds = [(kind, row) for one in its for kind, row in _kinds(one)]
+            kinds = [(kind, row) for one in its for kind, row in _documents_by_type(one)]
             texts = published.texts_of({row.document for _, row in kinds})
             entry = {
                 "query_id": its[0].pair.query.query_id,
@@ -235,27 +235,31 @@ def _write_documents(published: Published, records: list[_Record], into: Writer)
 
 
 def _write_attributes(published: Published, records: list[_Record], into: Writer) -> None:
-    """Write what each document satisfies and violates: claimed, and verified by people."""
+    """Write the attributes that each document satisfies and violates: claimed, and verified."""
     of = [one.pair for one in records]
     holds = "What each document satisfies and violates, claimed and verified."
     with into.file(ATTRIBUTES, holds) as stream:
         for one in conditions.documents(published.project, of):
             if one.side == ALTERED:
-                rows.put(
+                rows.write_json_line(
                     stream,
                     {
                         "pair_id": one.pair_id,
                         "doc_id": one.doc_id,
-                        "claimed": _known(
-                            one, [conditions.claimed(asked) for asked in one.conditions]
+                        "claimed": _satisfied_and_violated(
+                            one, [conditions.claimed_answer(asked) for asked in one.conditions]
                         ),
-                        "verified": _known(one, [asked.agreed for asked in one.conditions]),
+                        "verified": _satisfied_and_violated(
+                            one, [asked.agreed for asked in one.conditions]
+                        ),
                     },
                 )
 
 
-def _known(document: conditions.Document, answers: list[str | None]) -> dict[str, Any] | None:
-    """Return the names of what is satisfied and violated, None where an answer is missing."""
+def _satisfied_and_violated(
+    document: conditions.DocumentConditions, answers: list[str | None]
+) -> dict[str, Any] | None:
+    """Return the names of satisfied and violated attributes, or None if an answer is missing."""
     if None in answers:
         return None
     names = [one.name for one in document.conditions]
@@ -266,6 +270,6 @@ def _known(document: conditions.Document, answers: list[str | None]) -> dict[str
     }
 
 
-def _kinds(record: _Record) -> Iterator[tuple[str, Row]]:
+def _documents_by_type(record: _Record) -> Iterator[tuple[str, Row]]:
     yield "positive", record.positive
     yield "hard_negative", record.negative

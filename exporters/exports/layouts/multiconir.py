@@ -1,7 +1,7 @@
 """The layout `multiconir`: a table of queries with one to ten conditions.
 
-A row is a query: its pairs with 1, 2, ... k conditions, as a list and in running words, and the
-documents, whose columns say what they meet. What does not fit a column is named in the manifest.
+A row is a query: its pairs with 1, 2, ... k conditions, as a list and as running text, and its
+documents, in columns by the conditions they meet. The manifest lists what fits no column.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from annotate.collection.models import Query
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.answers import Answers, by_pair
+from exporters.exports.layouts.answers import Answers, answers_by_pair
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
@@ -30,7 +30,7 @@ NO_PLACE = "no place in a row of growing conditions"
 
 
 class _Text(NamedTuple):
-    """One query text: a pair with so many conditions, as a list of them or in running words."""
+    """One query text: a pair with its conditions, as a list or as running text."""
 
     pair: Pair
     text: str
@@ -41,14 +41,14 @@ class _Text(NamedTuple):
 
 
 class _Query(NamedTuple):
-    """A row of the table: its texts by how many conditions they have, and its documents."""
+    """A row of the table: its texts by their number of conditions, and its documents."""
 
     query_id: str
     domain: str
     lists: dict[int, _Text]
     natural: dict[int, _Text]
     positive: int
-    # Documents by the column HN that they stand in.
+    # Documents by the number of their column HN.
     negatives: dict[int, int]
 
 
@@ -59,7 +59,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     if not queries:
         raise ValueError(
             "no query has pairs with one, two and more conditions and documents that meet all of "
-            "them or break those of a column, of which a MultiConIR row is made"
+            "them or break those of a column, as a MultiConIR row needs"
         )
     _leave_out(published, queries)
     domains = any(query.domain for query in queries)
@@ -90,7 +90,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 
 def _queries(published: Published, report: Report) -> list[_Query]:
-    """Return the rows that can be made, by the numbers of the queries, or their ids."""
+    """Return the rows that can be made, ordered by domain, by number, or by id."""
     by_query: dict[str, list[_Text]] = {}
     for one in _texts(published, report):
         by_query.setdefault(one.pair.query.query_id, []).append(one)
@@ -99,7 +99,7 @@ def _queries(published: Published, report: Report) -> list[_Query]:
     found = [
         row
         for query_id, its in by_query.items()
-        if (row := _row(query_id, domains.get(query_id, ""), its))
+        if (row := _make_row(query_id, domains.get(query_id, ""), its))
     ]
     if any(one.domain for one in found):
         return sorted(found, key=_place_in_domain)
@@ -109,17 +109,17 @@ def _queries(published: Published, report: Report) -> list[_Query]:
 
 
 def _place_in_domain(query: _Query) -> tuple[bytes, int, bytes]:
-    """Order queries by domain, and in it by the number that their ids end in."""
+    """Return a sort key: the domain, then the number at the end of the query's id."""
     number = query.query_id.rpartition("-")[2]
     place = int(number) if rows.is_number(number) else 0
     return query.domain.encode(), place, query.query_id.encode()
 
 
 def _texts(published: Published, report: Report) -> list[_Text]:
-    """Return the pairs of which documents are answered condition by condition."""
+    """Return the texts of pairs with documents that have an answer for every condition."""
     pairs = published.pairs[ALTERED]
     texts = {pair.pk: text for pair, text in published.narratives(ALTERED, pairs)}
-    answered = by_pair(published, pairs)
+    answered = answers_by_pair(published, pairs)
     waiting = next(answered, None)
     found = []
     for pair, pool in published.pools(ALTERED, report):
@@ -129,20 +129,22 @@ def _texts(published: Published, report: Report) -> list[_Text]:
         conditions = tuple(one.text for one in next(iter(answers.values())).conditions)
         graded = {row.doc_id: row for row in pool if row.after is not None}
         text = texts[pair.pk]
-        found.append(_Text(pair, text, conditions, _lists(text, conditions), graded, answers))
+        found.append(
+            _Text(pair, text, conditions, _is_numbered_list(text, conditions), graded, answers)
+        )
     return found
 
 
-def _lists(text: str, conditions: tuple[str, ...]) -> bool:
-    """Say whether a text numbers these conditions, as the paper's plain queries do."""
+def _is_numbered_list(text: str, conditions: tuple[str, ...]) -> bool:
+    """Return whether a text is a numbered list of these conditions, like the paper's queries."""
     try:
         return tuple(conditions_of(text.strip(), len(conditions))) == conditions
     except ValueError:
         return False
 
 
-def _row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
-    """Put a row together, as far as its texts grow by one condition each."""
+def _make_row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
+    """Return the row of a query, as far as its texts grow by one condition each, or None."""
     longest = max(texts, key=lambda one: len(one.conditions)).conditions
     lists: dict[int, _Text] = {}
     natural: dict[int, _Text] = {}
@@ -154,7 +156,7 @@ def _row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
     natural = {k: natural[k] for k in sorted(natural) if k <= most}
     if not lists:
         return None
-    # Files with running words have documents that break the conditions up to a number.
+    # With running texts, the document of column k breaks conditions 1 to k, else condition k alone.
     columns = {
         frozenset(range(1, k + 1)) if natural else frozenset((k,)): k for k in range(1, most + 1)
     }
@@ -162,7 +164,7 @@ def _row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
     for doc_id, answers in sorted(lists[most].answers.items(), key=lambda one: one[0].encode()):
         row = lists[most].pool.get(doc_id)
         met = most - len(answers.broken)
-        # A check or a judge found another number of conditions met than was claimed.
+        # People found another number of met conditions than the machine claims.
         if row is None or (not answers.of_people and not row.is_claim and row.after != met):
             continue
         if not answers.broken:
@@ -175,7 +177,7 @@ def _row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
 
 
 def _leave_out(published: Published, queries: list[_Query]) -> None:
-    """Publish what stands in a row alone, and name the rest."""
+    """Publish only pairs and documents of a row, and list the other pairs as left out."""
     pairs = {
         one.pair.pk
         for query in queries
@@ -191,7 +193,7 @@ def _leave_out(published: Published, queries: list[_Query]) -> None:
 
 
 def _cells(published: Published, query: _Query) -> dict[str, str]:
-    """Return the cells of a row by their columns."""
+    """Return the cells of a row, by column."""
     texts = published.texts_of({query.positive, *query.negatives.values()})
     return {
         "Domain": query.domain,

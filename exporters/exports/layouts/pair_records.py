@@ -1,4 +1,4 @@
-"""Published pairs as records of `pairs-jsonl`, with the narratives in force and without authors."""
+"""Published pairs as records of `pairs-jsonl`, with current narratives and without authors."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from exporters.exports.selection import Pair
 from formats.records import ConditionRecord, NarrativeRecord, PairRecord
 
 
-class Kept(NamedTuple):
-    """What is kept of a pair beside its narratives: `core` where a file named the core query."""
+class StoredFields(NamedTuple):
+    """Stored fields of a pair besides its narratives; `core` only if a file named it."""
 
     model: str
     domain: str
@@ -22,24 +22,24 @@ class Kept(NamedTuple):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields of its record in the source, by name."""
+        """Return the fields of the pair's record in the source, by name."""
         return dict(json.loads(self.source_fields)) if self.source_fields else {}
 
 
-def kept_of(pairs: Sequence[Pair]) -> dict[int, Kept]:
-    """Return what is kept of each pair, by key."""
+def stored_fields_of(pairs: Sequence[Pair]) -> dict[int, StoredFields]:
+    """Return the stored fields of each pair, by key."""
     rows = InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs]).values_list(
         *("pk", "model", "query__domain", "restates__pair_id"),
         *("query__core", "query__core_given", "source_fields"),
     )
     return {
-        pk: Kept(model, domain, restates or "", core if given else "", source_fields)
+        pk: StoredFields(model, domain, restates or "", core if given else "", source_fields)
         for pk, model, domain, restates, core, given, source_fields in rows
     }
 
 
 def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, list[ConditionRecord]]:
-    """Return the conditions of the narratives in force on a side, by key of the pair."""
+    """Return the conditions of the current narratives on a side, by key of the pair."""
     of = {pair.versions[side].pk: pair.pk for pair in pairs if side in pair.versions}
     rows = Condition.objects.filter(narrative__in=of).order_by("number")
     found: dict[int, list[ConditionRecord]] = {}
@@ -48,8 +48,8 @@ def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, list[ConditionR
     return found
 
 
-def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
-    """Yield these pairs as records of `pairs-jsonl`: each narrative in force is version 1."""
+def current_pair_records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
+    """Yield these pairs as records of `pairs-jsonl`, with each current narrative as version 1."""
     keys = [version.pk for pair in pairs for version in pair.versions.values()]
     conditions: dict[int, list[ConditionRecord]] = {}
     asked = Condition.objects.filter(narrative__in=keys).order_by("number")
@@ -61,7 +61,7 @@ def in_force(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
             "pk", "text", "origin", "model"
         )
     }
-    kept = kept_of(pairs)
+    kept = stored_fields_of(pairs)
     written = {pair.pair_id for pair in pairs}
     for pair in pairs:
         narratives = []

@@ -1,7 +1,7 @@
-"""What a layout publishes: which pairs, which documents, which grades, under which ids.
+"""Choose what a layout publishes: pairs, documents and grades.
 
-Everything is walked once before the first file is written, so that what a layout cannot hold is
-refused while nothing is there. The grades are those of the `trec` export.
+Everything is read once before the first file is written, so that content which a layout cannot hold
+is refused before any file exists. The grades are those of the `trec` export.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from annotate.projects.models import Membership, Project
 from exporters.exports import collection, ordered_rows, selection
 from exporters.exports.layouts import grades
 from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.pair_records import in_force
+from exporters.exports.layouts.pair_records import current_pair_records
 from exporters.exports.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication
 from exporters.exports.passages import texts_to_publish
@@ -28,19 +28,19 @@ from formats.records import PairRecord
 
 ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
 REVERSED = Narrative.Side.REVERSED
-# The sides that a pair's original narrative is compared with.
+# The sides that are compared with a pair's original narrative.
 COMPARED = (ALTERED, REVERSED)
 
-# Characters of one text. A record of a JSONL file is one line, and readers hold it in memory.
+# Most characters of one text. A record of a JSONL file is one line, which readers hold in memory.
 MOST_CHARACTERS = 10_000_000
-# Characters of texts that are in memory at a time, unless one alone has more.
+# Most characters of texts in memory at a time, unless a single text has more.
 TEXTS_AT_ONCE = 2_000_000
-# Why a judged pair is left out: nothing stands in the original qrels.
+# Why a judged pair is left out: it has no line in the original qrels.
 NO_PRIOR = "no earlier relevance"
 
 
 class Text(NamedTuple):
-    """A document as it is published. `known` says whether the project has a text of it."""
+    """A document as it is published. `known`: whether the project has its text."""
 
     doc_id: str
     title: str
@@ -51,7 +51,7 @@ class Text(NamedTuple):
 
 @dataclass
 class Published:
-    """The pairs of each side that are published, their documents, and what was counted."""
+    """The published pairs of each side, their documents, and counts."""
 
     project: Project
     publication: Publication
@@ -61,19 +61,20 @@ class Published:
     documents: set[int] = field(default_factory=set)
     counts: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
-    # Ids that readers would split; of each pair the first.
-    odd_ids: list[str] = field(default_factory=list)
-    # Whose claimed labels are published where people have not judged.
+    # Ids that readers would split; the first of each pair.
+    unsupported_ids: list[str] = field(default_factory=list)
+    # The machine whose claimed labels are published where people have not judged.
     rater: Membership | None = None
-    # Queries without an instruction pair and what was relevant before, where a layout has these.
+    # Queries without an instruction pair, with their formerly relevant documents, if the layout
+    # holds these.
     lone: dict[int, list[str]] = field(default_factory=dict)
     lone_documents: set[int] = field(default_factory=set)
-    # What of this project the layout has no place for, in sentences.
+    # Sentences about what the layout cannot hold of this project.
     notes: list[str] = field(default_factory=list)
 
     @property
     def every_pair(self) -> list[Pair]:
-        """The pairs that are published on any side, in byte order of their ids."""
+        """Return the pairs that are published on any side, in byte order of their ids."""
         chosen = {pair.pk for pairs in self.pairs.values() for pair in pairs}
         return [pair for pair in self.all_pairs if pair.pk in chosen]
 
@@ -82,9 +83,7 @@ class Published:
         yield from grades.pools(self.project, self.pairs[side], side, self.rater, report)
 
     def leave_out(self, pairs: Collection[int], held: set[int], why: str) -> None:
-        """Publish these documents alone, and name the pairs among the altered ones that have no
-        place in the layout.
-        """
+        """Publish only the documents `held`, and list the altered side's `pairs` as left out."""
         self.left_out += [
             LeftOut(query_id=pair.query.query_id, pair_id=pair.pair_id, why=why)
             for pair in self.pairs[ALTERED]
@@ -100,7 +99,7 @@ class Published:
     def texts(self) -> Iterator[Text]:
         """Yield every published document in byte order of doc_id.
 
-        Without the right to publish texts, neither title nor text is there.
+        If texts may not be published, title and text are empty.
         """
         if not self.publication.texts:
             for doc_id in self.doc_ids():
@@ -109,40 +108,40 @@ class Published:
         yield from texts_to_publish(self.project, _texts(self.project, self.documents))
 
     def texts_of(self, documents: Collection[int]) -> dict[int, str]:
-        """Return the newest texts of these documents by their keys: few at a time."""
+        """Return the newest texts of these few documents, by their keys."""
         newest = DocumentText.objects.filter(
             document__in=list(documents), version=F("document__text_version")
         )
-        return dict(ordered_rows.walk(newest, "document", "text"))
+        return dict(ordered_rows.stream_rows(newest, "document", "text"))
 
     def narratives(self, side: str, of: Sequence[Pair]) -> Iterator[tuple[Pair, str]]:
-        """Yield each of these pairs with its narrative in force on a side, or "" without one."""
+        """Yield each of these pairs with its current narrative on a side, or "" without one."""
         for pair, topic in zip(of, collection.pair_topics(of, side), strict=True):
             yield pair, topic.narrative or ""
 
     def records(self) -> Iterator[PairRecord]:
-        """Yield every published pair with the narratives in force, without who wrote them."""
+        """Yield every published pair with its current narratives, without authors."""
         for batch in ordered_rows.batches(self.every_pair, collection.TEXTS):
-            yield from in_force(batch)
+            yield from current_pair_records(batch)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a layout asks of a pair, and which of its candidates it has a place for."""
+    """What a layout requires of a pair, and which of its candidates it can hold."""
 
-    # Whether claimed labels are published whatever the publication settings say.
+    # Whether claimed labels are published regardless of the publication settings.
     claims: bool = False
-    # The sides that its grades are of.
+    # The sides whose grades it holds.
     sides: tuple[str, ...] = COMPARED
     # Whether each pair needs a document with an earlier relevance, and the set one that changed.
     change: bool = True
-    # Whether a candidate has a place in the files.
+    # Whether the files can hold a candidate.
     holds: Callable[[Row], bool] = lambda row: True
-    # Signs that an id may not have in this layout, beside white space.
+    # Characters that an id may not contain in this layout, besides white space.
     refuses: str = ""
-    # Whether queries that have no instruction pair are published with what was relevant before.
+    # Whether queries without an instruction pair are published with their relevant documents.
     lone_queries: bool = False
-    # Whether the layout is texts, so that it cannot be written without the right to publish them.
+    # Whether the layout consists of texts, so that it needs the right to publish them.
     needs_texts: bool = False
 
 
@@ -152,7 +151,7 @@ TOOLS = Shape()
 def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOOLS) -> Published:
     """Choose what is published, and check that the layout can hold it.
 
-    Raises ValueError with a sentence about what cannot be published.
+    Raises ValueError with a sentence that says what cannot be published.
     """
     publication = Publication.objects.filter(project=project).first() or Publication(
         project=project
@@ -160,16 +159,16 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
     found = Published(project, publication, selection.pairs(project), selection.queries(project))
     if shape.needs_texts and not publication.texts:
         raise ValueError(
-            "this layout holds the texts of documents, and the publication settings keep them "
-            "back. Publish texts and name the licence, or choose a layout that can hold ids alone"
+            "this layout consists of texts of documents, which the publication settings do not "
+            "publish. Publish texts and name the licence, or choose a layout that can hold only ids"
         )
     if shape.claims or publication.claims:
-        found.rater = grades.the_rater(project)
+        found.rater = grades.find_rater(project)
     kept_out: dict[int, str] = {}
     changed = {}
     for side in COMPARED:
         found.pairs[side], changed[side] = (
-            _choose(found, side, shape, kept_out if side == ALTERED else {}, report)
+            _choose_pairs(found, side, shape, kept_out if side == ALTERED else {}, report)
             if side in shape.sides
             else ([], 0)
         )
@@ -177,33 +176,38 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
         raise ValueError(_nothing_to_publish(found, shape))
     if shape.change and not changed[ALTERED]:
         raise ValueError(
-            f"in none of the {len(found.pairs[ALTERED]):,} pairs the relevance of a document "
-            "changed, so nothing can be measured. Rewrite narratives or judge more documents first"
+            "the relevance of no document changed in any of the "
+            f"{len(found.pairs[ALTERED]):,} pairs, so nothing can be measured. Rewrite narratives "
+            "or judge more documents first"
         )
-    # A set whose qrels do not differ from the original ones measures nothing.
+    # A set whose qrels equal the original ones measures nothing.
     if shape.change and not changed[REVERSED]:
         found.pairs[REVERSED] = []
     found.left_out = _left_out(found, kept_out)
-    found.odd_ids += _odd_ids((pair.pair_id for pair in found.every_pair), shape)
-    found.odd_ids += _odd_ids((pair.query.query_id for pair in found.every_pair), shape)
-    if found.odd_ids:
-        signs = "".join(f" or the sign {sign}" for sign in shape.refuses)
+    found.unsupported_ids += _unsupported_ids((pair.pair_id for pair in found.every_pair), shape)
+    found.unsupported_ids += _unsupported_ids(
+        (pair.query.query_id for pair in found.every_pair), shape
+    )
+    if found.unsupported_ids:
+        signs = "".join(f" or the character {sign}" for sign in shape.refuses)
         raise ValueError(
-            f"the id {found.odd_ids[0]!r} has white space{signs}, which this layout cannot hold. "
-            "Load the collection under other ids; the trec export takes these"
+            f"the id {found.unsupported_ids[0]!r} has white space{signs}, which this layout cannot "
+            "hold. Load the collection with other ids, or use the trec export, which can hold these"
         )
     if shape.lone_queries:
-        _take_lone_queries(found)
+        _add_lone_queries(found)
     _check_documents(found)
     return found
 
 
 def size(project: Project) -> int:
-    """Return how many candidates are walked, once to check and once to write."""
+    """Return how many candidates are read: once to check and once to write."""
     sizes = selection.pool_sizes(project)
     pairs = selection.pairs(project)
     return 2 * sum(
-        sizes.get(pair.query.pk, 0) for side in COMPARED for pair in selection.written(pairs, side)
+        sizes.get(pair.query.pk, 0)
+        for side in COMPARED
+        for pair in selection.written_pairs(pairs, side)
     )
 
 
@@ -211,7 +215,7 @@ def _nothing_to_publish(found: Published, shape: Shape) -> str:
     if not shape.change:
         return (
             "no instruction pair can be published: a pair needs documents that people judged, or "
-            "that a machine claims a label of, under its altered narrative. Judge one first"
+            "for which a machine claims a label, under its altered narrative. Judge one first"
         )
     sentence = (
         "no instruction pair can be published: a pair needs documents with an earlier "
@@ -222,16 +226,16 @@ def _nothing_to_publish(found: Published, shape: Shape) -> str:
     return sentence
 
 
-def _choose(
+def _choose_pairs(
     found: Published, side: str, shape: Shape, kept_out: dict[int, str], report: Report
 ) -> tuple[list[Pair], int]:
-    """Return the pairs that have the grades that the layout asks for, and how many differ."""
+    """Return the pairs with the grades that the layout requires, and how many grades changed."""
     counts = found.counts
     chosen: list[Pair] = []
     changed = 0
-    of = grades.with_grades(found.all_pairs, side, found.rater)
+    of = grades.pairs_with_grades(found.all_pairs, side, found.rater)
     if not shape.change and side != ALTERED:
-        # The paper's record is of the altered narrative first.
+        # The paper's record needs the altered narrative.
         published = {pair.pk for pair in found.pairs[ALTERED]}
         of = [pair for pair in of if pair.pk in published]
     for pair, rows in grades.pools(found.project, of, side, found.rater, report):
@@ -245,7 +249,7 @@ def _choose(
         changed += differing
         held = [row for row in rows if shape.holds(row)]
         found.documents |= {row.document for row in held}
-        found.odd_ids += _odd_ids((row.doc_id for row in held), shape)[:1]
+        found.unsupported_ids += _unsupported_ids((row.doc_id for row in held), shape)[:1]
         if side != ALTERED:
             continue
         for key, number in (
@@ -260,7 +264,7 @@ def _choose(
     return chosen, changed
 
 
-def _take_lone_queries(found: Published) -> None:
+def _add_lone_queries(found: Published) -> None:
     """Publish the queries without an instruction pair, with the documents relevant before."""
     with_pair = {pair.query.pk for pair in found.all_pairs}
     lone = [query for query in found.queries if query.pk not in with_pair]
@@ -269,7 +273,7 @@ def _take_lone_queries(found: Published) -> None:
             query__in=[query.pk for query in batch],
             prior_relevance__gte=found.project.relevant_from,
         ).order_by(ordered_rows.bytewise("document__doc_id"))
-        for query, document, doc_id in ordered_rows.walk(
+        for query, document, doc_id in ordered_rows.stream_rows(
             rows, "query", "document", "document__doc_id"
         ):
             found.lone.setdefault(query, []).append(doc_id)
@@ -299,7 +303,7 @@ def _left_out(found: Published, kept_out: dict[int, str]) -> list[LeftOut]:
     ]
 
 
-def _odd_ids(ids: Iterable[str], shape: Shape) -> list[str]:
+def _unsupported_ids(ids: Iterable[str], shape: Shape) -> list[str]:
     """Return the ids that a layout cannot hold: readers split at white space."""
     return [
         one
@@ -320,7 +324,7 @@ def _check_documents(found: Published) -> None:
         marked += markup != Document.Markup.PLAIN
         if (length or 0) > MOST_CHARACTERS:
             long.append((doc_id, length))
-    # Not before the cursor has come to its end.
+    # Raise only after the cursor is exhausted.
     if long:
         raise ValueError(
             f"the text of document {long[0][0]} has {long[0][1]:,} characters, and a line of a "
@@ -328,8 +332,8 @@ def _check_documents(found: Published) -> None:
         )
     if without == len(found.documents):
         raise ValueError(
-            f"none of the {without:,} candidates has a text here. Load the texts, or switch texts "
-            "off to publish ids alone"
+            f"none of the {without:,} candidates has a text in this project. Load the texts, or "
+            "switch texts off to publish only ids"
         )
     counts["layout_without_text"] = without
     counts["layout_with_markup"] = marked
@@ -343,7 +347,7 @@ def _doc_ids(project: Project, wanted: set[int]) -> Iterator[str]:
 def _rows(project: Project, wanted: set[int], *fields: str) -> Iterator[tuple]:  # type: ignore[type-arg]
     """Yield doc_id and these fields of the wanted documents in byte order of doc_id."""
     rows = Document.objects.filter(project=project).order_by(ordered_rows.bytewise("doc_id"))
-    for pk, *found in ordered_rows.walk(rows, "pk", "doc_id", *fields):
+    for pk, *found in ordered_rows.stream_rows(rows, "pk", "doc_id", *fields):
         if pk in wanted:
             yield tuple(found)
 
@@ -353,7 +357,7 @@ def _texts(project: Project, wanted: set[int]) -> Iterator[Text]:
     batch: dict[int, tuple[str, str, str]] = {}
     characters = 0
     rows = Document.objects.filter(project=project).order_by(ordered_rows.bytewise("doc_id"))
-    for pk, doc_id, title, markup, length in ordered_rows.walk(
+    for pk, doc_id, title, markup, length in ordered_rows.stream_rows(
         rows, "pk", "doc_id", "title", "markup", "length"
     ):
         if pk not in wanted:

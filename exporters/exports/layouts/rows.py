@@ -1,4 +1,4 @@
-"""The files that several layouts share, each written the same way."""
+"""Write the files and fields that several layouts share."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from formats.jsonl_pairs import write_pairs
 
 CORPUS, QUERIES, PAIRS, IDS = "corpus.jsonl", "queries.jsonl", "pairs.jsonl", "pair_ids.tsv"
 TOP_RANKED = "top_ranked.jsonl"
-# The ids of pairs in a layout that gives them ids of its own.
+# The ids of pairs in a layout that assigns its own ids.
 IDS_HERE = "ids.tsv"
-# What the id of a query ends with, by the side of its narrative.
+# The suffix of a query's id, by the side of its narrative.
 SUFFIXES = {"original": "-og", "altered": "-changed", "reversed": "-reversed"}
 
 
-def put(stream: IO[bytes], fields: Mapping[str, object]) -> None:
+def write_json_line(stream: IO[bytes], fields: Mapping[str, object]) -> None:
     """Write one JSON object as a line."""
     stream.write((to_json(dict(fields)) + "\n").encode())
 
@@ -31,8 +31,9 @@ def put(stream: IO[bytes], fields: Mapping[str, object]) -> None:
 def write_corpus(
     published: Published, into: Writer, name: str = CORPUS, *, passages: bool = False
 ) -> None:
-    """Write every document: `_id`, `title`, `text`. `passages`: where the lead chose so, its
-    passages in its place.
+    """Write every document with `_id`, `title` and `text`.
+
+    `passages`: write passages instead of documents, if the lead chose so.
     """
     if published.publication.texts:
         holds = "Every candidate: its id, title and newest text."
@@ -43,27 +44,27 @@ def write_corpus(
         if passages and published.publication.texts:
             texts = corpus_rows(published.project, texts)
         for one in texts:
-            put(stream, {"_id": one.doc_id, "title": one.title, "text": one.text})
+            write_json_line(stream, {"_id": one.doc_id, "title": one.title, "text": one.text})
 
 
 def write_pairs_file(published: Published, into: Writer, name: str = PAIRS) -> None:
-    """Write the pairs with titles, categories and narratives, to be loaded as `pairs-jsonl`."""
+    """Write the pairs with titles, categories and narratives, in the format `pairs-jsonl`."""
     with into.file(name, "The pairs: query, category, origin, narratives.") as stream:
         write_pairs(published.records(), stream)
 
 
 def query_text(pair: Pair) -> str:
-    """Return the words that stand for the query of a pair."""
+    """Return the text of a pair's query."""
     return text_of(pair.query)
 
 
 def text_of(query: QueryRow) -> str:
-    """Return the words that stand for a query: its description, or its title without one."""
+    """Return the text of a query: its description, or its title if it has none."""
     return query.description or query.title
 
 
 def is_number(text: str) -> bool:
-    """Say whether an id is a number from 0 as Python writes it.
+    """Return whether an id is a number from 0 in Python's notation.
 
     >>> is_number("110"), is_number("051"), is_number("q1")
     (True, False, False)
@@ -72,24 +73,24 @@ def is_number(text: str) -> bool:
 
 
 def suffix_of(pair: Pair) -> str:
-    """Return what the id of a pair has behind that of its query, as 2 of 301_2, or ""."""
+    """Return the part of a pair's id after the query's id, as 2 in 301_2, or ""."""
     _, separator, suffix = pair.pair_id.partition(f"{pair.query.query_id}_")
     return suffix if separator and pair.pair_id.startswith(pair.query.query_id) else ""
 
 
-def place_in_query(pair: Pair) -> tuple[int, bytes]:
-    """Return what the pairs of a query are ordered by: their numbers, then their ids."""
+def sort_key_in_query(pair: Pair) -> tuple[int, bytes]:
+    """Return the sort key of a pair within its query: its number, then its id."""
     suffix = suffix_of(pair)
     return (int(suffix) if is_number(suffix) else -1, pair.pair_id.encode())
 
 
 def table_line(*fields: object) -> bytes:
-    """Return a line of a tab-separated table as the csv module reads it back."""
+    """Return a line of a tab-separated table that the csv module can read."""
     line = io.StringIO()
     csv.writer(line, delimiter="\t", lineterminator="\n").writerow(fields)
     return line.getvalue().encode()
 
 
 def yaml_text(text: str) -> str:
-    """Return a text as YAML takes it: a JSON string is one."""
+    """Return a text as a YAML string; a JSON string is valid YAML."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""task.py of the layout `mteb`: the task of this folder, which its main program evaluates."""
+"""task.py of the layout `mteb`: the folder's task, and a main program that evaluates a model."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ if __name__ == "__main__":
 
 
 def source(published: Published, *, reverse: bool) -> str:
-    """Return the program of one set."""
+    """Return the source code of one set's task."""
     publication = published.publication
     words = re.findall(r"[A-Za-z0-9]+", published.project.slug)
     name = "".join(word[:1].upper() + word[1:] for word in words)

@@ -1,1 +1,1 @@
-"""Proof that a written layout loads: each tool reads it, and what it read is compared."""
+"""Proof that a written layout loads: each tool reads it, and the results are compared."""

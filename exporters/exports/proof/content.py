@@ -1,4 +1,4 @@
-"""What a reader got out of a layout: counts, sums over every field, and the grades."""
+"""The content that a tool read from a layout: counts, checksums over every field, and grades."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-# The file that says which tool read a folder, and what came of it.
+# The file with the results of each tool that read a folder.
 PROOF = "proof.json"
 
 # Grades by side (original, changed, reversed), pair and document.
@@ -15,8 +15,8 @@ Qrels = dict[str, dict[str, dict[str, int]]]
 
 
 @dataclass
-class Sum:
-    """How many records there are, and a sum over all their fields in which order does not count."""
+class Checksum:
+    """The number of records, and a checksum over all their fields that ignores their order."""
 
     count: int = 0
     total: int = 0
@@ -29,7 +29,7 @@ class Sum:
 
     @property
     def digest(self) -> str:
-        """The sum in hexadecimal digits."""
+        """Return the checksum in hexadecimal digits."""
         return f"{self.total:064x}"
 
 
@@ -39,16 +39,16 @@ def _grades() -> Qrels:
 
 @dataclass
 class Content:
-    """Everything that one reader got: sums by part (documents, queries, …), and the grades."""
+    """Everything that one tool read: checksums by part (documents, queries, …), and grades."""
 
-    parts: dict[str, Sum] = field(default_factory=dict)
+    parts: dict[str, Checksum] = field(default_factory=dict)
     qrels: Qrels = field(default_factory=_grades)
 
     def add(self, part: str, *fields: object) -> None:
         """Count one record of a part."""
-        self.parts.setdefault(part, Sum()).add(*fields)
+        self.parts.setdefault(part, Checksum()).add(*fields)
 
-    def grade(self, side: str, pair: str, doc_id: str, relevance: int) -> None:
-        """Take one line of the qrels of a side."""
+    def add_grade(self, side: str, pair: str, doc_id: str, relevance: int) -> None:
+        """Add one line of the qrels of a side."""
         self.add(f"qrels {side}", pair, doc_id, relevance)
         self.qrels[side][pair][doc_id] = relevance

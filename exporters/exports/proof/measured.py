@@ -1,4 +1,4 @@
-"""What the oracle gets on the grades that a reader got: nDCG@10 before and after, and p-MRR."""
+"""Measure the oracle on the grades that a tool read: nDCG@10 before and after, and p-MRR."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from exporters.exports.proof.content import Qrels
 NDCG = "nDCG@10"
 
 
-def oracle(qrels: Qrels, relevant: int) -> dict[str, float | None]:
+def measure_oracle(qrels: Qrels, relevant: int) -> dict[str, float | None]:
     """Return the measures of the system that ranks by the changed qrels, over all pairs."""
     from measures import p_mrr
 

@@ -1,4 +1,4 @@
-"""Reading the papers' records: with json and csv alone, and with the readers that load them."""
+"""Read the papers' layouts: with json and csv alone, and with Rejudge's own readers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from formats import multi_infosearch as records_of
 from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel
 from formats.registry import lookup
 
-# What a format reads in the folder of its layout, where that is not the folder itself.
+# The file that a format reads in the layout's folder, if not the folder itself.
 FILES = {"multiconir": TABLE, "multi-infosearch": records_of.RECORDS}
 SIDES = {"qrels_og": "original", "qrels_changed": "changed", "qrels_reversed": "reversed"}
 CHANGED = {"altered": "changed", "reversed": "reversed"}
 
 
-def loaded(layout: str, folder: Path) -> Content:
-    """Read the folder with the reader that `manage.py load` has for the format."""
+def load_with_own_reader(layout: str, folder: Path) -> Content:
+    """Read the folder with the format's reader, as `manage.py load` does."""
     found = Content()
     queries: dict[str, list[str]] = {}
     prior: list[Qrel] = []
@@ -39,17 +39,17 @@ def loaded(layout: str, folder: Path) -> Content:
             elif isinstance(record, Qrel):
                 prior.append(record)
             elif isinstance(record, Claim):
-                found.grade("changed", record.pair_id, record.doc_id, record.relevance)
+                found.add_grade("changed", record.pair_id, record.doc_id, record.relevance)
             elif isinstance(record, JudgmentRecord):
                 side = CHANGED[record.side or "altered"]
-                found.grade(side, record.pair_id or "", record.doc_id, record.relevance)
+                found.add_grade(side, record.pair_id or "", record.doc_id, record.relevance)
     for line in prior:
         for pair_id in queries.get(line.query_id, ()):
-            found.grade("original", pair_id, line.doc_id, line.relevance)
+            found.add_grade("original", pair_id, line.doc_id, line.relevance)
     return found
 
 
-def _narratives(found: Content, pair_id: str, **texts: str) -> None:
+def _add_narratives(found: Content, pair_id: str, **texts: str) -> None:
     for side, text in texts.items():
         if text:
             found.add(f"narratives {side}", pair_id, text)
@@ -63,29 +63,31 @@ def followtable(folder: Path) -> Content:
     ids = json.loads(numbers.read_bytes()) if numbers.exists() else {}
     tables = sorted((folder / "tables").glob("*.txt"))
     for path in tables:
-        # A reader of lines takes the end of the last one for no text.
+        # Readers that split lines do not count the last line end as text.
         found.add("documents", path.read_text(encoding="utf-8").removesuffix("\n"))
     named: dict[str, None] = {}
     for place, entry in enumerate(entries):
-        positive = _named(entry["query_positive"])
-        pools = [_named(out["all_tables"] + out["instruction_positive"]) for out in entry["outs"]]
+        positive = _table_names(entry["query_positive"])
+        pools = [
+            _table_names(out["all_tables"] + out["instruction_positive"]) for out in entry["outs"]
+        ]
         pool = {name: None for its in (*pools, positive) for name in its}
         named |= pool
         for number, (out, its) in enumerate(zip(entry["outs"], pools, strict=True)):
             pair_id = f"{ids.get(str(place), place)}_{number}"
-            _narratives(found, pair_id, altered=out["instruction"])
-            good = _named(out["instruction_positive"])
+            _add_narratives(found, pair_id, altered=out["instruction"])
+            good = _table_names(out["instruction_positive"])
             for name in its:
-                found.grade("changed", pair_id, name, int(name in good))
+                found.add_grade("changed", pair_id, name, int(name in good))
             for name in pool:
-                found.grade("original", pair_id, name, int(name in positive))
+                found.add_grade("original", pair_id, name, int(name in positive))
     if not tables:
         for _name in named:
             found.add("documents", "")
     return found
 
 
-def _named(tables: list[str]) -> dict[str, None]:
+def _table_names(tables: list[str]) -> dict[str, None]:
     return dict.fromkeys(name.removesuffix(".txt") for name in tables)
 
 
@@ -95,7 +97,7 @@ def infosearch(folder: Path) -> Content:
     for row in json_lines(folder / "corpus.jsonl"):
         found.add("documents", row["text"])
     for row in json_lines(folder / "queries.jsonl"):
-        _narratives(
+        _add_narratives(
             found,
             row["_id"],
             original=row["instruction_og"],
@@ -108,7 +110,7 @@ def infosearch(folder: Path) -> Content:
             continue
         for line in path.read_text(encoding="utf-8").splitlines()[1:]:
             query_id, doc_id, score = line.split("\t")
-            found.grade(side, query_id, doc_id, int(score))
+            found.add_grade(side, query_id, doc_id, int(score))
     return found
 
 
@@ -130,11 +132,11 @@ def multiconir(folder: Path) -> Content:
             for k in range(1, most + 1):
                 if text := row.get(f"{column}{k}"):
                     pair_id = f"{number}_{k}{mark}"
-                    _narratives(found, pair_id, altered=text)
+                    _add_narratives(found, pair_id, altered=text)
                     for doc_id, broken in documents.items():
                         met = k - sum(one <= k for one in broken)
-                        found.grade("changed", pair_id, doc_id, met)
-                        found.grade("original", pair_id, doc_id, most - len(broken))
+                        found.add_grade("changed", pair_id, doc_id, met)
+                        found.add_grade("original", pair_id, doc_id, most - len(broken))
     return found
 
 
@@ -155,21 +157,23 @@ def multi_infosearch(folder: Path) -> Content:
         pairs.setdefault(row["query_id"], []).append(f"{row['query_id']}_{row['combo_id']}")
     for row in rows:
         pair_id = f"{row['query_id']}_{row['combo_id']}"
-        _narratives(found, pair_id, altered=row["instructed_query"], reversed=row["reversed_query"])
-        for doc_id, text, grade in _two(pair_id, row):
+        _add_narratives(
+            found, pair_id, altered=row["instructed_query"], reversed=row["reversed_query"]
+        )
+        for doc_id, text, grade in _two_documents(pair_id, row):
             found.add("documents", text)
-            found.grade("changed", pair_id, doc_id, grade)
+            found.add_grade("changed", pair_id, doc_id, grade)
     for query_id, its_pairs in pairs.items():
         for pair_id in its_pairs:
             for number in numbers[query_id].values():
                 doc_id = f"{query_id}_document{number}"
-                found.grade("original", pair_id, doc_id, relevance[query_id, number])
+                found.add_grade("original", pair_id, doc_id, relevance[query_id, number])
             for other in its_pairs:
                 for kind in ("positive", "negative"):
-                    found.grade("original", pair_id, f"{other}_{kind}", 1)
+                    found.add_grade("original", pair_id, f"{other}_{kind}", 1)
     return found
 
 
-def _two(pair_id: str, row: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
+def _two_documents(pair_id: str, row: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
     yield f"{pair_id}_positive", row["positive_doc"], 1
     yield f"{pair_id}_negative", row["hard_negative_doc"], 0

@@ -1,7 +1,7 @@
-"""Reading a layout as its documentation says, with nothing but json and csv.
+"""Read a layout according to its documentation, with only json and csv.
 
-What a tool reads is compared with this. The same functions take what a tool yields, so that both
-go into one `Content` in the same way.
+The results of tools are compared with this. The same functions process the rows that a tool yields,
+so that both fill a `Content` in the same way.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from formats.source import open_source
 from formats.trec_qrels import read_qrels
 
 Rows = Iterable[Mapping[str, Any]]
-# What the ids of the queries of a pair end with.
+# The sides of a pair's queries, by the suffix of their ids.
 SIDES = {"-og": "original", "-changed": "changed", "-reversed": "reversed"}
 
 
@@ -59,7 +59,7 @@ def mteb(folder: Path) -> Content:
 
 
 def of_configs(load: Callable[[str], Rows]) -> Content:
-    """Take the rows of each config."""
+    """Return the content of the rows of each config; `load` returns the rows of one."""
     found = Content()
     for row in load("corpus"):
         found.add("documents", row["_id"], row["title"], row["text"])
@@ -73,7 +73,7 @@ def of_configs(load: Callable[[str], Rows]) -> Content:
         found.add("changed documents", row["query-id"], list(row["corpus-ids"]))
     for row in load("default"):
         pair, side = side_of(row["query-id"])
-        found.grade(side, pair, row["corpus-id"], int(row["score"]))
+        found.add_grade(side, pair, row["corpus-id"], int(row["score"]))
     return found
 
 
@@ -86,7 +86,7 @@ def splits(folder: Path) -> list[str]:
 
 
 def beir(folder: Path) -> Content:
-    """Read the folder by the contract of BEIR's GenericDataLoader."""
+    """Read the folder like BEIR's GenericDataLoader."""
     found = Content()
     for row in json_lines(folder / "corpus.jsonl"):
         found.add("documents", row["_id"], row["title"], row["text"])
@@ -105,19 +105,19 @@ def beir(folder: Path) -> Content:
 def add_split(
     found: Content, queries: Mapping[str, str], qrels: Mapping[str, Mapping[str, int]]
 ) -> None:
-    """Take a split: its grades, and the queries that have one."""
+    """Add a split: its grades, and the queries that have one."""
     for query_id, grades in qrels.items():
         found.add("queries", query_id, queries[query_id])
         pair, side = side_of(query_id)
         for doc_id, relevance in grades.items():
-            found.grade(side, pair, doc_id, relevance)
+            found.add_grade(side, pair, doc_id, relevance)
 
 
 # --- ir-datasets ----------------------------------------------------------------------------------
 
 
 def data_of(folder: Path) -> Path:
-    """Return where the package of an ir-datasets layout has its data."""
+    """Return the data folder of the package of an ir-datasets layout."""
     return next(folder.glob("irds_*/data"))
 
 
@@ -135,7 +135,7 @@ def ir_datasets(folder: Path) -> Content:
             for line in run:
                 query_id, _, doc_id, _, score, _ = line.split(" ")
                 found.add(f"candidates {side}", query_id, doc_id, float(score))
-        _take_qrels(found, side, path)
+        _add_qrels(found, side, path)
     return found
 
 
@@ -143,7 +143,7 @@ def ir_datasets(folder: Path) -> Content:
 
 
 def trec_files(folder: Path) -> dict[str, Path]:
-    """Return the qrels of a TREC export by their sides."""
+    """Return the qrels files of a TREC export, by side."""
     files = {side: folder / f"qrels.{side}.txt" for side in SIDES.values()}
     return {side: path for side, path in files.items() if path.exists()}
 
@@ -152,7 +152,7 @@ def trec(folder: Path) -> Content:
     """Read the qrels and the candidates of a TREC export."""
     found = Content()
     for side, path in trec_files(folder).items():
-        _take_qrels(found, side, path)
+        _add_qrels(found, side, path)
     if (path := candidates_of(folder)).exists():
         with path.open(encoding="utf-8") as run:
             for query_id, _, doc_id, _, score, _ in map(str.split, run):
@@ -161,13 +161,13 @@ def trec(folder: Path) -> Content:
 
 
 def candidates_of(folder: Path) -> Path:
-    """Return where a TREC export has the documents to rerank."""
+    """Return the path of a TREC export's documents to rerank."""
     return folder / CANDIDATES
 
 
-def _take_qrels(found: Content, side: str, path: Path) -> None:
+def _add_qrels(found: Content, side: str, path: Path) -> None:
     if not path.stat().st_size:
         return
     with open_source(path) as source:
         for line in read_qrels(source):
-            found.grade(side, line.query_id, line.doc_id, line.relevance)
+            found.add_grade(side, line.query_id, line.doc_id, line.relevance)

@@ -1,4 +1,4 @@
-"""Proving a folder: check its files, read it with every tool that is installed, compare."""
+"""Prove a folder: check its files, read it with every installed tool, and compare."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from base.errors import Refused
 from exporters.exports.files import BUFFER
 from exporters.exports.manifest import NAME
 from exporters.exports.proof.content import PROOF, Content
-from exporters.exports.proof.measured import oracle
+from exporters.exports.proof.measured import measure_oracle
 from exporters.exports.proof.readers import PLAIN, READERS, Reader
 
 SAME, DIFFERS, NOT_INSTALLED, FAILED = "same", "differs", "not installed", "failed"
 
 
 class Result(TypedDict):
-    """One tool: its version, what came of it, and what it counted."""
+    """The result of one tool: its version, the outcome, and its counts."""
 
     tool: str
     version: str | None
@@ -31,7 +31,7 @@ class Result(TypedDict):
 
 
 class Proof(TypedDict):
-    """What proof.json holds. `expected` is what json and csv alone read in the folder."""
+    """The content of proof.json. `expected` is what json and csv alone read in the folder."""
 
     proof: int
     layout: str
@@ -42,10 +42,10 @@ class Proof(TypedDict):
 
 
 def prove(folder: Path) -> Proof:
-    """Read a written layout with every tool for it, write proof.json, and return what it holds.
+    """Read a written layout with every tool for it, write proof.json, and return its content.
 
-    Refused: a folder without a manifest, a layout that no tool reads, a file that is not what the
-    manifest says.
+    Refused: a folder without a manifest, a layout that no tool reads, a file that differs from the
+    manifest.
     """
     try:
         content = (folder / NAME).read_bytes()
@@ -59,8 +59,8 @@ def prove(folder: Path) -> Proof:
     check_tools(layout)
     _check_files(folder, files)
     expected = PLAIN[layout](folder)
-    # What documents count as relevant in the readers of these files.
-    best = oracle(expected.qrels, relevant=1)
+    # The readers of these files treat grade 1 as relevant.
+    best = measure_oracle(expected.qrels, relevant=1)
     made = Proof(
         proof=1,
         layout=layout,
@@ -82,16 +82,16 @@ def prove(folder: Path) -> Proof:
 
 
 def check_tools(layout: str) -> None:
-    """Refuse a layout that no tool reads, with the names of those that are read."""
+    """Refuse a layout that no tool reads; the message lists those that are read."""
     if layout not in PLAIN:
         raise Refused(
-            _("No tool reads the layout %(layout)s. Those that are read: %(known)s.")
+            _("No tool reads the layout %(layout)s. Choose one of: %(known)s.")
             % {"layout": layout, "known": ", ".join(PLAIN)}
         )
 
 
 def _check_files(folder: Path, files: list[dict[str, Any]]) -> None:
-    """Refuse a folder in which a file is missing or is not what the manifest says."""
+    """Refuse a folder in which a file is missing or differs from the manifest."""
     for entry in files:
         digest = hashlib.sha256()
         try:
@@ -116,7 +116,7 @@ def _check_files(folder: Path, files: list[dict[str, Any]]) -> None:
 def _result(
     reader: Reader, folder: Path, expected: Content, best: dict[str, float | None]
 ) -> Result:
-    """Read the folder with one tool and compare. What the tool raises is its result."""
+    """Read the folder with one tool and compare. An exception of the tool becomes its result."""
     result = Result(
         tool=reader.package, version=reader.version(), result=SAME, says=[], counts={}, oracle={}
     )
@@ -129,7 +129,7 @@ def _result(
         result["result"], result["says"] = FAILED, [f"{type(error).__name__}: {error}"]
         return result
     result["counts"] = {part: one.count for part, one in sorted(found.parts.items())}
-    result["oracle"] = oracle(found.qrels, relevant=1)
+    result["oracle"] = measure_oracle(found.qrels, relevant=1)
     result["says"] = _differences(reader, expected, found)
     if result["oracle"] != best:
         result["says"].append("The oracle gets other values on the grades that were read.")
@@ -139,7 +139,7 @@ def _result(
 
 
 def _differences(reader: Reader, expected: Content, found: Content) -> list[str]:
-    """Name the parts in which a tool read something else than stands in the files."""
+    """Return sentences about the parts that a tool read differently from the files."""
     differences = []
     for part in sorted({*filter(reader.reads, expected.parts), *found.parts}):
         wanted, got = expected.parts.get(part), found.parts.get(part)

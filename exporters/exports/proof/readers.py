@@ -1,6 +1,6 @@
-"""The field's tools, and what each of them gets out of a layout.
+"""Read layouts with the field's tools.
 
-None of them is a dependency: one that is not installed is named with the command that installs it.
+None of them is a dependency: if one is not installed, its result names the command to install it.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from django.conf import settings
 from exporters.exports.proof import papers, plain
 from exporters.exports.proof.content import Content
 
-# The reader of papers' records, for which no package is published: Rejudge's own.
-OURS = "rejudge"
+# Rejudge's own readers, for papers' layouts that no published package reads.
+OWN_READER = "rejudge"
 
 
 class Reader(NamedTuple):
-    """A tool: the package that pip installs, the layouts that it reads, and how it reads one."""
+    """A tool: its pip package, the layouts that it reads, and the function that reads one."""
 
     package: str
     layouts: tuple[str, ...]
     read: Callable[[Path], Content]
-    # What the names of the parts that it reads begin with; empty: it reads all.
+    # Prefixes of the names of the parts that it reads; "" matches all.
     parts: tuple[str, ...] = ("",)
 
     @property
     def install(self) -> str:
-        """The command that installs it."""
+        """Return the command that installs the tool."""
         return f"pip install {self.package}"
 
     def reads(self, part: str) -> bool:
-        """Say whether the tool reads a part of the folder."""
+        """Return whether the tool reads a part of the folder."""
         return part.startswith(self.parts)
 
     def version(self) -> str | None:
-        """Return the version that is installed, or None."""
-        if self.package == OURS:
+        """Return the installed version, or None."""
+        if self.package == OWN_READER:
             return str(settings.VERSION)
         try:
             return version(self.package)
@@ -78,7 +78,7 @@ def _mlcroissant(folder: Path) -> Content:
 
 
 def _text(value: Any) -> Any:
-    """Return what mlcroissant yields as Python has it: texts come as bytes."""
+    """Return a value of mlcroissant with bytes decoded to text."""
     if isinstance(value, bytes):
         return value.decode()
     return [_text(one) for one in value] if isinstance(value, list) else value
@@ -99,7 +99,7 @@ def _beir(folder: Path) -> Content:
 
 
 def _ir_datasets(folder: Path) -> Content:
-    """Register the package with ir_datasets, and walk each of its sets."""
+    """Import the package, and read each of its sets with ir_datasets."""
     package = plain.data_of(folder).parent
     with tempfile.TemporaryDirectory(prefix="proof-") as home:
         os.environ["IR_DATASETS_HOME"] = home
@@ -118,7 +118,7 @@ def _ir_datasets(folder: Path) -> Content:
             for query in dataset.queries_iter():
                 found.add(f"queries {side}", *query)
             for line in dataset.qrels_iter():
-                found.grade(side, line.query_id, line.doc_id, line.relevance)
+                found.add_grade(side, line.query_id, line.doc_id, line.relevance)
             for line in dataset.scoreddocs_iter():
                 found.add(f"candidates {side}", line.query_id, line.doc_id, line.score)
         return found
@@ -130,7 +130,7 @@ def _ir_measures(folder: Path) -> Content:
     found = Content()
     for side, path in plain.trec_files(folder).items():
         for line in ir_measures.read_trec_qrels(str(path)):
-            found.grade(side, line.query_id, line.doc_id, line.relevance)
+            found.add_grade(side, line.query_id, line.doc_id, line.relevance)
     if (run := plain.candidates_of(folder)).exists():
         for line in ir_measures.read_trec_run(str(run)):
             found.add("candidates", line.query_id, line.doc_id, line.score)
@@ -145,7 +145,7 @@ def _pytrec_eval(folder: Path) -> Content:
         with path.open(encoding="utf-8") as stream:
             for query_id, grades in pytrec_eval.parse_qrel(stream).items():
                 for doc_id, relevance in grades.items():
-                    found.grade(side, query_id, doc_id, relevance)
+                    found.add_grade(side, query_id, doc_id, relevance)
     if (run := plain.candidates_of(folder)).exists():
         with run.open(encoding="utf-8") as stream:
             for query_id, scores in pytrec_eval.parse_run(stream).items():
@@ -160,13 +160,13 @@ def _pyterrier(folder: Path) -> Content:
     found = Content()
     for side, path in plain.trec_files(folder).items():
         for line in pyterrier.io.read_qrels(str(path)).itertuples():
-            found.grade(side, line.qid, line.docno, int(line.label))
+            found.add_grade(side, line.qid, line.docno, int(line.label))
     return found
 
 
-def _ours(layout: str) -> Callable[[Path], Content]:
-    """Return what reads a paper's records with the reader that `manage.py load` has for them."""
-    return lambda folder: papers.loaded(layout, folder)
+def _own_reader(layout: str) -> Callable[[Path], Content]:
+    """Return a function that reads a paper's layout with the reader of `manage.py load`."""
+    return lambda folder: papers.load_with_own_reader(layout, folder)
 
 
 PLAIN: dict[str, Callable[[Path], Content]] = {
@@ -190,7 +190,7 @@ READERS = (
     Reader("pytrec_eval-terrier", ("trec",), _pytrec_eval, (QRELS, RUNS)),
     Reader("python-terrier", ("trec",), _pyterrier, (QRELS,)),
     *(
-        Reader(OURS, (layout,), _ours(layout))
+        Reader(OWN_READER, (layout,), _own_reader(layout))
         for layout in ("followtable", "infosearch", "multiconir", "multi-infosearch")
     ),
 )

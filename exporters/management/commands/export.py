@@ -1,6 +1,6 @@
-"""`manage.py export PROJECT FORMAT --output DIR`: the same files as the page's, into a folder.
+"""`manage.py export PROJECT FORMAT --output DIR`: write the files of an export into a folder.
 
-With `--release NAME` those that were released under this name.
+They are the same files as the page's. With `--release NAME` the files come from that release.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from base.errors import Refused
 from exporters.exports import actions, manifest
 from exporters.exports.manifest import Manifest
 from exporters.exports.proof.content import PROOF
-from exporters.management.commands.release import found
+from exporters.management.commands.release import find_release
 from exporters.releases import actions as releasing
 
 
@@ -40,7 +40,7 @@ class Command(RejudgeCommand):
             help="a folder that is new, empty, or holds an earlier export, which is replaced",
         )
         parser.add_argument(
-            "--release", metavar="NAME", help="give out what was released under this name"
+            "--release", metavar="NAME", help="write the files of the release with this name"
         )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
@@ -64,11 +64,11 @@ class Command(RejudgeCommand):
 
     def _print(self, written: Manifest, folder: Path, *, as_json: bool) -> None:
         if as_json:
-            said = {"output": str(folder), **written}
-            del said["pairs"]
-            self.stdout.write(json.dumps(said, ensure_ascii=False, indent=2))
+            summary = {"output": str(folder), **written}
+            del summary["pairs"]
+            self.stdout.write(json.dumps(summary, ensure_ascii=False, indent=2))
             return
-        counts = manifest.with_derived(written["counts"])
+        counts = manifest.add_derived_counts(written["counts"])
         for heading, words in manifest.GROUPS.items():
             if not words.keys().isdisjoint(counts):
                 self.stdout.write(heading)
@@ -94,8 +94,8 @@ def _files_of_earlier_export(folder: Path) -> list[str]:
     ours: set[str] = set()
     if manifest.NAME in there:
         try:
-            said = json.loads((folder / manifest.NAME).read_bytes())
-            ours = {entry["name"] for entry in said["files"]} | {manifest.NAME, PROOF}
+            earlier = json.loads((folder / manifest.NAME).read_bytes())
+            ours = {entry["name"] for entry in earlier["files"]} | {manifest.NAME, PROOF}
         except (ValueError, KeyError, TypeError):
             ours = set()
     if foreign := sorted(there - ours):
@@ -111,15 +111,18 @@ Source = Callable[[Path], Manifest]
 
 
 def _source(project: Project, format_name: str, release: str | None) -> Source:
-    """Where the files come from: the rows as they stand, or what was released under a name."""
+    """Return the writer of the files: from the current rows, or from the release of this name."""
     if release is None:
         return lambda scratch: actions.write(project, format_name, scratch)
-    named = found(project, release)
-    return lambda scratch: releasing.copy(named, format_name, scratch)
+    named = find_release(project, release)
+    return lambda scratch: releasing.copy_format(named, format_name, scratch)
 
 
 def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
-    """Write beside what is there, then put it into its place; the manifest goes first and last."""
+    """Write into a scratch folder, then replace the earlier files.
+
+    The old manifest is removed first and the new one is moved in last.
+    """
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     scratch = Path(mkdtemp(prefix=".rejudge-", dir=folder))
@@ -127,7 +130,7 @@ def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
         written = source(scratch)
         for name in sorted(earlier, key=lambda name: name != manifest.NAME):
             (folder / name).unlink()
-        for emptied in _folders_of(folder, earlier):
+        for emptied in _folders_containing(folder, earlier):
             emptied.rmdir()
         for name in [entry["name"] for entry in written["files"]] + [manifest.NAME]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -139,8 +142,8 @@ def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
     return written
 
 
-def _folders_of(folder: Path, files: list[str]) -> list[Path]:
-    """Return the folders that these files lie in, each before the one that it lies in."""
-    found = {parent for name in files for parent in (folder / name).parents}
-    within = [one for one in found if one != folder and one.is_relative_to(folder)]
+def _folders_containing(folder: Path, files: list[str]) -> list[Path]:
+    """Return the folders that contain these files, each before its parent."""
+    folders = {parent for name in files for parent in (folder / name).parents}
+    within = [one for one in folders if one != folder and one.is_relative_to(folder)]
     return sorted(within, key=lambda one: len(one.parts), reverse=True)

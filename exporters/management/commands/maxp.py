@@ -1,4 +1,4 @@
-"""`manage.py maxp RUN --output FILE`: a run over passages becomes a run over documents."""
+"""`manage.py maxp RUN --output FILE`: turn a run over passages into a run over documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Command(RejudgeCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", metavar="RUN", help="a TREC run over passages")
-        parser.add_argument("--output", required=True, metavar="FILE", help="a file that is new")
+        parser.add_argument("--output", required=True, metavar="FILE", help="a new file")
 
     def handle(self, *args: Any, **options: Any) -> None:
         target = Path(options["output"])
@@ -36,7 +36,7 @@ class Command(RejudgeCommand):
         except ValueError as error:
             raise CommandError(f"{options['run']}: {error}.") from error
         except FileExistsError as error:
-            raise CommandError(f"{target} is there already. Name a file that is new.") from error
+            raise CommandError(f"{target} already exists. Name a new file.") from error
         except OSError as error:
             raise CommandError(f"{error.filename or target}: {error.strerror}.") from error
         self.stdout.write(f"{count:,} documents in {target}")

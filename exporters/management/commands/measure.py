@@ -16,15 +16,15 @@ from exporters.evaluations import evaluation, systems, tables
 from exporters.evaluations.actions import compute_evaluation, request_evaluation
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.systems import SIDES, System
-from exporters.management.commands.release import found
+from exporters.management.commands.release import find_release
 from jobs.runner import JobError, run
 
-# Disputed documents that are printed.
+# How many disputed documents are printed.
 SHOWN = 10
 
 
 class Command(RejudgeCommand):
-    """Measure systems on a release, or on what an export would hold now."""
+    """Measure systems on a release, or on the current rows."""
 
     help = "Measure systems by their loaded runs, before and after the change of narratives."
 
@@ -34,32 +34,32 @@ class Command(RejudgeCommand):
             "runs",
             nargs="+",
             metavar="RUN",
-            help="a loaded run: its name, or [SYSTEM:][SIDE=]NAME where the name does not tell the "
-            f"system and the side; a side is one of {', '.join(SIDES)}",
+            help="a loaded run: its name, or [SYSTEM:][SIDE=]NAME if the name does not show its "
+            f"system and side; a side is one of {', '.join(SIDES)}",
         )
-        parser.add_argument("--release", metavar="NAME", help="measure on what was released")
+        parser.add_argument("--release", metavar="NAME", help="measure on this release")
         parser.add_argument(
             "--option",
             action="append",
             default=[],
             metavar="MEASURE.OPTION=VALUE",
-            help="as in p-mrr.documents=changed or 'ir.measures=nDCG@20 AP'; may be given again",
+            help="as in p-mrr.documents=changed or 'ir.measures=nDCG@20 AP'; may be repeated",
         )
         parser.add_argument(
-            "--baseline", default="", metavar="SYSTEM", help="compare with this one"
+            "--baseline", default="", metavar="SYSTEM", help="compare with this system"
         )
         shown = parser.add_mutually_exclusive_group()
         shown.add_argument("--json", action="store_true", help="print all results as JSON")
-        shown.add_argument("--csv", action="store_true", help="print a line for each value")
+        shown.add_argument("--csv", action="store_true", help="print all values, one per line")
         shown.add_argument("--latex", action="store_true", help="print the table for LaTeX")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise CommandError(f"There is no project called {options['project']!r}.")
-        release = found(project, options["release"]) if options["release"] else None
+        release = find_release(project, options["release"]) if options["release"] else None
         try:
-            asked = request_evaluation(
+            requested = request_evaluation(
                 project=project,
                 measured=_systems(project, options["runs"]),
                 release=release,
@@ -67,13 +67,13 @@ class Command(RejudgeCommand):
                 baseline=options["baseline"],
                 by=None,
             )
-            run(Evaluation, asked.pk, compute_evaluation)
+            run(Evaluation, requested.pk, compute_evaluation)
         except (Refused, JobError) as refused:
             raise CommandError(str(refused)) from refused
-        asked.refresh_from_db()
-        if asked.results is None:
-            raise CommandError("The evaluation was called off or taken over by a worker.")
-        self._print(asked, options)
+        requested.refresh_from_db()
+        if requested.results is None:
+            raise CommandError("The evaluation was cancelled or taken over by a worker.")
+        self._print(requested, options)
 
     def _print(self, made: Evaluation, options: dict[str, Any]) -> None:
         results: dict[str, Any] = made.results or {}
@@ -91,10 +91,10 @@ class Command(RejudgeCommand):
         if options["csv"] or options["latex"]:
             table = tables.systems if options["csv"] else tables.summary
             kind = "csv" if options["csv"] else "tex"
-            self.stdout.write(tables.written(table(results), kind), ending="")
+            self.stdout.write(tables.render_table(table(results), kind), ending="")
             return
         frame = tables.systems(results).drop(columns=["reason"])
-        self.stdout.write(tables.written(frame, "md"), ending="")
+        self.stdout.write(tables.render_table(frame, "md"), ending="")
         self._print_disagreements(results)
         sentences = [*results["notes"], *results["warnings"]]
         for one in results["systems"]:
@@ -103,7 +103,7 @@ class Command(RejudgeCommand):
         self.stdout.write("\n".join(dict.fromkeys(sentences)))
 
     def _print_disagreements(self, results: dict[str, Any]) -> None:
-        """Print what decides the measure of the queue, and how sure the order by it is."""
+        """Print the documents that decide the queue's measure, and how sure its ranking is."""
         deciding = results["deciding"]
         if not deciding["measure"]:
             return
@@ -111,14 +111,14 @@ class Command(RejudgeCommand):
         decides = tables.deciding(results).query("measure == @name").head(SHOWN)
         order = tables.places(results).query("measure == @name")
         self.stdout.write(
-            f"\nWhat decides {name}, of {deciding['disputed']:,} disputed documents:\n"
+            f"\nOf {deciding['disputed']:,} disputed documents, these decide {name}:\n"
         )
-        self.stdout.write(tables.written(decides.drop(columns=["measure"]), "md"))
+        self.stdout.write(tables.render_table(decides.drop(columns=["measure"]), "md"))
         if len(order):
             self.stdout.write(
-                f"How probable it is that the first stays before the second by {name}:\n"
+                f"Probability that the first system stays before the second by {name}:\n"
             )
-            self.stdout.write(tables.written(order.drop(columns=["measure"]), "md"))
+            self.stdout.write(tables.render_table(order.drop(columns=["measure"]), "md"))
 
 
 def _option(text: str) -> tuple[str, str]:
@@ -129,7 +129,7 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _systems(project: Project, given: list[str]) -> list[System]:
-    """The systems that runs make; those whose system is named come as named."""
+    """Return the systems that these runs form; a system named in the argument keeps its name."""
     alone: list[Run] = []
     named: dict[str, dict[str, Run]] = {}
     known = {one.name: one for one in Run.objects.filter(project=project)}
@@ -141,13 +141,15 @@ def _systems(project: Project, given: list[str]) -> list[System]:
         side, _equals, name = rest.rpartition("=")
         if name not in known:
             there = ", ".join(sorted(known)) or "none"
-            raise CommandError(f"{project.slug} has no run called {name!r}. There are: {there}.")
+            raise CommandError(f"{project.slug} has no run called {name!r}. Its runs: {there}.")
         if side and side not in SIDES:
-            raise CommandError(f"{text}: {side!r} is no side. There are: {', '.join(SIDES)}.")
+            raise CommandError(
+                f"{text}: {side!r} is not a side. Choose one of: {', '.join(SIDES)}."
+            )
         one = known[name]
         side = side or systems.side_of(one)
         runs = named.setdefault(system or one.tag or name, {})
         if side in runs:
-            raise CommandError(f"{text}: the {side} run of this system is named already.")
+            raise CommandError(f"{text}: this system already has a run for the {side} side.")
         runs[side] = one
-    return [*systems.proposed(alone), *(System(name, runs) for name, runs in named.items())]
+    return [*systems.propose_systems(alone), *(System(name, runs) for name, runs in named.items())]

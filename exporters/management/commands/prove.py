@@ -15,15 +15,15 @@ from exporters.exports.proof.proving import DIFFERS, FAILED, prove
 
 
 class Command(RejudgeCommand):
-    """Prove that a layout loads, and write down which tool read what."""
+    """Prove that a layout loads, and record what each tool read."""
 
-    help = "Load a written layout with the tools that are installed, compare, write proof.json."
+    help = "Load a written layout with the installed tools, compare, and write proof.json."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "folder",
             metavar="FOLDER",
-            help="what manage.py export wrote; an ir-datasets folder is a package that is run",
+            help="a folder written by manage.py export; the package of ir-datasets is executed",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -44,4 +44,4 @@ class Command(RejudgeCommand):
             self.stdout.write(f"{named}: {one['result']}{''.join(f'; {s}' for s in one['says'])}")
         self.stdout.write(str(folder / PROOF))
         if any(one["result"] in (DIFFERS, FAILED) for one in made["results"]):
-            raise CommandError("A tool did not read what stands in the files.")
+            raise CommandError("A tool did not read the content of the files correctly.")

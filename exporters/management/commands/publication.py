@@ -1,4 +1,4 @@
-"""`manage.py publication PROJECT`: say how a project is published, and change it."""
+"""`manage.py publication PROJECT`: print the publication settings of a project, and change them."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Command(RejudgeCommand):
             action="append",
             dest="creators",
             metavar="NAME",
-            help="a creator, as in 'Curie, Marie'; may be given again",
+            help="a creator, as in 'Curie, Marie'; may be repeated",
         )
         parser.add_argument("--publisher", help="who publishes it, as in Zenodo")
         parser.add_argument("--year", type=int, help="the year of publication")
-        parser.add_argument("--description", help="what it is, in a sentence or two")
-        parser.add_argument("--citation", help="how it is cited, as BibTeX")
+        parser.add_argument("--description", help="a description in a sentence or two")
+        parser.add_argument("--citation", help="the citation, as BibTeX")
         parser.add_argument(
             "--instructions-in-queries",
             action=BooleanOptionalAction,
@@ -55,7 +55,7 @@ class Command(RejudgeCommand):
             action="append",
             dest="layouts",
             metavar="LAYOUT",
-            help=f"a layout that releases hold, one of {', '.join(LAYOUTS)}; may be given again",
+            help=f"a layout that releases hold, one of {', '.join(LAYOUTS)}; may be repeated",
         )
         parser.add_argument("--json", action="store_true", help="print the settings as JSON")
 

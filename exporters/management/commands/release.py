@@ -1,4 +1,4 @@
-"""`manage.py release PROJECT NAME`: freeze a project under a name, or check what was frozen."""
+"""`manage.py release PROJECT NAME`: freeze a project under a name, or verify a release."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from jobs.runner import JobError, run
 
 
 class Command(RejudgeCommand):
-    """Make a release, whole or not at all, or read one and compare it with its checksums."""
+    """Make a release, whole or not at all, or compare an existing one with its checksums."""
 
-    help = "Freeze a project under a name that never changes, or check one that was frozen."
+    help = "Freeze a project under a name as a release, or verify a release."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's short name")
         parser.add_argument("name", help="the name of the release, as in v1.0")
-        parser.add_argument("--note", default="", help="what it is for")
+        parser.add_argument("--note", default="", help="what the release is for")
         parser.add_argument(
             "--verify",
             action="store_true",
-            help="make nothing: read the kept files and say which are not what was kept",
+            help="make no release: read the stored files and list missing and changed ones",
         )
         parser.add_argument("--json", action="store_true", help="print what it holds as JSON")
 
@@ -39,7 +39,7 @@ class Command(RejudgeCommand):
         if project is None:
             raise CommandError(f"There is no project called {options['project']!r}.")
         if options["verify"]:
-            self._verify(found(project, options["name"]))
+            self._verify(find_release(project, options["name"]))
             return
         try:
             release = releasing.request_release(
@@ -54,7 +54,7 @@ class Command(RejudgeCommand):
             raise CommandError(str(refused)) from refused
         release.refresh_from_db()
         if not made or release.manifest is None:
-            raise CommandError(f"{release.name} was called off or taken over by a worker.")
+            raise CommandError(f"{release.name} was cancelled or taken over by a worker.")
         self._print(release, as_json=options["json"])
 
     def _verify(self, release: Release) -> None:
@@ -64,8 +64,8 @@ class Command(RejudgeCommand):
         if checked.faults:
             n = len(checked.faults)
             raise CommandError(
-                f"{release.name} is not what was released: {n:,} "
-                f"{'thing differs' if n == 1 else 'things differ'} of {checked.files:,} files."
+                f"{release.name} is not as it was released: {n:,} "
+                f"{'fault' if n == 1 else 'faults'} in {checked.files:,} files."
             )
         self.stdout.write(f"{release.name}: {checked.files:,} files, all as they were released.")
         self.stdout.write(f"sha256 {release.sha256}")
@@ -83,12 +83,12 @@ class Command(RejudgeCommand):
         self.stdout.write(contents.citation(release))
 
 
-def found(project: Project, name: str) -> Release:
-    """Return a release that was made, or say which there are."""
+def find_release(project: Project, name: str) -> Release:
+    """Return the finished release of this name; raise CommandError, listing names, if none."""
     release = Release.objects.made().select_related("project").filter(project=project, name=name)
     if (one := release.first()) is not None:
         return one
     names = Release.objects.made().filter(project=project).order_by("-pk")
     there = ", ".join(names.values_list("name", flat=True)[:20])
-    known = f"There are: {there}." if there else "There are none yet."
+    known = f"Its releases: {there}." if there else "It has no releases yet."
     raise CommandError(f"{project.slug} has no release called {name!r}. {known}")

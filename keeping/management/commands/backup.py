@@ -1,4 +1,4 @@
-"""`manage.py backup FILE`: the whole installation, or one project, in one file."""
+"""`manage.py backup FILE`: write the whole installation, or one project, to one file."""
 
 from __future__ import annotations
 
@@ -12,33 +12,35 @@ from django.core.management.base import CommandError
 from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.progress_bar import Bar
-from keeping.backup import BackedUp, back_up
+from keeping.backup import BackupCounts, back_up
 
-# The backup is written, and something that rows name was not there to be put into it.
+# Exit code if the backup was written, but files that rows name did not exist.
 MISSING = 2
 
 
 class Command(RejudgeCommand):
-    """Write a backup of one moment, while people go on working."""
+    """Writes a consistent backup while people go on working."""
 
     help = (
-        "Write rows and files of the whole installation, or of one project, into one new file, "
-        "which `restore` brings back, on SQLite or PostgreSQL. It holds everything that people "
-        "said, and the marks of their passwords: keep it as you keep the installation."
+        "Write the rows and files of the whole installation, or of one project, to one new file, "
+        "which `restore` can restore on SQLite or PostgreSQL. It contains all judgments and, of a "
+        "whole installation, the password hashes: protect it like the installation itself."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say where to, and of what."""
-        parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
-        parser.add_argument("--project", metavar="PROJECT", help="only this one, by its short name")
+        """Add the arguments for the file and the project."""
+        parser.add_argument("file", metavar="FILE", help="a file that does not exist yet")
+        parser.add_argument(
+            "--project", metavar="PROJECT", help="only this project, by its short name"
+        )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write it, and say what it holds."""
+        """Write the backup and report its contents."""
         path = Path(options["file"])
         bar = Bar(path.name)
         try:
-            done = back_up(path=path, project=options["project"], progress=bar)
+            counts = back_up(path=path, project=options["project"], progress=bar)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         except OSError as error:
@@ -47,18 +49,18 @@ class Command(RejudgeCommand):
             raise CommandError("Stopped. Nothing was written.", returncode=130) from interrupt
         finally:
             bar.clear()
-        self._say(done, path, as_json=options["json"])
-        if done.missing:
-            named = "\n".join(f"  {name}" for name in done.missing)
+        self._report(counts, path, as_json=options["json"])
+        if counts.missing:
+            named = "\n".join(f"  {name}" for name in counts.missing)
             raise CommandError(
-                f"The backup is written, but files that rows name were not there:\n{named}",
+                f"The backup is written, but these files, which rows name, do not exist:\n{named}",
                 returncode=MISSING,
             )
 
-    def _say(self, done: BackedUp, path: Path, *, as_json: bool) -> None:
+    def _report(self, counts: BackupCounts, path: Path, *, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps({"file": str(path), **done._asdict()}, indent=2))
+            self.stdout.write(json.dumps({"file": str(path), **counts._asdict()}, indent=2))
             return
         self.stdout.write(
-            f"{path}: {done.rows:,} rows and {done.files:,} files in {done.bytes:,} bytes."
+            f"{path}: {counts.rows:,} rows and {counts.files:,} files in {counts.bytes:,} bytes."
         )

@@ -1,4 +1,4 @@
-"""`manage.py purge PROJECT`: an archived project, deleted for good."""
+"""`manage.py purge PROJECT`: delete an archived project for good."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
 from base.errors import Refused
-from keeping.purge import Held, held, purge
+from keeping.purge import ProjectContents, purge, read_contents
 
 
 class Command(RejudgeCommand):
-    """Delete an archived project with everything in it, once its short name was typed."""
+    """Deletes an archived project and everything in it, once its short name was typed."""
 
     help = (
-        "Delete an archived project for good: everything in it, everything that anybody said, and "
-        "its files. Its short name has to be typed. Accounts stay."
+        "Delete an archived project for good, with all its judgments and files. You have to type "
+        "its short name. Accounts stay."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say which."""
+        """Add the arguments for the project."""
         parser.add_argument("project", metavar="PROJECT", help="the project's short name")
         parser.add_argument(
-            "--typed", metavar="NAME", help="the short name once more, where nobody can be asked"
+            "--typed", metavar="NAME", help="the short name again, instead of being asked for it"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say what there is, ask, and delete."""
+        """Show what the project contains, ask, and delete it."""
         slug = options["project"]
         try:
-            self.stdout.write(_words(held(slug), slug))
+            self.stdout.write(_describe(read_contents(slug), slug))
             typed = options["typed"]
             if typed is None:
                 typed = input(f"Type {slug} to delete it: ").strip()
-            done = purge(slug=slug, typed=typed)
+            counts = purge(slug=slug, typed=typed)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         except (EOFError, KeyboardInterrupt) as stopped:
             raise CommandError("Nothing was deleted.", returncode=130) from stopped
-        self.stdout.write(f"“{slug}” is gone: {done.rows:,} rows and {done.files:,} files.")
+        self.stdout.write(f"“{slug}” was deleted: {counts.rows:,} rows and {counts.files:,} files.")
 
 
-def _words(what: Held, slug: str) -> str:
+def _describe(contents: ProjectContents, slug: str) -> str:
     return (
-        f"“{slug}” ({what.name}) holds {what.judgments:,} judgments and {what.people:,} "
-        f"people, and {what.files:,} files. There is no way back but a backup: "
+        f"“{slug}” ({contents.name}) has {contents.judgments:,} judgments, {contents.people:,} "
+        f"people and {contents.files:,} files. Only a backup can bring it back: "
         f"manage.py backup FILE --project {slug}"
     )

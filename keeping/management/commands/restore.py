@@ -1,4 +1,4 @@
-"""`manage.py restore FILE`: what a backup holds, brought back whole or not at all."""
+"""`manage.py restore FILE`: restore a backup completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.progress_bar import Bar
 from keeping import archive
-from keeping.restore import Restored, check, restore
+from keeping.restore import RestoreResult, check, restore
 
 
 class Command(RejudgeCommand):
-    """Bring back a backup, after every byte of it was compared with its sums."""
+    """Restores a backup, after all of it was compared with its digests."""
 
     help = (
-        "Bring back what `backup` wrote: a whole installation into an empty one, a project into "
-        "any. Rows and files come all or not at all."
+        "Restore a file of `backup`: a whole installation into an empty one, a project into any. "
+        "Rows and files are restored completely or not at all."
     )
     # The database may have no tables yet.
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what from."""
+        """Add the arguments for the file and the project."""
         parser.add_argument("file", metavar="FILE", help="a file that `backup` wrote")
         parser.add_argument(
             "--as", dest="slug", metavar="NAME", help="give the project this short name"
@@ -35,35 +35,35 @@ class Command(RejudgeCommand):
         parser.add_argument(
             "--check",
             action="store_true",
-            help="only compare everything with its sums, and say what it is",
+            help="only compare everything with its digests, and describe the backup",
         )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Check it, bring it back, and say what came."""
-        # What people judge is for this account's eyes only, whatever the folder's own rights are.
+        """Check the backup, restore it, and report what was restored."""
+        # Only this system account may read the data, whatever the folder's permissions are.
         os.umask(0o077)
         path = Path(options["file"])
         bar = Bar(path.name)
         try:
             if options["check"]:
-                said = _manifest(check(path=path, progress=bar))
-                lines = [f"{path} is whole: {_words(said)}"]
+                summary = _manifest_summary(check(path=path, progress=bar))
+                lines = [f"{path} is complete: {_describe(summary)}"]
             else:
-                done = restore(path=path, slug=options["slug"], progress=bar)
-                said, lines = done._asdict(), _lines(done)
+                result = restore(path=path, slug=options["slug"], progress=bar)
+                summary, lines = result._asdict(), _report_lines(result)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         except OSError as error:
             raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
         except KeyboardInterrupt as interrupt:
-            raise CommandError("Stopped. Nothing was brought back.", returncode=130) from interrupt
+            raise CommandError("Stopped. Nothing was restored.", returncode=130) from interrupt
         finally:
             bar.clear()
-        self.stdout.write(json.dumps(said, indent=2) if options["json"] else "\n".join(lines))
+        self.stdout.write(json.dumps(summary, indent=2) if options["json"] else "\n".join(lines))
 
 
-def _manifest(manifest: archive.Manifest) -> dict[str, Any]:
+def _manifest_summary(manifest: archive.Manifest) -> dict[str, Any]:
     return {
         "project": manifest["project"],
         "version": manifest["version"],
@@ -75,23 +75,25 @@ def _manifest(manifest: archive.Manifest) -> dict[str, Any]:
     }
 
 
-def _words(said: dict[str, Any]) -> str:
-    what = f"the project “{said['project']}”" if said["project"] else "a whole installation"
+def _describe(summary: dict[str, Any]) -> str:
+    what = f"the project “{summary['project']}”" if summary["project"] else "a whole installation"
     return (
-        f"{what}, {said['rows']:,} rows and {said['files']:,} files, made {said['made_at']} by "
-        f"Rejudge {said['version']} on {said['database']}."
+        f"{what}, {summary['rows']:,} rows and {summary['files']:,} files, made "
+        f"{summary['made_at']} by Rejudge {summary['version']} on {summary['database']}."
     )
 
 
-def _lines(done: Restored) -> list[str]:
-    what = f"The project “{done.project}”" if done.project else "The installation"
-    lines = [f"{what} is back: {done.rows:,} rows and {done.files:,} files."]
-    if done.found:
-        lines.append(f"These accounts were here, and are who they were: {', '.join(done.found)}.")
-    if done.made:
+def _report_lines(result: RestoreResult) -> list[str]:
+    what = f"The project “{result.project}”" if result.project else "The installation"
+    lines = [f"{what} was restored: {result.rows:,} rows and {result.files:,} files."]
+    if result.found:
         lines.append(
-            f"These accounts are new, and have no password yet: {', '.join(done.made)}. "
-            "manage.py changepassword NAME gives one."
+            f"These accounts existed already and did not change: {', '.join(result.found)}."
         )
-    lines += [f"Missing when the backup was made: {name}" for name in done.missing]
+    if result.made:
+        lines.append(
+            f"These accounts are new and have no password yet: {', '.join(result.made)}. "
+            "Set one with manage.py changepassword NAME."
+        )
+    lines += [f"Missing when the backup was made: {name}" for name in result.missing]
     return lines

@@ -1,4 +1,4 @@
-"""`manage.py verify`: whether what people said is still what they said."""
+"""`manage.py verify`: compare the rows with their hash chains."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from annotate.projects.chain import End
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.snapshot import snapshot
-from keeping.verify import Place, Verified, read, verify, written
+from keeping.verify import ChainPlace, Verification, read_ends, verify, write_ends
 
 
 class Command(RejudgeCommand):
-    """Ends with 0 when everything is as its chains have it, else with 1 and says what is not."""
+    """Exits with 0 if every row matches its chain, else lists the faults and exits with 1."""
 
-    help = "Compare what people said, and what leads did, with its chains of sums."
+    help = "Compare judgments and audit events with their hash chains."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what is looked at."""
-        parser.add_argument("project", nargs="?", help="its short name; without it, everything")
+        """Add the arguments for the project and the file of chain ends."""
+        parser.add_argument(
+            "project", nargs="?", help="the project's short name; without it, everything"
+        )
         parser.add_argument("--json", action="store_true", help="print JSON")
         parser.add_argument(
             "--keep", metavar="FILE", type=Path, help="write the ends of all chains to a new file"
@@ -32,26 +34,26 @@ class Command(RejudgeCommand):
             "--against",
             metavar="FILE",
             type=Path,
-            help="such a file from earlier: nothing that was there then may be gone",
+            help="an earlier file of --keep: every link that existed then must still exist",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Look, and say."""
-        earlier = _earlier(options["against"]) if options["against"] else {}
+        """Verify the projects and report the faults."""
+        earlier = _read_earlier_ends(options["against"]) if options["against"] else {}
         with snapshot():
-            found = [verify(one, earlier) for one in _projects(options["project"], earlier)]
+            results = [verify(one, earlier) for one in _projects(options["project"], earlier)]
         if options["keep"]:
-            _keep(options["keep"], found)
-        wrong = sum(one.wrong for one in found)
+            _write_ends_file(options["keep"], results)
+        differences = sum(one.wrong for one in results)
         if options["json"]:
-            self.stdout.write(json.dumps(_as_json(found), indent=2))
+            self.stdout.write(json.dumps(_as_json(results), indent=2))
         else:
-            self._tell(found)
-        if wrong:
-            raise CommandError(f"{wrong:,} of what was looked at is not as it was.")
+            self._print_faults(results)
+        if differences:
+            raise CommandError(f"Differences from the chains: {differences:,}.")
 
-    def _tell(self, found: list[Verified]) -> None:
-        for one in found:
+    def _print_faults(self, results: list[Verification]) -> None:
+        for one in results:
             rows = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.rows.items()))
             name = one.project or "The installation"
             self.stdout.write(f"{name}: {rows or 'nothing'}; {one.links:,} links; sum {one.sum}")
@@ -61,43 +63,43 @@ class Command(RejudgeCommand):
                 self.stdout.write(f"  and {one.wrong - len(one.faults):,} more")
 
 
-def _projects(slug: str | None, earlier: dict[Place, End]) -> list[Project | None]:
+def _projects(slug: str | None, earlier: dict[ChainPlace, End]) -> list[Project | None]:
     if slug is None:
-        there = list(Project.objects.order_by("slug"))
-        gone = {name for name, _chain in earlier if name} - {one.slug for one in there}
+        projects = list(Project.objects.order_by("slug"))
+        gone = {name for name, _chain in earlier if name} - {one.slug for one in projects}
         if gone:
-            raise CommandError(f"Gone since then: {', '.join(sorted(gone))}.")
-        return [None, *there]
-    found = Project.objects.filter(slug=slug).first()
-    if found is None:
+            raise CommandError(f"Projects gone since then: {', '.join(sorted(gone))}.")
+        return [None, *projects]
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
         raise CommandError(f"There is no project “{slug}”.")
-    return [found]
+    return [project]
 
 
-def _earlier(path: Path) -> dict[Place, End]:
+def _read_earlier_ends(path: Path) -> dict[ChainPlace, End]:
     try:
         with path.open(encoding="utf-8") as stream:
-            return read(stream)
+            return read_ends(stream)
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise CommandError(f"{path}: {error}.") from error
 
 
-def _keep(path: Path, found: list[Verified]) -> None:
+def _write_ends_file(path: Path, results: list[Verification]) -> None:
     try:
         with path.open("x", encoding="utf-8") as stream:
-            for one in found:
-                stream.writelines(written(one))
+            for one in results:
+                stream.writelines(write_ends(one))
     except FileExistsError as error:
-        raise CommandError(f"{path} is there already; name a new file.") from error
+        raise CommandError(f"{path} already exists. Name a new file.") from error
     except OSError as error:
         raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
 
 
-def _as_json(found: list[Verified]) -> dict[str, Any]:
+def _as_json(results: list[Verification]) -> dict[str, Any]:
     return {
-        "wrong": sum(one.wrong for one in found),
+        "wrong": sum(one.wrong for one in results),
         "projects": [
             {
                 "project": one.project or None,
@@ -108,6 +110,6 @@ def _as_json(found: list[Verified]) -> dict[str, Any]:
                 "wrong": one.wrong,
                 "faults": [fault.as_json() for fault in one.faults],
             }
-            for one in found
+            for one in results
         ],
     }

@@ -1,8 +1,8 @@
 // The conditions on the judge page. One row is current: its keys answer it and move to the next open one. The grade that
 // follows by the project's rule is marked on its button, and Enter gives it; another grade needs a note first. Such a rule
 // requires an answer to every condition. Answers are sent with the judgment and shown again with its document.
-import { derived } from "./derived.js";
-import { kept } from "./kept.js";
+import { deriveRelevance } from "./derived.js";
+import { sessionMap } from "./kept.js";
 import { openNote } from "./note.js";
 
 const root = document.querySelector(".judge");
@@ -17,7 +17,7 @@ function listen({ condition_rule: rule, grades }) {
   const sum = strip.querySelector("[data-conditions-sum]");
   const spoken = strip.querySelector("[data-conditions-spoken]");
   // Candidate -> its unsent answers; UUID of a judgment -> its answers.
-  const unsent = kept("answers");
+  const unsent = sessionMap("answers");
   const sent = new Map();
   let candidate = null;
   let overruling = null;
@@ -25,7 +25,7 @@ function listen({ condition_rule: rule, grades }) {
   const answer = (row) => row.querySelector("input:checked")?.value ?? null;
   const open = (row) => answer(row) === null;
   const current = () => rows.findIndex((row) => "current" in row.dataset);
-  const follows = () => derived(rule, rows.map(answer), values);
+  const follows = () => deriveRelevance(rule, rows.map(answer), values);
   const verdicts = () => Object.fromEntries(rows.filter((row) => !open(row)).map((row) => [row.dataset.condition, answer(row)]));
   const nameOf = (value) => `${value} ${grades.find((grade) => grade.value === value)?.name ?? ""}`.trim();
 

@@ -1,6 +1,6 @@
 // Returns the relevance that follows from one answer per condition (null: not answered yet), or null if none follows, by the
-// rule of annotate.judgments.conditions.derived.
-export function derived(rule, answers, grades) {
+// rule of annotate.judgments.conditions.derive_relevance.
+export function deriveRelevance(rule, answers, grades) {
   if (!answers.length) return null;
   const met = answers.filter((answer) => answer === "met").length;
   if (rule === "all_met") {

@@ -5,10 +5,10 @@
 import { chooseClause, clausesOf } from "./clause.js";
 import { unfold } from "./asked.js";
 import { cellsOf, chooseCell, wordsOf as wordsOfCell } from "./cells.js";
-import { kept } from "./kept.js";
+import { sessionMap } from "./kept.js";
 import { openNote } from "./note.js";
 import { bringIntoSight, choosePassage, unitAt, unitInSight } from "./passage.js";
-import { Text, merged } from "./spans.js";
+import { Text, mergeSpans } from "./spans.js";
 import { Words } from "./words.js";
 
 const MOST = 50;
@@ -28,7 +28,7 @@ const wordsOf = (clause) => [...clause.childNodes].filter((node) => node.nodeNam
 const within = (span, { start, end }) => start < span.end && span.start < end;
 
 // Candidate -> its unsent marks; UUID of a judgment -> its marks.
-const unsent = strip ? kept("marks") : new Map();
+const unsent = strip ? sessionMap("marks") : new Map();
 const sent = new Map();
 let now = null;
 let leave = null;
@@ -58,7 +58,7 @@ function toggleCell(cell) {
   const marked = isMarked(cell);
   say(words(marked ? "unmarked" : "marked", { text: wordsOfCell(cell) }));
   const { start, end } = cell;
-  change("evidence", marked ? now.evidence.filter((span) => !within(span, cell)) : merged([...now.evidence, { start, end }]));
+  change("evidence", marked ? now.evidence.filter((span) => !within(span, cell)) : mergeSpans([...now.evidence, { start, end }]));
 }
 
 function keep() {
@@ -77,7 +77,7 @@ function change(kind, spans) {
 function addPassage([start, end]) {
   const span = { start: text().points(start), end: text().points(end) };
   say(words("marked", { text: text().string.slice(start, end) }));
-  change("evidence", merged([...now.evidence, span]));
+  change("evidence", mergeSpans([...now.evidence, span]));
 }
 
 const isChosen = (clause) => now.clauses.some((span) => within(span, spanOf(clause)));
@@ -244,8 +244,8 @@ function selected() {
 
 // --- the page -------------------------------------------------------------------------------------
 
-// Returns the name of the message on missing evidence, "" for none, by the rule of annotate.judgments.evidence.lacking.
-function lacking(rule, entry) {
+// Returns the name of the message on missing evidence, "" for none, by the rule of annotate.judgments.evidence.missing_evidence.
+function missingEvidence(rule, entry) {
   const wanted = (now.documentView.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
   if (!wanted || rule === "none") return "";
   const markable = rule === "document" ? now.documentView.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
@@ -301,7 +301,7 @@ function listen(rule) {
 
   root.addEventListener("judge:collect", ({ detail: { entry, refuse } }) => {
     if (entry.kind !== "judgment" || !now) return;
-    const sentence = lacking(rule, entry);
+    const sentence = missingEvidence(rule, entry);
     if (sentence) {
       refuse(words(sentence));
       if (sentence === "wantPassage" || (sentence === "wantNote" && cells().length)) markPassage();

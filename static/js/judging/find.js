@@ -1,10 +1,10 @@
 // The find box. Its words are kept from document to document, as long as the tab is open; each of them is found anywhere,
-// also within words and in any case (the same rule as annotate.collection.table_windows.searched). Enter goes to the next
+// also within words and in any case (the same rule as annotate.collection.table_windows.search_pattern). Enter goes to the next
 // match, Shift and Enter to the one before; Escape leaves the box and keeps the words. For a table that is shown in windows
 // the server says how many matches there are, and in which window the next one is.
-import { canMark, paint, rangeOf, texts } from "./marked.js";
+import { canMark, rangeOf, setHighlight, texts } from "./marked.js";
 import { reveal } from "./reveal.js";
-import { address, fetched, put, sayFailed } from "./table.js";
+import { fetchWindow, replaceWindow, sayFailed, windowUrl } from "./table.js";
 
 const KEPT = "rejudge.find";
 const PAINTED = 5_000;
@@ -54,8 +54,8 @@ if (form && root && canMark) {
         if (painted.length < PAINTED) painted.push(rangeOf(found));
       }
     }
-    paint("find", painted, 1);
-    paint("find-here", []);
+    setHighlight("find", painted, 1);
+    setHighlight("find-here", []);
     clear.hidden = !field.value;
     for (const button of steps) button.disabled = !sought;
   }
@@ -86,7 +86,7 @@ if (form && root && canMark) {
       const here = place();
       const turn = ++asked;
       try {
-        const found = await fetched(address(here, { find: field.value, go: "here" }));
+        const found = await fetchWindow(windowUrl(here, { find: field.value, go: "here" }));
         if (turn !== asked || here !== place()) return;
         whole = known(found, here);
         count(true);
@@ -121,12 +121,12 @@ if (form && root && canMark) {
     const turn = ++asked;
     clearTimeout(timer);
     try {
-      const fresh = await fetched(address(here, { find: field.value, go: way > 0 ? "next" : "previous" }));
+      const fresh = await fetchWindow(windowUrl(here, { find: field.value, go: way > 0 ? "next" : "previous" }));
       if (turn !== asked || here !== place()) return true;
       whole = known(fresh, fresh);
       const same = fresh.dataset.row === here.dataset.row && fresh.dataset.column === here.dataset.column;
       if (!whole.total || same) return false;
-      put(here, fresh);
+      replaceWindow(here, fresh);
       const first = Math.min(outside(), matches.length - 1);
       go(way > 0 ? first : matches.length - 1);
       return true;
@@ -139,8 +139,8 @@ if (form && root && canMark) {
   function go(to) {
     at = to;
     const here = rangeOf(matches[at]);
-    paint("mark-here", []);
-    paint("find-here", [here], 3);
+    setHighlight("mark-here", []);
+    setHighlight("find-here", [here], 3);
     reveal(here);
     count(true);
   }

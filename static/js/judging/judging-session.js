@@ -131,7 +131,7 @@ export class JudgingSession {
     return this.order[this.#places.get(candidate) - 1] ?? null;
   }
 
-  behind(candidate) {
+  following(candidate) {
     return this.order[this.#places.get(candidate) + 1] ?? null;
   }
 

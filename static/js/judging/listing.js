@@ -2,10 +2,10 @@
 // badges on the rows come from the same judging session and journal as on the judge page, so that both agree. Pages of a
 // long list are fetched and replaced in place, and the data on the whole pool is kept.
 import { inSight } from "../in-sight.js";
-import { add, journal, unknown, uuid } from "../journal.js";
-import { forget, tell } from "../told.js";
+import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
+import { clearNotices, showNotice } from "../told.js";
 import { Clock, watched } from "./clock.js";
-import { cover, marksIn, wantsMarks } from "./marked.js";
+import { highlightMarks, marksIn, wantsMarks } from "./marked.js";
 import { JudgingSession } from "./judging-session.js";
 import { Stack } from "./stack.js";
 
@@ -17,19 +17,19 @@ const given = JSON.parse(document.getElementById("judging-session").textContent)
 const judgingSession = new JudgingSession(given);
 const stack = new Stack(given.urls.documents);
 const clock = watched(new Clock());
-const heard = new Set(); // the UUIDs of entries since the page was rendered
+const applied = new Set(); // the UUIDs of entries since the page was rendered
 const elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
 const unsure = new Set(); // UUIDs of undo entries for which the statement to restore is not known here
 
 // Repeats (which have other numbers on the judge page) have no row in the list.
-const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative && judgingSession.position(entry.candidate) > 0;
+const isOurs = (entry) => entry.pair === given.pair && entry.narrative === given.narrative && judgingSession.position(entry.candidate) > 0;
 const part = () => root.querySelector("[data-part]");
 const rows = () => [...part().querySelectorAll("[data-row]")];
 const rowOf = (candidate) => part().querySelector(`[data-row="${candidate}"]`);
 const current = () => part().querySelector("[data-current]");
 const candidateOf = (row) => Number(row.dataset.row);
 const nameOf = (row) => row.querySelector("a").textContent.trim();
-const speak = (words) => (document.getElementById("spoken").textContent = words);
+const announce = (words) => (document.getElementById("spoken").textContent = words);
 const make = (tag, properties, ...children) => {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...children);
@@ -52,7 +52,7 @@ function draw(row) {
 }
 
 // Disables undo while there is nothing to undo.
-const rest = () => (document.getElementById("undo").disabled = judgingSession.last() === null);
+const updateUndo = () => (document.getElementById("undo").disabled = judgingSession.last() === null);
 
 function count() {
   const counts = { "": judgingSession.total, open: 0, later: 0, aside: 0, again: 0 };
@@ -64,7 +64,7 @@ function count() {
   }
   const written = new Intl.NumberFormat(document.documentElement.lang);
   for (const place of part().querySelectorAll("[data-count]")) place.textContent = written.format(counts[place.dataset.count] ?? 0);
-  rest();
+  updateUndo();
   const bar = document.querySelector("#judge-progress progress");
   bar.value = judgingSession.settled;
   const words = document.querySelector("#judge-progress .count");
@@ -105,7 +105,7 @@ function step(by) {
   else {
     const link = part().querySelector(by > 0 ? "[rel=next]" : "[rel=prev]");
     if (link) show(link.getAttribute("href"), by > 0 ? "first" : "last");
-    else if (by > 0 && all.length) speak(root.dataset.end);
+    else if (by > 0 && all.length) announce(root.dataset.end);
   }
 }
 
@@ -128,7 +128,7 @@ async function fetchPart(search, then, keep) {
     const found = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-part]");
     part().replaceWith(document.adoptNode(found));
   } catch {
-    return tell(root.dataset.unreachable, { kind: "warning" });
+    return showNotice(root.dataset.unreachable, { kind: "warning" });
   }
   if (keep) history.pushState(null, "", search || location.pathname);
   ready();
@@ -163,13 +163,13 @@ function close(row) {
 }
 
 // Marks the words of the query and of the change in the open texts.
-const paintMarks = () => cover(wantsMarks() ? marksIn(part()) : []);
+const paintMarks = () => highlightMarks(wantsMarks() ? marksIn(part()) : []);
 document.addEventListener("document:window", paintMarks);
 
 const isOpen = (row) => row.querySelector("[data-open]").ariaExpanded === "true";
 
 // Shows in the row why the document's own page is needed, and opens the row.
-function send(row, sentence) {
+function pointToPage(row, sentence) {
   row.querySelector(".listing__word")?.remove();
   const key = root.querySelector("[data-mode] kbd").cloneNode(true);
   const link = make("a", { href: row.querySelector("a").href }, root.dataset.toPage, " ", key);
@@ -196,21 +196,21 @@ function isFromElsewhere(row) {
 }
 
 // Journals an answer to the row's document, and moves to the next row, which opens if this one was open.
-async function say(row, kind, fields, words) {
+async function answer(row, kind, fields, words) {
   const candidate = candidateOf(row);
   if (isFromElsewhere(row)) return;
   const made = entry(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: judgingSession.said(candidate)?.uuid ?? null });
   // Applied at once, before the next key.
   judgingSession.apply(made);
-  rest();
-  forget();
+  updateUndo();
+  clearNotices();
   const kept = add(made, { label: nameOf(row), said: words });
   const wasOpen = isOpen(row);
   close(row);
   step(1);
   if (wasOpen && current() && current() !== row) open(current());
   await kept;
-  speak(`${words}: ${nameOf(row)}`);
+  announce(`${words}: ${nameOf(row)}`);
 }
 
 function grade(row, button, pressed) {
@@ -218,21 +218,21 @@ function grade(row, button, pressed) {
   const said = judgingSession.said(candidateOf(row));
   // The same grade changes nothing, and keeps note and evidence, unless it answers a rejudge request.
   if (said?.kind === "judgment" && said.value === value && !judgingSession.asked(candidateOf(row))) return step(1);
-  if (root.dataset.needsConditions) return send(row, root.dataset.needsConditions);
-  if (row.dataset.wanted?.split(" ").includes(button.value)) return send(row, root.dataset.needsEvidence);
-  if ("more" in row.dataset && said) return send(row, root.dataset.needsPage);
+  if (root.dataset.needsConditions) return pointToPage(row, root.dataset.needsConditions);
+  if (row.dataset.wanted?.split(" ").includes(button.value)) return pointToPage(row, root.dataset.needsEvidence);
+  if ("more" in row.dataset && said) return pointToPage(row, root.dataset.needsPage);
   if (isFromElsewhere(row)) return;
   const candidate = candidateOf(row);
   const spent = clock.read(candidate);
   clock.clear(candidate);
-  say(row, "judgment", { relevance: value, note: "", evidence: [], clauses: [], verdicts: {}, active_ms: spent, pressed }, button.dataset.keyLabel);
+  answer(row, "judgment", { relevance: value, note: "", evidence: [], clauses: [], verdicts: {}, active_ms: spent, pressed }, button.dataset.keyLabel);
 }
 
 async function undo() {
   const last = judgingSession.last();
   if (!last) return;
   const made = entry("undo", last.candidate, { undoes: last.uuid });
-  if (!heard.has(last.uuid)) unsure.add(made.uuid);
+  if (!applied.has(last.uuid)) unsure.add(made.uuid);
   judgingSession.apply(made);
   const kept = add(made, { label: rowOf(last.candidate) ? nameOf(rowOf(last.candidate)) : "", said: root.dataset.takenBack });
   const row = rowOf(last.candidate);
@@ -242,7 +242,7 @@ async function undo() {
     await show(`?at=${last.candidate}`, last.candidate);
   }
   await kept;
-  speak(`${root.dataset.takenBack}: ${current() ? nameOf(current()) : ""}`);
+  announce(`${root.dataset.takenBack}: ${current() ? nameOf(current()) : ""}`);
 }
 
 // --- events ---------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ root.addEventListener("click", (event) => {
     if (isOpen(row)) close(row);
     else open(row);
   } else if (target.matches("[data-step]")) step(Number(target.dataset.step));
-  else if (target.matches("button[data-flag]") && row) say(row, "flag", { flag: target.dataset.flag, words: "" }, target.dataset.keyLabel);
+  else if (target.matches("button[data-flag]") && row) answer(row, "flag", { flag: target.dataset.flag, words: "" }, target.dataset.keyLabel);
   else if (target.matches("[data-part] a[href^='?']") && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault();
     show(target.getAttribute("href"), target.rel === "prev" ? "last" : "first");
@@ -280,7 +280,7 @@ root.addEventListener("submit", (event) => {
     if (!row || !words) return;
     form.elements.words.value = "";
     form.closest("details").open = false;
-    say(row, "flag", { flag: form.dataset.flag, words }, form.querySelector("[type=submit]").textContent.trim());
+    answer(row, "flag", { flag: form.dataset.flag, words }, form.querySelector("[type=submit]").textContent.trim());
   }
 });
 
@@ -291,30 +291,30 @@ root.addEventListener("focusin", (event) => {
 
 addEventListener("popstate", () => show(location.search, "first", false));
 
-function hear(entry) {
-  heard.add(entry.uuid);
+function apply(entry) {
+  applied.add(entry.uuid);
   judgingSession.apply(entry);
 }
 
 journal.addEventListener("entry", ({ detail }) => {
   const { entry: told } = detail;
-  if (!ours(told)) return;
+  if (!isOurs(told)) return;
   if (!judgingSession.knows(told.uuid) && told.kind !== "undo") elsewhere.set(told.candidate, told.uuid);
-  hear(told);
+  apply(told);
   redraw(told.candidate);
 });
 
 journal.addEventListener("gone", ({ detail }) => {
-  if (!ours(detail.entry)) return;
+  if (!isOurs(detail.entry)) return;
   judgingSession.withdraw(detail.entry);
   redraw(detail.entry.candidate);
 });
 
 journal.addEventListener("answer", async ({ detail: { entry: sent, answer } }) => {
-  if (!ours(sent)) return;
+  if (!isOurs(sent)) return;
   if (answer.state === "refused") {
     judgingSession.withdraw(sent);
-    tell(answer.sentence || root.dataset.refused, { kind: "error", stays: true });
+    showNotice(answer.sentence || root.dataset.refused, { kind: "error", stays: true });
   } else if (unsure.delete(sent.uuid) && (await stack.ensure(sent.candidate, true))) {
     // The statement's predecessor is current again, and only the server knows whether there was one.
     const before = JSON.parse(stack.get(sent.candidate).dataset.said || "{}");
@@ -331,7 +331,7 @@ function ready() {
   count();
 }
 
-for (const said of await unknown(given.pair)) if (ours(said)) hear(said);
+for (const said of await entriesSinceLoad(given.pair)) if (isOurs(said)) apply(said);
 ready();
 const wanted = new URLSearchParams(location.search).get("at");
 go((wanted && rowOf(wanted)) || rows().find((row) => judgingSession.asked(candidateOf(row))) || rows().find((row) => !judgingSession.said(candidateOf(row))) || rows()[0], false);

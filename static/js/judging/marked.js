@@ -35,12 +35,12 @@ export function marksIn(place) {
 
 export const rangeOf = ({ element, start, end }) => textOf(element).range([start, end]);
 
-export function cover(marks) {
-  paint("mark-query", marks.filter((mark) => mark.kind === 0).map(rangeOf));
-  paint("mark-change", marks.filter((mark) => mark.kind === 1).map(rangeOf));
+export function highlightMarks(marks) {
+  setHighlight("mark-query", marks.filter((mark) => mark.kind === 0).map(rangeOf));
+  setHighlight("mark-change", marks.filter((mark) => mark.kind === 1).map(rangeOf));
 }
 
-export function paint(name, ranges, priority = 0) {
+export function setHighlight(name, ranges, priority = 0) {
   if (!canMark) return;
   const highlight = new Highlight(...ranges);
   highlight.priority = priority;

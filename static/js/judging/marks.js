@@ -1,6 +1,6 @@
 // Marked words: those of the query in one colour, those of the change in another, as the server says (`data-marks`: two
 // lists of start, end, start, end ... in code points). One key turns them off and on for good; two keys move between them.
-import { canMark, cover, keepMarks, marksIn, paint, rangeOf, wantsMarks } from "./marked.js";
+import { canMark, highlightMarks, keepMarks, marksIn, rangeOf, setHighlight, wantsMarks } from "./marked.js";
 import { reveal } from "./reveal.js";
 
 // In a very long document this many are highlighted at once, and the rest a moment later.
@@ -27,9 +27,9 @@ if (tools && root && canMark) {
   function draw() {
     const wanted = shown() ? marks : [];
     clearTimeout(later);
-    cover(wanted.slice(0, AT_ONCE));
-    if (wanted.length > AT_ONCE) later = setTimeout(() => cover(wanted), 100);
-    paint("mark-here", []);
+    highlightMarks(wanted.slice(0, AT_ONCE));
+    if (wanted.length > AT_ONCE) later = setTimeout(() => highlightMarks(wanted), 100);
+    setHighlight("mark-here", []);
     for (const button of tools.querySelectorAll("[data-marks-step]")) button.disabled = !wanted.length;
     for (const kind of tools.querySelectorAll("[data-kind]")) kind.toggleAttribute("data-none", !wanted.some((mark) => mark.kind === Number(kind.dataset.kind)));
     say(shown() ? words(marks.length ? "count" : "none", { all: marks.length }) : "", false);
@@ -47,8 +47,8 @@ if (tools && root && canMark) {
     at = at < 0 ? (way > 0 ? first() : marks.length - 1) : (at + way + marks.length) % marks.length;
     const here = rangeOf(marks[at]);
     // Only one match or mark is the current one.
-    paint("find-here", []);
-    paint("mark-here", [here], 2);
+    setHighlight("find-here", []);
+    setHighlight("mark-here", [here], 2);
     reveal(here);
     say(words("place", { at: at + 1, all: marks.length }), true);
   }

@@ -2,11 +2,11 @@
 // there the next document is shown, from the stack of those fetched ahead. Actions are processed one after the other, and
 // each ends when the document is painted, so a key pressed twice quickly grades two documents.
 // Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved.
-import { add, journal, unknown, uuid } from "../journal.js";
-import { forget, tell } from "../told.js";
+import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
+import { clearNotices, showNotice } from "../told.js";
 import { Clock, watched } from "./clock.js";
 import { summarize } from "./finished.js";
-import { kept } from "./kept.js";
+import { sessionMap } from "./kept.js";
 import { JudgingSession } from "./judging-session.js";
 import { Stack } from "./stack.js";
 
@@ -26,7 +26,7 @@ const stack = new Stack(given.urls.documents);
 const clock = watched(new Clock());
 const entries = new Map(); // uuid -> an entry of the journal
 const unsure = new Set(); // UUIDs of undo entries for which the statement to restore is not known here
-const notes = kept("notes", keepNote); // candidate -> a note that was begun and not sent
+const notes = sessionMap("notes", keepNote); // candidate -> a note that was begun and not sent
 const elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
 const visited = [];
 let current = given.candidate;
@@ -34,9 +34,9 @@ let current = given.candidate;
 const number = new Intl.NumberFormat(document.documentElement.lang);
 const words = (name, values = {}) => root.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 const address = (candidate) => (candidate === null ? given.urls.judging : given.urls.candidate.replace(/0\/$/, `${candidate}/`));
-const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative;
+const isOurs = (entry) => entry.pair === given.pair && entry.narrative === given.narrative;
 const gradeName = (value) => given.grades.find((grade) => grade.value === value)?.name ?? "";
-const saidIn = (entry) => (entry.kind === "flag" ? root.querySelector(`[data-flag-badge="${entry.flag}"]`).content.textContent.trim() : `${entry.relevance} ${gradeName(entry.relevance)}`);
+const answerText = (entry) => (entry.kind === "flag" ? root.querySelector(`[data-flag-badge="${entry.flag}"]`).content.textContent.trim() : `${entry.relevance} ${gradeName(entry.relevance)}`);
 
 // --- the queue of actions -------------------------------------------------------------------------
 
@@ -69,7 +69,7 @@ function painted() {
 // --- showing --------------------------------------------------------------------------------------
 
 // The full answer to a candidate, in the form in which the server writes it on the document view.
-function said(candidate, documentView) {
+function fullAnswer(candidate, documentView) {
   const short = judgingSession.said(candidate);
   if (!short) return {};
   const { uuid, kind, value } = short;
@@ -94,8 +94,8 @@ function draw(long) {
   progress.value = judgingSession.settled;
   document.querySelector("#judge-progress .count").textContent = words("progress", { done: number.format(judgingSession.settled), total: number.format(judgingSession.total) });
   document.getElementById("undo").disabled = judgingSession.last() === null;
-  way("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
-  way("next", current === null ? null : judgingSession.behind(current));
+  setLink("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
+  setLink("next", current === null ? null : judgingSession.following(current));
 }
 
 // The rejudge request that belongs to the current answer to the shown document, also if that was just flagged "later".
@@ -105,7 +105,7 @@ function rejudgeRequest() {
   return rejudgeRequests.find((one) => one.dataset.again === judgingSession.said(current).uuid) ?? rejudgeRequests.at(-1) ?? null;
 }
 
-function way(id, candidate) {
+function setLink(id, candidate) {
   const link = document.getElementById(id);
   link.setAttribute("aria-disabled", candidate === null);
   if (candidate === null) link.removeAttribute("href");
@@ -113,14 +113,14 @@ function way(id, candidate) {
 }
 
 // States: "document" (it is on the page), "coming" (it is not in the browser yet), "end" (none is left).
-function turnTo(state) {
+function setState(state) {
   root.dataset.at = state;
   part("coming").hidden = state !== "coming";
   part("end").hidden = state !== "end";
   for (const element of root.querySelectorAll("[data-speaks]")) element.inert = state !== "document";
 }
 
-function close() {
+function closeMenus() {
   for (const menu of root.querySelectorAll("details.menu[open]")) {
     // Blur at once: the browser moves the focus only later, and the next key would be typed into the closed menu.
     if (menu.contains(document.activeElement)) document.activeElement.blur();
@@ -129,7 +129,7 @@ function close() {
   for (const field of root.querySelectorAll("[data-entry=flag] textarea")) field.value = "";
 }
 
-function mark(candidate, step) {
+function updateHistory(candidate, step) {
   if (step === "stay") return;
   try {
     history[step === "push" ? "pushState" : "replaceState"]({ candidate }, "", address(candidate));
@@ -147,28 +147,28 @@ function keepNote(begun) {
 // Shows a candidate, or for null the end. `step`: push, replace or stay, for the browser's history.
 function show(candidate, step = "push") {
   keepNote(notes);
-  close();
-  forget();
+  closeMenus();
+  clearNotices();
   current = candidate;
-  mark(candidate, step);
+  updateHistory(candidate, step);
   if (candidate === null) return finish();
   const documentView = stack.get(candidate);
-  if (!documentView) return wait(candidate);
+  if (!documentView) return waitFor(candidate);
   place.replaceChildren(documentView);
-  const long = said(candidate, documentView);
+  const long = fullAnswer(candidate, documentView);
   for (const form of root.querySelectorAll("form[data-entry=judgment], form[data-entry=flag]")) form.action = `${address(candidate)}${form.dataset.entry}/`;
   note.defaultValue = long.note ?? "";
   note.value = notes.get(candidate) ?? note.defaultValue;
   notes.delete(candidate);
-  ticked();
-  turnTo("document");
+  updateNoteTick();
+  setState("document");
   draw(long);
-  arrive(documentView, long);
-  return painted().then(ahead);
+  announce(documentView, long);
+  return painted().then(fetchAhead);
 }
 
 // Announces the document to the other modules and to screen readers.
-function arrive(documentView, long) {
+function announce(documentView, long) {
   scrollTo(0, 0);
   clock.turn(current);
   document.getElementById("list").search = `?at=${current}`;
@@ -180,18 +180,18 @@ function arrive(documentView, long) {
   visited.length = Math.min(visited.length, BEHIND);
 }
 
-function ahead() {
+function fetchAhead() {
   const soon = judgingSession.upcoming(current, 100);
-  const beside = [judgingSession.behind(current), judgingSession.before(current)].filter((candidate) => candidate !== null && !soon.includes(candidate));
+  const beside = [judgingSession.following(current), judgingSession.before(current)].filter((candidate) => candidate !== null && !soon.includes(candidate));
   stack.aim([...soon.slice(0, 4), ...beside, ...soon.slice(4)], [current, ...visited]);
 }
 
 // Waits for a document that is not in the browser yet. For a moment, keys that are pressed wait too; if the server cannot be
 // reached, the page says so, keys have no effect, and the document is shown when it arrives.
-async function wait(candidate) {
+async function waitFor(candidate) {
   place.replaceChildren();
   part("coming").textContent = "";
-  turnTo("coming");
+  setState("coming");
   draw();
   const coming = stack.ensure(candidate);
   const trouble = new Promise((resolve) => {
@@ -211,33 +211,33 @@ async function wait(candidate) {
 function finish() {
   place.replaceChildren();
   summarize(part("end"), { given, judgingSession, entries, address, number });
-  turnTo("end");
+  setState("end");
   draw();
   clock.turn(null);
   spoken.textContent = words("end");
   return painted();
 }
 
-const ticked = () => (part("noted").hidden = !note.value.trim());
+const updateNoteTick = () => (part("noted").hidden = !note.value.trim());
 
 // --- answering ------------------------------------------------------------------------------------
 
-const about = (entry, label) => ({ label, said: entry.kind === "undo" ? words("takenBack") : saidIn(entry) });
-const basis = (kind, candidate) => ({ uuid: uuid(), kind, user: given.user, pair: given.pair, narrative: given.narrative, candidate, made_at: new Date().toISOString() });
+const about = (entry, label) => ({ label, said: entry.kind === "undo" ? words("takenBack") : answerText(entry) });
+const newEntry = (kind, candidate) => ({ uuid: uuid(), kind, user: given.user, pair: given.pair, narrative: given.narrative, candidate, made_at: new Date().toISOString() });
 
-async function speak(kind, fields, pressed) {
+async function answer(kind, fields, pressed) {
   if (root.dataset.at !== "document") return;
   const candidate = current;
   if (isFromElsewhere(candidate)) return;
   const text_version = Number(place.firstElementChild.dataset.textVersion);
-  const entry = { ...basis(kind, candidate), text_version, instead_of: judgingSession.said(candidate)?.uuid ?? null };
+  const entry = { ...newEntry(kind, candidate), text_version, instead_of: judgingSession.said(candidate)?.uuid ?? null };
   if (kind === "flag") Object.assign(entry, { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() });
   else Object.assign(entry, { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(candidate), pressed });
   let refused = null;
   root.dispatchEvent(new CustomEvent("judge:collect", { detail: { entry, refuse: (sentence) => (refused ??= sentence) } }));
   if (refused !== null) {
-    forget();
-    tell(refused, { kind: "warning" });
+    clearNotices();
+    showNotice(refused, { kind: "warning" });
     return;
   }
   // The note is sent with the entry: it must not be kept as a begun note.
@@ -253,17 +253,17 @@ function isFromElsewhere(candidate) {
   const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
   elsewhere.delete(candidate);
   if (isNew) {
-    forget();
-    tell(words("replace", { said: saidIn(entries.get(stands)) }), { kind: "warning" });
+    clearNotices();
+    showNotice(words("replace", { said: answerText(entries.get(stands)) }), { kind: "warning" });
   }
   return isNew;
 }
 
-async function takeBack() {
+async function undo() {
   const statement = judgingSession.last();
   if (!statement) return;
   const { candidate } = statement;
-  const entry = { ...basis("undo", candidate), undoes: statement.uuid };
+  const entry = { ...newEntry("undo", candidate), undoes: statement.uuid };
   if (statement.given) unsure.add(entry.uuid);
   await record(entry, stack.get(candidate)?.dataset.label ?? "");
   await show(candidate, candidate === current ? "stay" : "push");
@@ -287,28 +287,28 @@ function redraw() {
 
 // Another tab of this browser has answered, or a refused entry is tried again.
 journal.addEventListener("entry", ({ detail: { entry } }) => {
-  if (!ours(entry)) return;
+  if (!isOurs(entry)) return;
   const known = entries.has(entry.uuid);
   entries.set(entry.uuid, entry);
   judgingSession.apply(entry);
   redraw();
   if (known || entry.kind === "undo") return;
   elsewhere.set(entry.candidate, entry.uuid);
-  if (entry.candidate === current) tell(words("elsewhere", { said: saidIn(entry) }), { kind: "warning" });
+  if (entry.candidate === current) showNotice(words("elsewhere", { said: answerText(entry) }), { kind: "warning" });
 });
 
 journal.addEventListener("gone", ({ detail: { entry } }) => {
-  if (!ours(entry)) return;
+  if (!isOurs(entry)) return;
   judgingSession.withdraw(entry);
   redraw();
 });
 
 journal.addEventListener("answer", async ({ detail: { entry, answer } }) => {
-  if (!ours(entry)) return;
+  if (!isOurs(entry)) return;
   if (answer.state === "refused") {
     judgingSession.withdraw(entry);
     redraw();
-    tell(answer.sentence || words("refused"), { kind: "error", stays: true });
+    showNotice(answer.sentence || words("refused"), { kind: "error", stays: true });
   } else if (unsure.delete(entry.uuid) && (await stack.ensure(entry.candidate, true))) {
     // The statement's predecessor is current again, and only the server knows whether there was one.
     const documentView = stack.get(entry.candidate);
@@ -325,7 +325,7 @@ root.addEventListener("submit", (event) => {
   const fields = new FormData(event.target, event.submitter);
   const pressed = clicked ? "click" : "key";
   clicked = false;
-  enqueue(() => (kind === "undo" ? takeBack() : speak(kind, fields, pressed)));
+  enqueue(() => (kind === "undo" ? undo() : answer(kind, fields, pressed)));
 });
 
 // A click caused by a key has no pointer, so its `detail` is 0.
@@ -344,12 +344,12 @@ root.addEventListener("click", (event) => {
   event.preventDefault();
   enqueue(() => {
     const back = link.dataset.go === "previous";
-    const to = current === null ? (back ? judgingSession.order.at(-1) : null) : back ? judgingSession.before(current) : judgingSession.behind(current);
+    const to = current === null ? (back ? judgingSession.order.at(-1) : null) : back ? judgingSession.before(current) : judgingSession.following(current);
     return to === null || to === undefined ? null : show(to);
   });
 });
 
-note.addEventListener("input", ticked);
+note.addEventListener("input", updateNoteTick);
 addEventListener("popstate", () => {
   // Also fires if only the fragment changed: then the document is already shown.
   const candidate = Number(location.pathname.match(/\/candidates\/(\d+)\/$/)?.[1]) || null;
@@ -363,12 +363,12 @@ addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 enqueue(async () => {
   // Wait until the other modules of the page are listening.
   if (document.readyState !== "complete") await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
-  const fresh = (await unknown(given.pair)).filter(ours);
+  const fresh = (await entriesSinceLoad(given.pair)).filter(isOurs);
   for (const entry of fresh) {
     entries.set(entry.uuid, entry);
     judgingSession.apply(entry);
   }
-  mark(current, "replace");
+  updateHistory(current, "replace");
   // If the server redirected to a document that has been judged in the meantime, move on to the next one.
   // A document that was requested by its own URL is shown.
   const { type, redirectCount } = performance.getEntriesByType("navigation")[0] ?? {};
@@ -380,15 +380,15 @@ enqueue(async () => {
   }
   const documentView = place.firstElementChild;
   stack.put(current, documentView);
-  const long = said(current, documentView);
+  const long = fullAnswer(current, documentView);
   const begun = notes.get(current) ?? (note.value || (long.note ?? ""));
   note.defaultValue = long.note ?? "";
   note.value = begun;
   notes.delete(current);
-  ticked();
-  turnTo("document");
+  updateNoteTick();
+  setState("document");
   draw(long);
-  arrive(documentView, long);
+  announce(documentView, long);
   await painted();
-  ahead();
+  fetchAhead();
 });

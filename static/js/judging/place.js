@@ -1,7 +1,7 @@
 // Remembers the reading position in each document, and restores it when the document is shown again; a new document begins
 // at its start. For a long text the visible part is remembered, because the height of parts that were never laid out is only
 // estimated; for a big table also its window. Kept as long as the tab is open, for the last 200 documents.
-import { address, turn } from "./table.js";
+import { loadWindow, windowUrl } from "./table.js";
 
 const KEPT = "rejudge.places";
 const MOST = 200;
@@ -51,7 +51,7 @@ if (root) {
     const [of, place] = [documentView, documentView.querySelector("[data-window]")];
     if (place && here.row && (here.row !== place.dataset.row || here.column !== place.dataset.column)) {
       try {
-        await turn(place, address(place, { row: here.row, column: here.column }));
+        await loadWindow(place, windowUrl(place, { row: here.row, column: here.column }));
       } catch {
         // The first window is shown, and its links report that the server cannot be reached.
         return;

@@ -83,8 +83,8 @@ function count(numbers, limit) {
   return low;
 }
 
-// Returns the spans in order, merging those that touch or overlap, as annotate.judgments.evidence.checked does.
-export function merged(spans) {
+// Returns the spans in order, merging those that touch or overlap, as annotate.judgments.evidence.merge_spans does.
+export function mergeSpans(spans) {
   const kept = [];
   for (const { start, end } of spans.toSorted((one, other) => one.start - other.start || one.end - other.end)) {
     const last = kept.at(-1);

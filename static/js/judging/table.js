@@ -4,20 +4,20 @@
 const WINDOW = ".document__window";
 
 // Fetches a window and replaces another with it; throws if it cannot be fetched.
-export async function turn(place, address) {
-  const fresh = await fetched(address);
-  put(place, fresh);
+export async function loadWindow(place, url) {
+  const fresh = await fetchWindow(url);
+  replaceWindow(place, fresh);
   return fresh;
 }
 
-export async function fetched(address) {
-  const answer = await fetch(address, { headers: { "HX-Request": "true" }, signal: AbortSignal.timeout(30_000) });
+export async function fetchWindow(url) {
+  const answer = await fetch(url, { headers: { "HX-Request": "true" }, signal: AbortSignal.timeout(30_000) });
   if (!answer.ok || answer.redirected) throw new Error(`${answer.status} ${answer.url}`);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   return document.adoptNode(page.querySelector(WINDOW));
 }
 
-export function put(place, fresh) {
+export function replaceWindow(place, fresh) {
   const before = place.querySelector(".document__table");
   const [top, left] = [before.scrollTop, before.scrollLeft];
   place.replaceWith(fresh);
@@ -29,7 +29,7 @@ export function put(place, fresh) {
 }
 
 // The URL of a window, with further query parameters.
-export function address(place, values = {}) {
+export function windowUrl(place, values = {}) {
   const query = new URLSearchParams({ row: place.dataset.row, column: place.dataset.column, ...values });
   return `${place.dataset.window}?${query}`;
 }
@@ -59,7 +59,7 @@ document.addEventListener("click", async (event) => {
   event.preventDefault();
   const place = link.closest(WINDOW);
   try {
-    const fresh = await turn(place, link.href);
+    const fresh = await loadWindow(place, link.href);
     // Keep the focus for the keyboard: on the same link or, at the end of the table, on the table.
     (fresh.querySelector(`[data-turn=${link.dataset.turn}][href]`) ?? fresh.querySelector(".document__table")).focus({ preventScroll: true });
   } catch {

@@ -1,8 +1,8 @@
 // The review page. Ratings and words go into the journal (journal.js) and are sent from there: they are kept in this
 // browser until the server has them, across a reload or a lost connection. Words are stored in the browser at every letter,
 // and go into the journal when typing pauses. The review is submitted once no entry waits any more.
-import { add, journal, status, unknown, uuid } from "../journal.js";
-import { forget, tell } from "../told.js";
+import { add, entriesSinceLoad, journal, status, uuid } from "../journal.js";
+import { clearNotices, showNotice } from "../told.js";
 
 const PAUSE = 400;
 
@@ -11,11 +11,11 @@ const given = JSON.parse(document.getElementById("review").textContent);
 const rows = [...form.querySelectorAll("[data-row]")];
 const chosen = (row) => row.querySelector("input:checked");
 const wordsOf = (row) => row.querySelector("textarea");
-const ours = (entry) => entry.kind === "rating" && entry.pair === given.pair && entry.narrative === given.narrative;
-const letters = (row) => `rejudge.words.${given.user}.${given.narrative}.${row.dataset.row}`;
+const isOurs = (entry) => entry.kind === "rating" && entry.pair === given.pair && entry.narrative === given.narrative;
+const storageKey = (row) => `rejudge.words.${given.user}.${given.narrative}.${row.dataset.row}`;
 const timers = new Map(); // row -> the pause after its last letter
 const levels = new Map(rows.map((row) => [row, chosen(row)])); // row -> the level that its words explain
-const taken = new Map(); // row -> {level, words}: a level that was replaced, with its words
+const replaced = new Map(); // row -> {level, words}: a level that was replaced, with its words
 let turn = Promise.resolve(); // settles when all entries so far are in the journal
 
 // The page may be the response to a refused review. A reload must request it again, not repeat the POST: the form that was
@@ -28,7 +28,7 @@ function count() {
 }
 
 // The messages on what is missing are from when the review was refused: remove those that no longer apply.
-function corrected(row) {
+function clearErrors(row) {
   form.querySelector("[data-missing]")?.remove();
   if (chosen(row).dataset.rejects !== undefined && !wordsOf(row).value.trim()) return;
   row.querySelector(".errorlist")?.remove();
@@ -37,7 +37,7 @@ function corrected(row) {
 }
 
 // `parts`: "level", "words", or both.
-function say(row, ...parts) {
+function journalRow(row, ...parts) {
   clearTimeout(timers.get(row));
   timers.delete(row);
   form.querySelector("[data-summary]")?.remove();
@@ -58,10 +58,10 @@ function say(row, ...parts) {
   turn = turn.then(async () => {
     await add(entry, about);
     // They are in the journal now.
-    if (parts.includes("words") && localStorage.getItem(letters(row)) === words) localStorage.removeItem(letters(row));
+    if (parts.includes("words") && localStorage.getItem(storageKey(row)) === words) localStorage.removeItem(storageKey(row));
   });
   count();
-  if (level) corrected(row);
+  if (level) clearErrors(row);
 }
 
 // Words explain one level: choosing another one removes them from the page, with a button to put them back. Another
@@ -70,21 +70,21 @@ function choose(row) {
   const before = levels.get(row);
   const now = chosen(row);
   const words = wordsOf(row).value;
-  const left = taken.get(row);
+  const left = replaced.get(row);
   let parts = ["level"];
   levels.set(row, now);
   if (before && before !== now && words.trim()) {
     parts = ["level", "words"];
     if (now.dataset.rejects === undefined) {
-      taken.set(row, { level: before, words });
+      replaced.set(row, { level: before, words });
       write(row, "");
     }
   } else if (left?.level === now && !words.trim()) {
     parts = ["level", "words"];
-    taken.delete(row);
+    replaced.delete(row);
     write(row, left.words);
   }
-  say(row, ...parts);
+  journalRow(row, ...parts);
   showTaken(row);
 }
 
@@ -95,13 +95,13 @@ function write(row, words) {
 
 function showTaken(row) {
   const place = row.querySelector("[data-taken-words]");
-  const left = taken.get(row);
+  const left = replaced.get(row);
   if (!left) return place.replaceChildren();
   const button = Object.assign(document.createElement("button"), { type: "button", className: "button button--plain button--small", textContent: form.dataset.putBack });
   button.onclick = () => {
-    taken.delete(row);
+    replaced.delete(row);
     write(row, left.words);
-    say(row, "words");
+    journalRow(row, "words");
     showTaken(row);
   };
   const values = { level: left.level.dataset.keyLabel, words: left.words.trim() };
@@ -111,12 +111,12 @@ function showTaken(row) {
 function type(row) {
   const words = wordsOf(row).value;
   try {
-    localStorage.setItem(letters(row), words);
+    localStorage.setItem(storageKey(row), words);
   } catch {
     // This browser stores nothing: unsent.js says so.
   }
   clearTimeout(timers.get(row));
-  timers.set(row, setTimeout(say, PAUSE, row, "words"));
+  timers.set(row, setTimeout(journalRow, PAUSE, row, "words"));
 }
 
 function show(row, level, words) {
@@ -128,7 +128,7 @@ function show(row, level, words) {
   write(row, words ?? wordsOf(row).value);
 }
 
-const flush = () => [...timers.keys()].forEach((row) => say(row, "words"));
+const flush = () => [...timers.keys()].forEach((row) => journalRow(row, "words"));
 
 form.addEventListener("change", (event) => event.target.matches("[type=radio]") && choose(event.target.closest("[data-row]")));
 form.addEventListener("input", (event) => event.target.matches("textarea") && type(event.target.closest("[data-row]")));
@@ -136,7 +136,7 @@ addEventListener("pagehide", flush);
 
 // --- submitting -----------------------------------------------------------------------------------
 
-function settled() {
+function allSent() {
   return new Promise((resolve) => {
     const done = () => {
       if (status.waiting && !status.state) return;
@@ -148,7 +148,7 @@ function settled() {
   });
 }
 
-async function reached() {
+async function isServerReachable() {
   try {
     await fetch(form.action, { method: "HEAD", cache: "no-store" });
     return true;
@@ -165,22 +165,22 @@ form.addEventListener("submit", async (event) => {
   if (asked) return;
   asked = true;
   const button = event.submitter;
-  forget();
+  clearNotices();
   flush();
   await turn;
-  if ((await settled()) && (await reached())) {
+  if ((await allSent()) && (await isServerReachable())) {
     sure = true;
     form.requestSubmit(button);
   } else {
     asked = false;
-    tell(form.dataset.away, { kind: "warning" });
+    showNotice(form.dataset.away, { kind: "warning" });
   }
 });
 
 // --- entries that are newer than the page ---------------------------------------------------------
 
 journal.addEventListener("entry", ({ detail: { entry } }) => {
-  if (!ours(entry)) return;
+  if (!isOurs(entry)) return;
   const row = rows.find((one) => one.dataset.row === entry.criterion);
   // Entered in another tab; a field that is being edited here stays as it is.
   if (row && !timers.has(row) && !row.contains(document.activeElement)) show(row, entry.level, entry.words);
@@ -188,19 +188,19 @@ journal.addEventListener("entry", ({ detail: { entry } }) => {
 });
 
 // The stored letters can be read at once, and are newer than the journal's words of the same row.
-const begun = rows.filter((row) => localStorage.getItem(letters(row)) !== null);
+const begun = rows.filter((row) => localStorage.getItem(storageKey(row)) !== null);
 const drawn = new Map(begun.map((row) => [row, wordsOf(row).value]));
-for (const row of begun) show(row, null, localStorage.getItem(letters(row)));
-for (const entry of await unknown(given.pair)) {
-  const row = ours(entry) && rows.find((one) => one.dataset.row === entry.criterion);
+for (const row of begun) show(row, null, localStorage.getItem(storageKey(row)));
+for (const entry of await entriesSinceLoad(given.pair)) {
+  const row = isOurs(entry) && rows.find((one) => one.dataset.row === entry.criterion);
   if (!row) continue;
   if (drawn.has(row) && entry.words !== undefined) drawn.set(row, entry.words);
   show(row, entry.level, drawn.has(row) || timers.has(row) ? undefined : entry.words);
 }
 for (const row of begun) {
   // Words that the server has are removed here: otherwise they would come back over words written elsewhere.
-  if (wordsOf(row).value === drawn.get(row)) localStorage.removeItem(letters(row));
-  else if (!timers.has(row)) say(row, "words");
+  if (wordsOf(row).value === drawn.get(row)) localStorage.removeItem(storageKey(row));
+  else if (!timers.has(row)) journalRow(row, "words");
 }
 count();
 for (const hidden of form.querySelectorAll("[data-scripted]")) hidden.hidden = false;

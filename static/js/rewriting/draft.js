@@ -3,7 +3,7 @@
 // decides between pages that write at the same time: see annotate/rewriting/drafts.py. It identifies this page by its
 // `place`, its last writing by `turn` (milliseconds of this clock), and the drafts that it continues by `seen`.
 import { clock } from "../time.js";
-import { forget, tell } from "../told.js";
+import { clearNotices, showNotice } from "../told.js";
 import { tick, ticked } from "./ticks.js";
 
 const PAUSE = 800;
@@ -42,7 +42,7 @@ function fill(values) {
 }
 
 // Changes of state are read out, but not every save.
-function say(state, more = "", rest = []) {
+function showState(state, more = "", rest = []) {
   line.dataset.state = state;
   line.replaceChildren(line.dataset[state], ...(more ? [` ${more}`] : []), ...rest);
   const spoken = state === "saved" || state === "unsaved" ? "" : line.textContent;
@@ -50,9 +50,9 @@ function say(state, more = "", rest = []) {
 }
 
 // Whether the fields differ from what the page was served with.
-const fresh = () => fields.some((field) => field.value !== field.defaultValue);
+const isEdited = () => fields.some((field) => field.value !== field.defaultValue);
 
-function read() {
+function readStored() {
   try {
     return JSON.parse(localStorage.getItem(name));
   } catch (error) {
@@ -62,7 +62,7 @@ function read() {
   }
 }
 
-function keep(entry) {
+function store(entry) {
   try {
     localStorage.setItem(name, JSON.stringify(entry));
     keeps = true;
@@ -76,8 +76,8 @@ const entry = () => ({ place, turn, seen, basedOn: Number(form.elements.based_on
 
 function changed() {
   turn = Math.max(turn + 1, Date.now());
-  keep(entry());
-  if (line.dataset.state !== "offline") say("unsaved");
+  store(entry());
+  if (line.dataset.state !== "offline") showState("unsaved");
   discard.hidden = false;
   pause = PAUSE;
   later(PAUSE);
@@ -88,13 +88,13 @@ function later(after) {
   waiting = setTimeout(send, after);
 }
 
-function failed() {
-  say(keeps ? "offline" : "nowhere");
+function retryLater() {
+  showState(keeps ? "offline" : "nowhere");
   pause = Math.min(pause * 2, LONGEST_PAUSE);
   later(pause);
 }
 
-async function put(writing) {
+async function sendDraft(writing) {
   const body = JSON.stringify({ ...writing.words, based_on: writing.basedOn, place: writing.place, turn: writing.turn, seen: writing.seen });
   const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? form.elements.csrfmiddlewaretoken.value;
   const headers = { "Content-Type": "application/json", "X-CSRFToken": token };
@@ -109,51 +109,51 @@ async function send() {
   let response;
   going = writing;
   try {
-    response = await put(writing);
+    response = await sendDraft(writing);
   } catch {
-    return failed(); // no network, or no answer
+    return retryLater(); // no network, or no answer
   } finally {
     going = null;
   }
-  if (response.status >= 500) return failed();
+  if (response.status >= 500) return retryLater();
   if (response.type === "opaqueredirect" || response.status === 401 || response.status === 403) {
     pause = Math.min(pause * 2, LONGEST_PAUSE);
     later(pause);
-    return say("signedOut", "", [" ", Object.assign(document.createElement("a"), { href: document.body.dataset.signIn, target: "_blank", textContent: line.dataset.signIn })]);
+    return showState("signedOut", "", [" ", Object.assign(document.createElement("a"), { href: document.body.dataset.signIn, target: "_blank", textContent: line.dataset.signIn })]);
   }
   const answer = response.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : {};
   // Refused, with a reason: do not send the same again.
-  if (!response.ok) return say("alone", answer.sentence ?? response.statusText);
+  if (!response.ok) return showState("alone", answer.sentence ?? response.statusText);
   sent = Math.max(sent, writing.turn);
   pause = PAUSE;
   seen = { ...seen, ...answer.seen };
-  keep(entry());
+  store(entry());
   form.querySelector("[data-draft-behind]").hidden = !answer.overtaken;
   if (turn > sent) later(PAUSE);
-  else say("saved", clock(new Date(answer.saved_at)));
+  else showState("saved", clock(new Date(answer.saved_at)));
 }
 
 // Restores the words that this browser kept and the server does not have, unless other words are newer. In any case they are
 // sent, and the server sets aside words that were overtaken.
 async function restore() {
-  const kept = read();
+  const kept = readStored();
   if (!kept?.pending) return;
   const now = words();
   // The words became a version or a draft: there is nothing to restore.
-  if (alike(kept.words, now) || (kept.basedOn < version && same(kept.words, now) && Number(form.elements.based_on.value) === version)) return keep({ ...kept, pending: false });
+  if (alike(kept.words, now) || (kept.basedOn < version && same(kept.words, now) && Number(form.elements.based_on.value) === version)) return store({ ...kept, pending: false });
   const [other, theirs] = Object.entries(seen)[0] ?? ["", 0];
   const knew = !other || (kept.seen[other] ?? -1) >= theirs || kept.place === other;
   // The server already has these words among those it set aside.
-  if (form.querySelector(`button[name=take][value^="${CSS.escape(kept.place)}:"]`)) return keep({ ...kept, pending: false });
+  if (form.querySelector(`button[name=take][value^="${CSS.escape(kept.place)}:"]`)) return store({ ...kept, pending: false });
   // Somebody has typed before this script ran.
-  if (fresh()) {
-    await put(kept);
+  if (isEdited()) {
+    await sendDraft(kept);
     return changed();
   }
   if (!knew && kept.turn < Number(form.dataset.turn)) {
-    const response = await put(kept);
+    const response = await sendDraft(kept);
     if (response.ok) {
-      keep({ ...kept, pending: false });
+      store({ ...kept, pending: false });
       form.querySelector("[data-draft-behind]").hidden = false;
     }
     return;
@@ -167,21 +167,21 @@ async function restore() {
 form.addEventListener("input", (event) => fields.includes(event.target) && changed());
 document.addEventListener("rewrite:ticked", changed);
 // Whether a button of the page would lead to the browser's own error page.
-const away = () => !navigator.onLine || ["offline", "nowhere"].includes(line.dataset.state);
+const isOffline = () => !navigator.onLine || ["offline", "nowhere"].includes(line.dataset.state);
 
 // Sends the words first. If they arrive, the button does its work; otherwise the page stays and says why.
-async function tryFirst(button) {
-  keep(entry());
+async function saveThenSubmit(button) {
+  store(entry());
   await send();
-  if (away()) tell(form.dataset.away, { kind: "warning" });
+  if (isOffline()) showNotice(form.dataset.away, { kind: "warning" });
   else form.requestSubmit(button);
 }
 
 form.addEventListener("submit", (event) => {
-  forget();
-  if (away()) {
+  clearNotices();
+  if (isOffline()) {
     event.preventDefault();
-    tryFirst(event.submitter);
+    saveThenSubmit(event.submitter);
     return;
   }
   form.elements.drops.value = JSON.stringify(ticked());
@@ -192,7 +192,7 @@ form.addEventListener("submit", (event) => {
   sent = turn;
 });
 addEventListener("online", () => {
-  forget();
+  clearNotices();
   send();
 });
 addEventListener("pagehide", () => {
@@ -206,7 +206,7 @@ for (const button of document.querySelectorAll("[data-without-script]")) button.
 // Advice needs the network too; the line already says that the server cannot be reached.
 for (const event of ["htmx:sendError", "htmx:timeout"]) document.getElementById("advice").addEventListener(event, (failure) => failure.stopPropagation());
 // Treat what was typed before the page's scripts ran as if it were typed now.
-addEventListener("load", () => fresh() && form.elements.text.dispatchEvent(new Event("input", { bubbles: true })));
+addEventListener("load", () => isEdited() && form.elements.text.dispatchEvent(new Event("input", { bubbles: true })));
 // A page shown after a refusal holds words that are not saved as a version or a draft yet.
 if ("typed" in form.dataset) changed();
 else restore();

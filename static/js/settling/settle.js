@@ -1,6 +1,6 @@
 // Adopting an answer needs a cause. An answer adopted first waits for the cause and is sent with it; choosing a grade
 // instead cancels it. Without a script the form is refused, and is shown again with the adopted answer.
-import { forget, tell } from "../told.js";
+import { clearNotices, showNotice } from "../told.js";
 
 const form = document.getElementById("decision");
 const causes = form?.querySelector("[data-causes]");
@@ -13,8 +13,8 @@ if (causes && buttons.length) {
   function wait(button) {
     waiting = button;
     for (const one of buttons) one.ariaPressed = String(one === waiting);
-    forget();
-    if (waiting) tell(causes.dataset.causes);
+    clearNotices();
+    if (waiting) showNotice(causes.dataset.causes);
   }
 
   // With a cause, the button sends the answer; no other field is needed.
