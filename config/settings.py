@@ -213,6 +213,8 @@ def _database() -> dict[str, Any]:
             database["TEST"] = {"NAME": os.fspath(DATA / "test.sqlite3")}
     database["CONN_MAX_AGE"] = None if WEB else 0
     database["CONN_HEALTH_CHECKS"] = WEB
+    if database["ENGINE"].endswith("postgresql"):
+        database["ENGINE"] = "config.postgresql"
     return database
 
 

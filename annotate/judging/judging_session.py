@@ -253,27 +253,34 @@ def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
 
     Parameters: query, pair, candidate, narrative, member, relevant_from.
     """
-    others = "" if again else "AND o.id <> %(candidate)s"
-    scope = f"AND {pool_sql(project, 'o', '%(pair)s')}"
-    return f"""
-        EXISTS (
-            SELECT 1 FROM annotate_candidate o
-            WHERE o.query_id = %(query)s AND o.removed_at IS NULL
-            {others} {scope} AND {seen_condition(Unseen.Kind.CANDIDATE, "o.id")}
-            AND NOT EXISTS (
-                SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
-                AND p.candidate_id = o.id AND p.annotator_id = %(member)s
-                AND p.superseded_at IS NULL AND p.text_replaced_at IS NULL
-                AND NOT {rejudge_request_sql("p")}
-            )
-            AND NOT EXISTS (
-                SELECT 1 FROM annotate_flag q WHERE q.narrative_id = %(narrative)s
-                AND q.candidate_id = o.id AND q.annotator_id = %(member)s
-                AND q.cleared_at IS NULL AND q.text_replaced_at IS NULL
-                AND q.kind <> '{Flag.Kind.LATER}'
-            )
+    before = "<=" if again else "<"
+    scope = pool_sql(project, "o", "%(pair)s")
+    unsettled = f"""
+        SELECT 1 FROM annotate_candidate o
+        WHERE o.query_id = %(query)s AND o.removed_at IS NULL AND {scope}
+        AND {seen_condition(Unseen.Kind.CANDIDATE, "o.id")}
+        AND NOT EXISTS (
+            SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
+            AND p.candidate_id = o.id AND p.annotator_id = %(member)s
+            AND p.superseded_at IS NULL AND p.text_replaced_at IS NULL
+            AND NOT {rejudge_request_sql("p")} {_LOOK_UP}
+        )
+        AND NOT EXISTS (
+            SELECT 1 FROM annotate_flag q WHERE q.narrative_id = %(narrative)s
+            AND q.candidate_id = o.id AND q.annotator_id = %(member)s
+            AND q.cleared_at IS NULL AND q.text_replaced_at IS NULL
+            AND q.kind <> '{Flag.Kind.LATER}' {_LOOK_UP}
         )
     """  # noqa: S608 (constants)
+    # Who judges in the order of the pool has settled what comes before, and nothing that follows.
+    return f"""(
+        EXISTS ({unsettled} AND o.id > %(candidate)s)
+        OR EXISTS ({unsettled} AND o.id {before} %(candidate)s)
+    )"""
+
+
+# Has PostgreSQL look up each row by an index. Without it, it joins all that somebody has judged.
+_LOOK_UP = "LIMIT 1 OFFSET 0"
 
 
 def pool_and_repeats_sql(project: Project, *, again: bool = False) -> str:

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend, with fewer health checks of persistent connections."""
+"""Django's PostgreSQL backend, adjusted for statements that every key press executes."""
