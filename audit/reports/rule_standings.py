@@ -15,7 +15,7 @@ from annotate.judgments.tally import PairStatus, RuleReport
 RULES: Mapping[Rule, tuple[Words, Words]] = {
     Rule.SHRINKING: (
         _("The relevant set only shrinks"),
-        _("No document that was not relevant before is relevant under the altered narrative."),
+        _("No document became relevant under the altered narrative."),
     ),
     Rule.CHANGE: (
         _("At least one document changes"),
