@@ -1,4 +1,4 @@
-"""Tables of comma separated values: what is below the header line, row by row."""
+"""Tables of comma-separated values, read row by row below the header line."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from formats.source import Source
 
-# What a column without a name is called, with its number.
+# Columns without a name are called this, followed by their number.
 NAMELESS = "column"
 
 
 class Rows(NamedTuple):
-    """The names of the header line, and the rows below it by these names.
+    """The names in the header line, and the rows below it as dicts with these names.
 
-    An empty cell is None. A row that is no CSV, or longer than the header line, is refused and
-    passed over; the source's line is the one on which the row begins.
+    An empty cell is None. A row that is not CSV, or longer than the header line, is refused and
+    skipped. The source's line is the one on which the row begins.
     """
 
     header: list[str]
@@ -24,17 +24,17 @@ class Rows(NamedTuple):
 
 
 def csv_rows(source: Source, *, lower: bool = False) -> Rows | None:
-    """The table in a file, or None for an empty or refused one.
+    """Return the table in a file, or None if the file is empty or refused.
 
-    Names are stripped, and lowered if wanted. Parted by commas, or by semicolons or tabs where the
-    header line has no comma. A quoted cell may go on over several lines.
+    Names are stripped, and lowercased if `lower`. Cells are separated by commas, or by semicolons
+    or tabs if the header line has no comma. A quoted cell may span several lines.
     """
     begun: list[tuple[int, str]] = []
 
     def feed() -> Iterator[str]:
         for line in source.lines():
             begun.append((source.line or 0, line))
-            # A quoted field may go on in the next line; csv wants to see the line's end.
+            # A quoted cell may continue on the next line, so csv needs the line end.
             yield line + "\n"
 
     lines = feed()

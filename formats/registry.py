@@ -1,7 +1,7 @@
-"""Every format by name: what it is called on screen, what it yields, how it is read and written.
+"""Every format by name: its title on screen, its records, its reader and its writer.
 
-Registering is adding a line to FORMATS. docs/formats.md lists the same names; a test holds the two
-together, another sends every writer's output through its reader.
+To register a format, add an entry to `_ALL`. docs/formats.md lists the same names. One test
+compares the two lists, another reads every writer's output back.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ class Format(NamedTuple):
     """One format. `read` takes a Source (kind "file") or a Folder (kind "folder").
 
     `write(records, stream)` takes a binary stream, returns how many records it wrote, and raises
-    ValueError for a record the format cannot hold (white space in an id). A folder is written as a
-    zip archive. None: this format is only read.
+    ValueError for a record the format cannot represent (white space in an id). A folder is written
+    as a zip archive. None: this format is only read.
 
-    `unknown` says what becomes of a field that the format does not know: in formats of our own it
-    is refused; files of others carry more than is kept, and it is counted and told.
+    `unknown` says what happens to a field that the format does not know: Rejudge's own formats
+    refuse it; in formats of other tools it is counted and reported as left out ("told").
     """
 
     name: str
@@ -85,7 +85,7 @@ class Format(NamedTuple):
     unknown: Literal["refused", "told"]
 
     def open(self, path: str | Path, *, collect: bool = False) -> Source | Folder:
-        """What is at `path` as this format's `read` wants it; FormatError with a sentence."""
+        """Open `path` for this format's `read`; raise FormatError with a sentence."""
         if self.kind == "folder":
             return open_folder(path, collect=collect)
         return open_source(path, collect=collect)
@@ -384,7 +384,7 @@ FORMATS: dict[str, Format] = {entry.name: entry for entry in _ALL}
 
 
 def lookup(name: str) -> Format:
-    """The format of that name; raises UnknownFormat with the list of known names."""
+    """Return the format with this name; raise UnknownFormat with the list of known names."""
     try:
         return FORMATS[name]
     except KeyError:
