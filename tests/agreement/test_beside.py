@@ -1,4 +1,4 @@
-"""What stands beside a coefficient: all pairs, single categories, prevalence and bias."""
+"""Supplements to a coefficient: all pairs, single categories, prevalence and bias."""
 
 from __future__ import annotations
 

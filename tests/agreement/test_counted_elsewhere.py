@@ -1,4 +1,4 @@
-"""Ratings that were counted elsewhere, such as in a database."""
+"""Ratings counted elsewhere, such as in a database."""
 
 from __future__ import annotations
 

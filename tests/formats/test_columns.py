@@ -1,4 +1,4 @@
-"""Columns are parted by blanks and tabs alone, and a line has as many as its format says."""
+"""Only spaces and tabs separate columns, and a line has as many as its format requires."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from formats.limits import check_id
 from formats.records import Doc, Qrel, RunLine, Topic
 from tests.formats.files import read, refusal, written
 
-# White space to Python's `str.split`, part of an id to trec_eval.
+# White space for Python's `str.split`, part of an id for trec_eval.
 NO_COLUMN_ENDS = ["\u00a0", "\u1680", "\u2003", "\u2028", "\u202f", "\u3000"]
 
 

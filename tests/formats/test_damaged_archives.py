@@ -1,4 +1,4 @@
-"""Whatever is damaged in an archive or in the name of a file is refused with a sentence."""
+"""Damaged archives and invalid file names are refused with a sentence."""
 
 from __future__ import annotations
 

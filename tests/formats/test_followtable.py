@@ -116,7 +116,7 @@ def test_a_table_that_one_of_several_instructions_lists_is_generated_for_it():
     records = read("followtable", folder(out(), out(pool=("1.txt", "2.txt")), out(pool=("1.txt",))))
 
     assert [r for r in records if isinstance(r, Generated)] == [Generated("0_0", "3")]
-    # It has no relevance from before; table 2 was asked for by the query, whoever lists it.
+    # It has no earlier relevance. Table 2 is a positive of the query, so it is not generated.
     assert [r.doc_id for r in records if isinstance(r, Qrel)] == ["2", "1"]
 
 

@@ -38,7 +38,7 @@ def test_candidates_are_ranked_in_the_order_of_the_list():
     "scores", [(0.5, 0.9, 0.7), (0.9, 0.9, 0.9), (None, None, None), (0.9, None, 0.7)]
 )
 def test_the_place_is_the_score_where_scores_give_another_order(scores):
-    # By score, with ties by id downwards, a would not come first.
+    # By score, with ties by descending id, a would not come first.
     found = lines(ranking("0", *zip("abc", scores, strict=True)))
 
     assert [(line.doc_id, line.score) for line in found] == [("a", 3.0), ("b", 2.0), ("c", 1.0)]

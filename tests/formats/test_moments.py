@@ -1,4 +1,4 @@
-"""A moment at which somebody said something lies between 1970 and a day from now."""
+"""The time of a judgment is between 1970 and a day from now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published sets are read back: a query with two narratives, not two queries."""
+"""Published sets read back as one query with two narratives, not as two queries."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from formats.source import Source
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "formats.md"
 
-# What `manage.py load` promises by name.
+# The formats that `manage.py load` promises by name.
 PROMISED = {
     "trec-topics",
     "trec-topics-xml",

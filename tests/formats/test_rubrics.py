@@ -1,4 +1,4 @@
-"""Rubrics as JSON: what is read, and what is wrong said with its place."""
+"""Rubrics as JSON: valid ones are read, and faults are reported with their place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLEAR = {"key": "clear", "name": "Clear", "asks": "Do two readers understand the
 
 
 def rubric(**changes: Any) -> dict[str, Any]:
-    """A rubric that can be read, with some fields changed."""
+    """Return a valid rubric with some fields changed."""
     made = {"name": "ours-1", "title": "Ours", "levels": [FAIR, UNFAIR], "criteria": [CLEAR]}
     return {**made, **changes}
 

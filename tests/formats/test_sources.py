@@ -21,7 +21,7 @@ def refusal(data: bytes, **options) -> FormatError:
 
 
 class Trickle(io.RawIOBase):
-    """A stream that gives one byte at a time, as a slow connection may."""
+    """A stream that returns one byte at a time, like a slow connection."""
 
     def __init__(self, data: bytes) -> None:
         self.data = io.BytesIO(data)
@@ -31,7 +31,7 @@ class Trickle(io.RawIOBase):
 
 
 class Endless(io.RawIOBase):
-    """`prefix`, then `length` times the letter a, made as they are read."""
+    """A stream of `prefix`, then `length` times the letter a, generated while reading."""
 
     def __init__(self, prefix: bytes, length: int, suffix: bytes = b"") -> None:
         self.prefix = prefix

@@ -20,7 +20,7 @@ def texts(table: Table) -> list[list[str]]:
 
 
 def assert_filled(table: Table) -> None:
-    """Every place of the table is covered by exactly one cell."""
+    """Assert that every place of the table is covered by exactly one cell."""
     below = [0] * table.width
     for row in table.rows:
         column = 0

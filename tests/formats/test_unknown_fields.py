@@ -1,4 +1,4 @@
-"""A field that a format does not know is refused, or told; never dropped in silence."""
+"""A field that a format does not know is refused or reported, never dropped silently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.formats.files import opened, read_collecting, refusal
 
 
 class Example(NamedTuple):
-    """A file with what its format does not know, on the line named, and what is said of it."""
+    """A file with a field that its format does not know, its line, and the sentence about it."""
 
     content: str | dict[str, str]
     line: int | None

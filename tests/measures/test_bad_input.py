@@ -9,7 +9,7 @@ from measures import Scores
 
 from .rankings import ranked
 
-p_mrr: Any = measures.p_mrr  # tests also pass what its types forbid
+p_mrr: Any = measures.p_mrr  # tests also pass arguments that the types forbid
 
 QRELS = {"qrels_original": {"q": {"a": 1}}, "qrels_changed": {"q": {"a": 0}}}
 
