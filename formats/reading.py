@@ -215,7 +215,7 @@ class Seen:
         return None if first == line else first
 
     def again(self, key: str) -> bool:
-        """Return whether `key` occurred before, for input without lines (files, one value)."""
+        """Return whether `key` occurred before, for input in which line numbers do not matter."""
         return self.first(key, len(self._lines) + 1) is not None
 
 
