@@ -52,7 +52,7 @@ def counts(project: Project) -> dict[str, int]:
         "of these with a note": said.of_people().exclude(note="").count(),
         "claims of machines": said.filter(annotator__is_machine=True).count(),
         "flags": Flag.objects.filter(annotator__project=project).count(),
-        "reviews handed in": Review.objects.filter(
+        "reviews submitted": Review.objects.filter(
             auditor__project=project, submitted_at__isnull=False
         ).count(),
         "reviews begun": Review.objects.filter(
@@ -65,8 +65,8 @@ def counts(project: Project) -> dict[str, int]:
         "documents settled": Adjudication.objects.filter(narrative__pair__project=project).count(),
         "conditions settled": ConditionAdjudication.objects.filter(by__project=project).count(),
         "runs": project.runs.count(),
-        "evaluations asked for": Evaluation.objects.filter(project=project).count(),
-        "releases asked for": Release.objects.filter(project=project).count(),
+        "evaluations requested": Evaluation.objects.filter(project=project).count(),
+        "releases requested": Release.objects.filter(project=project).count(),
     }
 
 

@@ -83,11 +83,11 @@ def test_the_examples_of_the_documentation_are_read():
         assert list(entry.read(Source(example.encode(), name))), name
 
 
-def test_the_documentation_says_what_becomes_of_a_field_that_is_not_known():
-    table = DOCUMENTATION.read_text().partition("| a field that is not known is |")[2]
+def test_the_documentation_names_the_formats_that_refuse_unknown_fields():
+    table = DOCUMENTATION.read_text().partition("| an unknown field is |")[2]
     rows = {
         "refused": re.search(r"\| refused \|([^\n]*)\|", table),
-        "told": re.search(r"\| counted and told \|([^\n]*)\|", table),
+        "told": re.search(r"\| counted and reported \|([^\n]*)\|", table),
     }
     for what, row in rows.items():
         assert row is not None
