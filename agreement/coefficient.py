@@ -66,11 +66,11 @@ class Coefficient:
     def __post_init__(self) -> None:
         if self.value is None:
             if not self.note.startswith("undefined: "):
-                raise ValueError("a coefficient without value needs the reason why")
+                raise ValueError("a coefficient without a value needs a reason")
             if self.interval is not None:
-                raise ValueError("a coefficient without value has no interval")
+                raise ValueError("a coefficient without a value has no interval")
         elif not math.isfinite(self.value):
-            raise ValueError(f"{self.value} is no value; undefined is None with a reason")
+            raise ValueError(f"{self.value} is not a value; undefined is None with a reason")
 
     def __str__(self) -> str:
         if self.value is None:

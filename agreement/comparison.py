@@ -161,7 +161,7 @@ def _check_labels(
     for table, names in zip(tables, units, strict=True):
         rows = _rows(table)[0].shape[0]
         if len(names) != rows or len(set(names)) != rows:
-            raise ValueError(f"units are one name per row, {rows}, and no name twice")
+            raise ValueError(f"units are one name per row: {rows} different names")
 
 
 def _paired(tables: tuple[Ratings, Ratings], labels: Sequence[Sequence[Hashable] | None]) -> int:
@@ -170,7 +170,7 @@ def _paired(tables: tuple[Ratings, Ratings], labels: Sequence[Sequence[Hashable]
         return 0
     shared = len(set(labels[0]) & set(labels[1]))
     if shared and any(table.times is not None for table in tables):
-        raise ValueError("units that are paired are one per row; these rows stand for several")
+        raise ValueError("paired units need one row each; these rows stand for several")
     return shared
 
 

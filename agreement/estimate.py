@@ -38,14 +38,16 @@ def as_ratings(
             )
         return Ratings.from_matrix(ratings, categories=categories, clusters=clusters)
     if clusters is not None:
-        raise ValueError("these ratings carry their own clusters; give them where they are made")
+        raise ValueError(
+            "these ratings have their own clusters; give clusters when you make the ratings"
+        )
     if categories is None:
         return ratings
     if isinstance(categories, str):
         check_seen(categories)
         return ratings.seen()
     if as_scale(categories) != ratings.categories:
-        raise ValueError("these ratings carry their own scale; do not give another one")
+        raise ValueError("these ratings have their own scale; do not give another one")
     return ratings
 
 

@@ -141,16 +141,16 @@ def _check(
     width: float, prevalence: Sequence[float], raters: int, missing: float, sets: int
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     if not width > 0:
-        raise ValueError(f"the width of an interval is above 0, not {width}")
+        raise ValueError(f"the width of an interval must be above 0, not {width}")
     shares = np.asarray(prevalence, dtype=np.float64)
     if shares.ndim != 1 or len(shares) < 2 or not (shares >= 0).all():
         raise ValueError("prevalence is the share of each of two or more categories")
     if not math.isclose(float(shares.sum()), 1, abs_tol=1e-6) or shares.max() >= 1:
-        raise ValueError("the shares of the categories sum to 1, and none is 1 by itself")
+        raise ValueError("the shares of the categories must sum to 1, and none may be 1")
     if raters < 2:
-        raise ValueError(f"agreement takes two raters or more, not {raters}")
+        raise ValueError(f"agreement needs two or more raters, not {raters}")
     if not 0 <= missing < 1:
-        raise ValueError(f"the share of missing judgments lies from 0 to below 1, not at {missing}")
+        raise ValueError(f"the share of missing judgments must be from 0 to below 1, not {missing}")
     if sets < FEWEST_SETS:
         raise ValueError(f"{sets} data sets are too few; take {FEWEST_SETS} or more")
     return np.asarray(shares / shares.sum())
@@ -175,8 +175,8 @@ def _share_of_knowing(
         at_chance = coefficient(table, **options).value or 0.0
     if not at_chance <= agreement < 1:
         raise ValueError(
-            f"the agreement to expect lies from {at_chance:.3g}, which is chance, to below 1; "
-            f"not at {agreement}"
+            f"the expected agreement must be from {at_chance:.3g}, which is chance, to below 1, "
+            f"not {agreement}"
         )
     return math.sqrt((agreement - at_chance) / (1 - at_chance))
 

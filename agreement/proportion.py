@@ -112,7 +112,7 @@ def more_needed(count: int, of: int, *, bound: float, confidence: float = CONFID
     """
     _check(count, of, confidence)
     if not 0 < bound < 1:
-        raise ValueError(f"a bound lies between 0 and 1, not at {bound}")
+        raise ValueError(f"a bound must be between 0 and 1, not {bound}")
     tail = 1 - confidence
 
     def enough(n: int) -> bool:
@@ -133,9 +133,9 @@ def more_needed(count: int, of: int, *, bound: float, confidence: float = CONFID
 
 def _check(count: int, of: int, confidence: float) -> None:
     if not 0 <= count <= of:
-        raise ValueError(f"{count} in {of} is no share")
+        raise ValueError(f"{count} in {of} is not a share")
     if not 0 < confidence < 1:
-        raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
+        raise ValueError(f"a confidence must be between 0 and 1, not {confidence}")
 
 
 def _upper(count: int, of: int, tail: float) -> float:

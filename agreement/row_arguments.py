@@ -19,7 +19,7 @@ def times_of_rows(times: npt.ArrayLike | None, rows: int) -> npt.NDArray[np.int6
     found = np.asarray(times)
     if found.shape != (rows,):
         raise ValueError(
-            f"times are one number per row, {rows}; these have the shape {found.shape}"
+            f"times are one number per row: their shape must be ({rows},), not {found.shape}"
         )
     return whole_numbers(found, "times", "times are numbers of units")
 
@@ -27,7 +27,7 @@ def times_of_rows(times: npt.ArrayLike | None, rows: int) -> npt.NDArray[np.int6
 def whole_numbers(numbers: npt.NDArray[Any], what: str, kind: str) -> npt.NDArray[np.int64]:
     """Return numbers as whole numbers of 0 or more; raise ValueError if they are not."""
     if numbers.size and numbers.dtype.kind not in "iuf":
-        raise ValueError(f"{kind}, and nothing else")
+        raise ValueError(f"{kind}; give only numbers")
     if numbers.size and (numbers < 0).any():
         raise ValueError(f"{what} cannot be negative: {numbers.min():g}")
     if not np.isfinite(numbers.astype(np.float64)).all() or (numbers != np.floor(numbers)).any():
@@ -42,7 +42,7 @@ def clusters_of_rows(
     if clusters is None:
         return None, ()
     if len(clusters) != rows:
-        raise ValueError(f"clusters are one label per row, {rows}; these are {len(clusters)}")
+        raise ValueError(f"clusters are one label per row: {rows} labels, not {len(clusters)}")
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iuUS":
         known, found = np.unique(clusters, return_inverse=True)
         return found.astype(np.int64), tuple(known.tolist())
@@ -50,7 +50,7 @@ def clusters_of_rows(
     found = np.empty(rows, dtype=np.int64)
     for at, label in enumerate(clusters):
         if label is None or label != label:
-            raise ValueError("a unit without a cluster; clusters are one label per unit")
+            raise ValueError("a unit has no cluster; give one label per unit")
         found[at] = numbers.setdefault(label, len(numbers))
     return found, tuple(numbers)
 
@@ -75,5 +75,5 @@ def distinct_names(
     if names is None:
         return None
     if len(names) != count or len(set(names)) != count:
-        raise ValueError(f"{what}, {count}, and no name twice")
+        raise ValueError(f"{what}: {count} different names")
     return tuple(names)

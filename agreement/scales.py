@@ -50,7 +50,7 @@ def as_scale(categories: Sequence[Hashable] | npt.NDArray[Any]) -> tuple[Hashabl
     except TypeError:
         raise ValueError("a scale is a flat list of numbers or words") from None
     if twice:
-        raise ValueError(f"a category stands twice on the scale {_as_text(scale)}")
+        raise ValueError(f"a category occurs twice on the scale {_as_text(scale)}")
     _check_categories(scale)
     return scale
 

@@ -69,10 +69,10 @@ def stratified(strata: Sequence[Stratum], *, confidence: float = CONFIDENCE) -> 
     (0.01, 0.0743)
     """
     if not 0 < confidence < 1:
-        raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
+        raise ValueError(f"a confidence must be between 0 and 1, not {confidence}")
     for one in strata:
         if not 0 <= one.count <= one.of <= one.size:
-            raise ValueError(f"{one.count} in {one.of} of {one.size} is no share of a stratum")
+            raise ValueError(f"{one.count} in {one.of} of {one.size} is not a share of a stratum")
     filled = [one for one in strata if one.size]
     unseen = sum(1 for one in filled if not one.of)
     if not filled or unseen:

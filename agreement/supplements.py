@@ -244,7 +244,7 @@ def _index(
     resamples: int,
 ) -> Coefficient:
     if interval == "analytic":
-        raise ValueError('an index has an interval by "bootstrap" or "bca" only')
+        raise ValueError('the interval of an index must be "bootstrap" or "bca"')
     return estimate(
         table,
         Statistic(
@@ -268,10 +268,12 @@ def _two_raters_and(
     """Return the ratings, and the position of the requested category."""
     table = as_ratings(ratings, categories, clusters)
     if table.known.shape[1] != 2:
-        raise ValueError(f"prevalence and bias are of two raters; these are {table.known.shape[1]}")
+        raise ValueError(
+            f"prevalence and bias are defined for two raters, not {table.known.shape[1]}"
+        )
     if of is None:
         if len(table.categories) > 2:
-            raise ValueError("of is missing: say which category, as the scale has more than two")
+            raise ValueError("of is missing: name a category, because the scale has more than two")
         return table, len(table.categories) - 1
     if of not in table.categories:
         raise ValueError(f"the category {of!r} is not on the scale")

@@ -449,6 +449,6 @@ class Ratings:
         if self.digits is None:
             raise ValueError(
                 "a table of units x categories does not say who judged; "
-                "give the ratings as units x raters, or take Fleiss' kappa"
+                "give the ratings as units x raters, or use Fleiss' kappa"
             )
         return self.digits

@@ -51,10 +51,10 @@ def disagreement(weights: Weights, table: Ratings, *, symmetric: bool = False) -
     if np.diagonal(matrix).any():
         raise ValueError(
             "weights of disagreement are 0 on the diagonal; "
-            "of weights of agreement w, take w.max() - w"
+            "to convert weights of agreement w, use w.max() - w"
         )
     if (matrix != matrix.T).any() and symmetric:
-        raise ValueError("weights must be symmetric where no rater comes first")
+        raise ValueError("weights must be symmetric if raters have no order")
     return matrix
 
 

@@ -108,7 +108,7 @@ def qrels_of(source: Source, pairs: Pairs) -> Iterator[Qrel]:
         columns = line.split("\t")
         if len(columns) != 3:
             source.refuse(
-                "a line has 3 columns parted by tabs (query-id corpus-id score), "
+                "a line has 3 columns separated by tabs (query-id corpus-id score), "
                 f"this has {len(columns)}"
             )
             first = False
@@ -156,7 +156,7 @@ def write_beir(records: Iterable[Topic | Doc | Qrel], stream: IO[bytes]) -> int:
             elif isinstance(record, Doc):
                 corpus.write(_corpus_line(record))
             elif not isinstance(record, Qrel):
-                raise ValueError("a BEIR archive holds queries, documents and qrels alone")
+                raise ValueError("a BEIR archive can only hold queries, documents and qrels")
             else:
                 if not qrels.tell():
                     qrels.write(b"query-id\tcorpus-id\tscore\n")

@@ -45,7 +45,7 @@ def csv_rows(source: Source, *, lower: bool = False) -> Rows | None:
     try:
         names = next(csv.reader([header_line], delimiter=delimiter))
     except csv.Error as error:
-        source.refuse_all(f"the header line is no line of CSV: {error}")
+        source.refuse_all(f"the header line is not valid CSV: {error}")
         return None
     header = [name.strip() or f"{NAMELESS} {number}" for number, name in enumerate(names, 1)]
     header = [name.lower() for name in header] if lower else header
@@ -66,7 +66,7 @@ def _rows(
             row = next(rows, None)
         except csv.Error as error:
             source.line, source.text = begun[0] if begun else (source.line, None)
-            source.refuse(f"not a line of CSV: {error}")
+            source.refuse(f"not valid CSV: {error}")
             if source.broken or "limit" in str(error) or "end of data" in str(error):
                 return
             continue

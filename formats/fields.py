@@ -35,7 +35,7 @@ def _by_line(source: Source, lines: Iterable[str]) -> Iterator[Fields]:
         if isinstance(value, dict):
             yield Fields(value)
         else:
-            source.refuse(f"a line holds one JSON object, this holds {json_name(value)}")
+            source.refuse(f"a line must be one JSON object, not {json_name(value)}")
 
 
 def items(source: Source) -> Iterator[Fields]:
@@ -74,7 +74,7 @@ def items(source: Source) -> Iterator[Fields]:
         if isinstance(value, dict):
             yield Fields(value)
         else:
-            source.refuse(f"an entry is a JSON object, this is {json_name(value)}")
+            source.refuse(f"an entry must be a JSON object, not {json_name(value)}")
 
 
 def _is_object(line: str) -> bool:
@@ -101,18 +101,18 @@ def list_items(text: str, values: list[Any]) -> Iterator[tuple[int, Any]]:
 
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-"""No moment at which somebody said something lies before this one."""
+"""Earlier times of judgments are refused."""
 
 AHEAD = timedelta(days=1)
-"""How far another clock may be ahead of ours."""
+"""How far the clock of another machine may be ahead of ours."""
 
 
 def moment_problem(moment: datetime) -> str | None:
     """Return why this cannot be the time of a judgment, or None if it can."""
     if moment < EARLIEST:
-        return "lies before 1970"
+        return "is before 1970"
     if moment > datetime.now(UTC) + AHEAD:
-        return "lies in the future"
+        return "is in the future"
     return None
 
 
@@ -157,12 +157,12 @@ class Fields:
         for name, value in self.values.items():
             if name not in known:
                 raise ValueError(
-                    f"there is no field “{excerpt(name, 40)}”; there are {', '.join(known)}"
+                    f"there is no field “{excerpt(name, 40)}”; the fields are {', '.join(known)}"
                 )
             if name not in self._used and value is not None:
                 names = next(names for names in self._asked if name in names)
                 used = next(one for one in names if one in self._used)
-                raise ValueError(f"{used} and {name} are one field; keep one of the two")
+                raise ValueError(f"{used} and {name} are the same field; keep one of them")
         for name, part in self._parts:
             try:
                 part.refuse_rest()
@@ -266,7 +266,8 @@ class Fields:
             moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(
-                f"{name} {excerpt(repr(value), 40)} is no date and time like 2026-03-01T09:30:00Z"
+                f"{name} {excerpt(repr(value), 40)} is not a date and time "
+                "like 2026-03-01T09:30:00Z"
             ) from None
         if problem := moment_problem(moment):
             raise ValueError(f"{name} {excerpt(repr(value), 40)} {problem}")
@@ -280,7 +281,7 @@ class Fields:
         try:
             return str(uuid.UUID(value))
         except (TypeError, ValueError, AttributeError):
-            raise ValueError(f"{name} {excerpt(repr(value), 60)} is no UUID") from None
+            raise ValueError(f"{name} {excerpt(repr(value), 60)} is not a UUID") from None
 
     def each(self, name: str) -> Iterator[Fields]:
         """Yield the objects of a list; none if the field is missing or null."""
@@ -317,7 +318,7 @@ def _plain(value: object) -> object:
         return value
     if isinstance(value, datetime):
         if value.tzinfo is None:
-            raise ValueError(f"the moment {value} has no time zone")
+            raise ValueError(f"the time {value} has no time zone")
         return value.astimezone(UTC).isoformat()
     if isinstance(value, dict):
         return {

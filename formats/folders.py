@@ -195,15 +195,15 @@ class ZipFolder(Folder):
         path = PurePosixPath(info.filename.replace("\\", "/"))
         shown = f"the entry {excerpt(repr(info.filename))}"
         if path.is_absolute() or re.match("[A-Za-z]:/", str(path)) or ".." in path.parts:
-            raise FormatError(f"{shown} leads out of the archive", file=self.name)
+            raise FormatError(f"{shown} points outside the archive", file=self.name)
         if stat.S_ISLNK(info.external_attr >> 16):
             raise FormatError(f"{shown} is a link", file=self.name)
         if info.flag_bits & 1:
             raise FormatError(f"{shown} is encrypted", file=self.name)
         if info.compress_type not in ZIP_METHODS:
             raise FormatError(
-                f"{shown} is packed by a method that is not known here "
-                f"(number {info.compress_type}); pack it by deflate",
+                f"{shown} is packed with an unknown method "
+                f"(number {info.compress_type}); use deflate",
                 file=self.name,
             )
         if not path.parts:
@@ -236,6 +236,6 @@ def open_folder(path: str | Path, *, collect: bool = False) -> Folder:
     except FormatError as error:
         stream.close()
         if error.message == NO_ZIP:
-            message = "this is a file; a folder or a zip archive is wanted"
+            message = "this is a file; a folder or a zip archive is needed"
             raise FormatError(message, file=error.file) from error
         raise

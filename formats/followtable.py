@@ -209,7 +209,7 @@ def _entries(source: Source, positions: dict[int, str]) -> list[_Entry]:
 
 def _fields(value: object) -> Fields:
     if not isinstance(value, dict):
-        raise ValueError(f"an entry is an object, not {json_name(value)}")
+        raise ValueError(f"an entry must be an object, not {json_name(value)}")
     return Fields(value)
 
 
@@ -222,7 +222,7 @@ def _entry(query_id: str, line: int, fields: Fields) -> _Entry:
             if kind not in CATEGORIES:
                 raise ValueError(
                     f"instruction_type is {excerpt(repr(kind), 40)}; "
-                    f"known are {', '.join(CATEGORIES)}"
+                    f"it must be one of {', '.join(CATEGORIES)}"
                 )
             positive, pool = _tables(out, "instruction_positive"), _tables(out, "all_tables")
             instructions.append(
@@ -267,7 +267,7 @@ def _violations(fields: Fields, violating: Set[str]) -> dict[str, str]:
                 "that violate it"
             )
         if not isinstance(reason, str):
-            raise ValueError(f"{VIOLATIONS}: a reason is text, not {json_name(reason)}")
+            raise ValueError(f"{VIOLATIONS}: a reason must be text, not {json_name(reason)}")
         found[doc_id] = reason
     return found
 

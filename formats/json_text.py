@@ -9,7 +9,7 @@ from formats.limits import check_text, excerpt
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not allowed")
 
 
 class _Repeated(ValueError):
@@ -41,7 +41,7 @@ def parse_json(text: str) -> Any:
     except _Repeated:
         raise
     except RecursionError:
-        raise NotJson("not JSON that can be read: nested too deeply", 1, 1) from None
+        raise NotJson("this JSON is nested too deeply", 1, 1) from None
     except ValueError as error:
         raise NotJson(f"not JSON: {error}", 1, 1) from None
     if "\\" in text:

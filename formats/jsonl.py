@@ -51,7 +51,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
                 text_version=fields.optional_whole("text_version", least=1)
             )
             if doc.text_version is not None and doc.text is None:
-                raise ValueError("text_version is the number of a text, and text is missing")
+                raise ValueError("text_version is given, but text is missing")
         except ValueError as error:
             source.refuse(str(error))
             continue
@@ -153,7 +153,7 @@ def _spans(fields: Fields, name: str) -> tuple[Evidence, ...]:
     for entry in fields.each(name):
         start, end = entry.optional_whole("start"), entry.optional_whole("end")
         if start is None or end is None or end <= start:
-            raise ValueError(f"a span of {name} has a start and an end after it")
+            raise ValueError(f"a span of {name} needs a start and an end after it")
         spans.append(Evidence(start, end))
     return tuple(spans)
 
@@ -164,7 +164,7 @@ def _verdicts(fields: Fields) -> tuple[VerdictRecord, ...]:
     for entry in fields.each("verdicts"):
         number = entry.optional_whole("condition", least=1)
         if number is None:
-            raise ValueError("a verdict says of which condition it is, by its number from 1")
+            raise ValueError("a verdict needs the number of its condition, from 1")
         if number in answers:
             raise ValueError(f"there are two verdicts on condition {number}")
         answers[number] = entry.one_of(ANSWERS, "answer")
@@ -244,7 +244,7 @@ def _texts_read(fields: Fields) -> tuple[TextRead, ...]:
 
 def _refuse_machine(fields: Fields, what: str) -> None:
     if fields.truth("machine"):
-        raise ValueError(f"{what} is made by a person, so “machine” cannot be true here")
+        raise ValueError(f"{what} is made by a person, so “machine” cannot be true")
 
 
 def _decision(fields: Fields) -> DecisionRecord:

@@ -130,7 +130,9 @@ def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
         text = fields.optional_text(side)
         if text is not None:
             if any(known.side == side for known in narratives):
-                raise ValueError(f"the {side} narrative stands in `narratives` and beside it")
+                raise ValueError(
+                    f"the {side} narrative is given both in `narratives` and beside it"
+                )
             narratives.append(NarrativeRecord(side, 1, text))
     narratives.sort(key=lambda narrative: (SIDES.index(narrative.side), narrative.version))
     return tuple(narratives)

@@ -63,7 +63,7 @@ def _header_problem(header: list[str]) -> str | None:
         if name and header.count(name) > 1:
             return f"the header line has {name} twice"
     if "relevance" in header and "label" in header:
-        return "the header line has relevance and label; keep one of the two"
+        return "the header line has relevance and label; keep one of them"
     missing = [name for name in ("query_id", "doc_id", "annotator") if name not in header]
     if "relevance" not in header and "label" not in header:
         missing.append("relevance")
@@ -72,7 +72,7 @@ def _header_problem(header: list[str]) -> str | None:
     for name in header:
         if name not in (*COLUMNS, TEXT_VERSION, "label") and not name.startswith(NAMELESS):
             known = ", ".join((*COLUMNS, TEXT_VERSION))
-            return f"there is no column “{excerpt(name, 40)}”; there are {known}"
+            return f"there is no column “{excerpt(name, 40)}”; the columns are {known}"
     return None
 
 

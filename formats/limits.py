@@ -9,7 +9,7 @@ MAX_WHOLE = 256 * 1024 * 1024
 MAX_PROBLEMS = 1_000
 MAX_ID = 255
 MAX_BLANK = 100_000
-"""Blank lines of a file, besides ten for each line that holds something."""
+"""Allowed blank lines of a file, besides ten for each line that is not blank."""
 
 # A text may not contain control characters other than tab, line feed, form feed and carriage
 # return. PostgreSQL refuses NUL, terminals obey escape, and a stray one means a binary file.
@@ -37,20 +37,20 @@ def check_id(value: object, what: str) -> str:
     if not value:
         raise ValueError(f"{what} is empty")
     if _WHITE_SPACE.search(value):
-        raise ValueError(f"{what} {excerpt(repr(value), 40)} holds white space")
+        raise ValueError(f"{what} {excerpt(repr(value), 40)} contains white space")
     if len(value) > MAX_ID:
         raise ValueError(f"{what} {excerpt(repr(value), 40)} is longer than {MAX_ID} characters")
     if _CONTROL_IN_ID.search(value):
-        raise ValueError(f"{what} {excerpt(repr(value), 40)} holds a control character")
+        raise ValueError(f"{what} {excerpt(repr(value), 40)} contains a control character")
     return value
 
 
 def check_text(value: str, what: str) -> str:
     """Return `value`; raise ValueError if it has control characters or half a surrogate pair."""
     if match := _CONTROL.search(value):
-        raise ValueError(f"{what} holds the control character U+{ord(match[0]):04X}")
+        raise ValueError(f"{what} contains the control character U+{ord(match[0]):04X}")
     if match := SURROGATE.search(value):
-        raise ValueError(f"{what} holds half of a surrogate pair, U+{ord(match[0]):04X}")
+        raise ValueError(f"{what} contains half of a surrogate pair, U+{ord(match[0]):04X}")
     return value
 
 

@@ -10,9 +10,7 @@ CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0d-\x1f\x7f]")
 _CONTROL_BYTES = bytes(code for code in range(128) if CONTROL_IN_LINE.match(chr(code)))
 
 
-CR_ALONE = (
-    "the lines end in CR alone, as on old Macs; save the file with LF or CR LF at the ends of lines"
-)
+CR_ALONE = "the lines end in CR only, as on old Macs; save the file with LF or CR LF line ends"
 
 
 FOREIGN_MAGIC = (

@@ -48,7 +48,7 @@ def read_filter_table(source: Source) -> Iterator[FilterRecord]:
             return
         if name not in COLUMNS and not name.startswith(NAMELESS):
             known = ", ".join(COLUMNS)
-            source.refuse(f"there is no column “{excerpt(name, 40)}”; there are {known}")
+            source.refuse(f"there is no column “{excerpt(name, 40)}”; the columns are {known}")
             return
     for row in table.rows:
         fields = Fields(row)
@@ -71,9 +71,9 @@ def _record(fields: Fields) -> FilterRecord:
         pair_id=fields.optional_id("pair_id"),
     )
     if record.doc_id is not None and record.pair_id is not None:
-        raise ValueError("a decision is on a document or on an instruction; this names both")
+        raise ValueError("a decision is on a document or on an instruction; this one names both")
     if record.decision == "discard" and not record.reason:
-        raise ValueError("the reason is missing; what is discarded needs one")
+        raise ValueError("the reason is missing; “discard” needs one")
     return record
 
 

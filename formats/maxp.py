@@ -22,8 +22,8 @@ def document_of(passage: str) -> str:
     doc_id, separator, number = passage.rpartition(SEPARATOR)
     if not (separator and doc_id and number.isascii() and number.isdigit()):
         raise ValueError(
-            f"{passage} is no id of a passage; that is the id of its document, an underscore and a "
-            "number, as in FT911-3_2"
+            f"{passage} is not the id of a passage, which is the id of its document, an underscore "
+            "and a number, as in FT911-3_2"
         )
     return doc_id
 

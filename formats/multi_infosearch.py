@@ -73,7 +73,7 @@ def _read_records(
             query = fields.required_text("query")
             known, documents = queries.get(query_id, (query, {}))
             if known != query:
-                raise ValueError(f"query {query_id} had other words on an earlier line")
+                raise ValueError(f"query {query_id} had another text on an earlier line")
             original = fields.required_text("document")
             number = documents.get(hash(original), len(documents) + 1)
             records = list(_record(query_id, pair_id, query, fields, number))

@@ -61,7 +61,9 @@ def read_multiconir(
         source.refuse(f"the header line lacks {', '.join(missing)}")
         return
     if sorted(counts) != list(range(1, len(counts) + 1)) or len(counts) > MOST:
-        source.refuse(f"the header line has other queries than Query1 to Query{MOST} at most")
+        source.refuse(
+            f"the query columns must be Query1, Query2 and so on, up to Query{MOST} at most"
+        )
         return
     upto = any(name.startswith("Natural_Query") for name in table.header)
     seen: Counter[str] = Counter()
@@ -163,7 +165,7 @@ def conditions_of(text: str, count: int) -> list[str]:
             )
         found.append(_parted(rest, number + 1)[0].strip().removesuffix("."))
     if not all(found):
-        raise ValueError(f"a condition of Query{count} has no words: {excerpt(text, 60)}")
+        raise ValueError(f"a condition of Query{count} is empty: {excerpt(text, 60)}")
     return found
 
 

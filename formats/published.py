@@ -55,7 +55,7 @@ class _Known(NamedTuple):
                 pair_id = self.pair_ids.get(written, written)
                 if pair_id in self.queries:
                     return self.queries[pair_id], pair_id, side
-        raise ValueError(f"query {query_id} is no side of a pair that the folder has")
+        raise ValueError(f"query {query_id} is not a side of a pair in the folder")
 
 
 @reader("mteb", "query, document or qrels line")
@@ -123,7 +123,7 @@ def _ids(folder: Folder, names: list[str]) -> dict[str, str]:
     for number, line in enumerate(source.lines()):
         columns = line.split("\t")
         if len(columns) != 2:
-            source.refuse(f"a line has 2 columns parted by a tab, this has {len(columns)}")
+            source.refuse(f"a line has 2 columns separated by a tab, this has {len(columns)}")
         elif number:
             found[columns[1]] = columns[0]
     return found
@@ -158,7 +158,7 @@ def _pairs_of_queries(folder: Folder) -> Iterator[PairRecord]:
         fields.tell_rest(source)
         suffix = next((one for one in SIDES if query_id.endswith(one)), None)
         if suffix is None:
-            source.refuse(f"the id {query_id} ends with none of {', '.join(SIDES)}")
+            source.refuse(f"the id {query_id} does not end with any of {', '.join(SIDES)}")
             continue
         if query_id not in words:
             source.refuse(f"query {query_id} has no instruction")

@@ -14,10 +14,10 @@ from formats.limits import excerpt, json_name
 from formats.source import HEAD, Source
 
 MAX_RECORD = 64 * 1024 * 1024
-"""Characters of one record that goes over many lines (a document, a topic)."""
+"""Maximum characters of one record that spans many lines (a document, a topic)."""
 
 WINDOW = 200_000
-"""How many keys `Seen` remembers: about 30 MB, whatever the length of the file."""
+"""How many keys `Seen` remembers: about 30 MB, regardless of the length of the file."""
 
 _In = TypeVar("_In", bound=Source | Folder)
 _Out = TypeVar("_Out")
@@ -70,7 +70,7 @@ def suspect(head: str, name: str) -> str | None:
         # One file of the folder may be loaded alone.
         return None
     if looks in ("followtable", "beir", "infosearch"):
-        return f"the file looks like a part of {looks}: give its folder as {looks}"
+        return f"the file looks like a part of {looks}: load its folder as {looks}"
     if not _takes(looks, head):
         return None
     return f"the file looks like {looks}: load it as {looks}"
@@ -175,7 +175,7 @@ def _guess_columns(head: str) -> str | None:
 
 
 LAYOUT = " \t\n\r\f"
-"""What may stand around an id in a text and is no part of it."""
+"""White space that may surround an id in a text and is not part of it."""
 
 _COLUMN = re.compile(r"[^ \t]+")
 
@@ -254,7 +254,7 @@ def parse_relevance(value: object) -> int:
     text = value.strip(" \t") if isinstance(value, str) else str(value)
     shown = excerpt(text, 40)
     if not text:
-        raise ValueError("the relevance is empty; leave the line out where nobody judged")
+        raise ValueError("the relevance is empty; leave the line out if nobody judged")
     match = re.fullmatch(r"([-+]?[0-9]+)(?:\.([0-9]+))?", text)
     if match is None:
         raise ValueError(f"the relevance {shown!r} is not a whole number")

@@ -60,7 +60,7 @@ class UnknownFormat(KeyError):
         super().__init__(name)
 
     def __str__(self) -> str:
-        return f"unknown format {self.name!r}; known are: {', '.join(FORMATS)}"
+        return f"unknown format {self.name!r}; the formats are: {', '.join(FORMATS)}"
 
 
 class Format(NamedTuple):
@@ -117,7 +117,7 @@ _ALL = (
     Format(
         "topics-json",
         "Topics (JSON)",
-        "Queries, one JSON object a line or a list: query_id, title, description, narrative.",
+        "Queries, one JSON object per line or a list: query_id, title, description, narrative.",
         "file",
         (Topic,),
         topics_json.read_topics,
@@ -161,7 +161,7 @@ _ALL = (
     Format(
         "docs-jsonl",
         "Documents (JSONL)",
-        "Documents as one JSON object a line: doc_id, title, text, markup.",
+        "Documents as one JSON object per line: doc_id, title, text, markup.",
         "file",
         (Doc,),
         jsonl.read_docs,
@@ -194,7 +194,7 @@ _ALL = (
     Format(
         "hf",
         "Hugging Face folder",
-        "The same files as those of mteb, with a dataset card.",
+        "The same files as in mteb, with a dataset card.",
         "folder",
         (PairRecord, Doc, Pooled, Qrel, JudgmentRecord),
         published.read_hf,
@@ -238,7 +238,7 @@ _ALL = (
     Format(
         "multiconir",
         "MultiConIR (CSV)",
-        "Queries with one to ten conditions, positives and hard negatives with what they meet.",
+        "Queries with one to ten conditions, positives and hard negatives with what they satisfy.",
         "file",
         (Topic, Doc, Qrel, PairRecord, JudgmentRecord),
         multiconir.read_multiconir,
@@ -282,7 +282,7 @@ _ALL = (
     Format(
         "pairs-jsonl",
         "Instruction pairs (JSONL)",
-        "Instructions, one JSON object a line: query_id, original, altered; or versions; claims.",
+        "Instructions, one JSON object per line: query_id, original, altered; or versions; claims.",
         "file",
         (PairRecord, Claim, Generated),
         jsonl_pairs.read_pairs,
@@ -304,7 +304,7 @@ _ALL = (
     Format(
         "judgments-jsonl",
         "Judgments (JSONL)",
-        "Judgments, flags, adjudications, reviews and decisions, one a line, complete.",
+        "Judgments, flags, adjudications, reviews and decisions, one per line, complete.",
         "file",
         (JudgmentRecord, FlagRecord, AdjudicationRecord, ReviewRecord, DecisionRecord),
         jsonl.read_judgments,
@@ -315,7 +315,7 @@ _ALL = (
     Format(
         "rubric-json",
         "Rubric (JSON)",
-        "What instructions are rated on: levels, best first, and criteria with examples.",
+        "Levels, best first, and criteria with examples for rating instructions.",
         "file",
         (RubricRecord,),
         rubrics.read_rubrics,
@@ -326,7 +326,7 @@ _ALL = (
     Format(
         "filter-jsonl",
         "Filter by a machine (JSONL)",
-        "What a machine keeps and discards: query_id, doc_id, machine, decision, reason.",
+        "Decisions of a machine to keep or discard: query_id, doc_id, machine, decision, reason.",
         "file",
         (FilterRecord,),
         machine_filter.read_filter,
@@ -337,7 +337,7 @@ _ALL = (
     Format(
         "filter-csv",
         "Filter by a machine (CSV)",
-        "What a machine keeps and discards, as a table with the same columns.",
+        "Decisions of a machine to keep or discard, as a table with the same columns.",
         "file",
         (FilterRecord,),
         machine_filter.read_filter_table,

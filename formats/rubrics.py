@@ -111,10 +111,10 @@ def parse(text: str) -> RubricRecord:
         raise RubricFaults([str(error)]) from None
     faults = _Faults()
     if not isinstance(value, dict):
-        raise RubricFaults([f"a rubric is a JSON object, this is {json_name(value)}"])
+        raise RubricFaults([f"a rubric must be a JSON object, not {json_name(value)}"])
     fields = faults.texts("", value, _RUBRIC, also=("levels", "criteria"))
     if not fields["name"].isprintable():
-        faults.add("name", "holds a line break, or a sign that is not seen")
+        faults.add("name", "contains a line break or an invisible character")
     levels = _levels(faults, value.get("levels"))
     criteria = _criteria(faults, value.get("criteria"))
     if faults.found:
@@ -134,17 +134,17 @@ class _Faults:
     def entries(self, name: str, value: object, least: str, most: int) -> list[dict[str, Any]]:
         """Return the objects of a list; an empty list if the value is anything else."""
         if not isinstance(value, list):
-            missing = "is missing" if value is None else f"is a list, not {json_name(value)}"
+            missing = "is missing" if value is None else f"must be a list, not {json_name(value)}"
             self.add(name, missing)
             return []
         if len(value) > most:
-            self.add(name, f"there are {len(value)}; at most {most} are kept")
+            self.add(name, f"there are {len(value)}; at most {most} are allowed")
             return []
         if not value:
             self.add(name, least)
         for number, entry in enumerate(value, 1):
             if not isinstance(entry, dict):
-                self.add(f"{name} {number}", f"is an object, not {json_name(entry)}")
+                self.add(f"{name} {number}", f"must be an object, not {json_name(entry)}")
         return value if all(isinstance(entry, dict) for entry in value) else []
 
     def texts(
@@ -159,7 +159,7 @@ class _Faults:
         for name in values:
             if name not in lengths and name not in also:
                 known = ", ".join([*lengths, *also])
-                self.add(place, f"there is no field “{excerpt(name, 40)}”; there are {known}")
+                self.add(place, f"there is no field “{excerpt(name, 40)}”; the fields are {known}")
         for name, length in lengths.items():
             found[name] = self._text(f"{place}, {name}" if place else name, values, name, length)
         return found
@@ -169,11 +169,13 @@ class _Faults:
         if value is None and name not in _NEEDED:
             return ""
         if not isinstance(value, str):
-            self.add(place, "is missing" if value is None else f"is text, not {json_name(value)}")
+            self.add(
+                place, "is missing" if value is None else f"must be text, not {json_name(value)}"
+            )
             return ""
         text = value.strip()
         if len(text) > length:
-            self.add(place, f"has {len(text):,} characters; at most {length:,} are kept")
+            self.add(place, f"has {len(text):,} characters; at most {length:,} are allowed")
         try:
             check_text(text, "it")
         except ValueError as error:
@@ -191,10 +193,10 @@ def _levels(faults: _Faults, value: object) -> list[LevelRecord]:
         place = f"levels {number}"
         fields = faults.texts(place, entry, _LEVEL, also=("rejects",))
         if fields["value"] and not _VALUE.fullmatch(fields["value"]):
-            faults.add(f"{place}, value", f"is made of {_SMALL}, at most 20")
+            faults.add(f"{place}, value", f"must be {_SMALL}, at most 20 characters")
         rejects = entry.get("rejects", False)
         if not isinstance(rejects, bool):
-            faults.add(f"{place}, rejects", f"is true or false, not {json_name(rejects)}")
+            faults.add(f"{place}, rejects", f"must be true or false, not {json_name(rejects)}")
         found.append(
             LevelRecord(fields["value"], fields["name"], fields["sentence"], rejects is True)
         )
@@ -206,14 +208,14 @@ def _levels(faults: _Faults, value: object) -> list[LevelRecord]:
     if len(found) == 1:
         faults.add("levels", "there is one; with one level every answer is the same")
     elif not any(rejecting):
-        faults.add("levels", "none rejects; one at least says “rejects”: true")
+        faults.add("levels", "none rejects; at least one must have “rejects”: true")
     elif all(rejecting):
-        faults.add("levels", "all of them reject; the best must let an instruction stand")
+        faults.add("levels", "all of them reject; the best must not")
     elif rejecting != sorted(rejecting):
         number = next(at for at in range(1, len(found)) if rejecting[at - 1] > rejecting[at])
         faults.add(
             f"levels {number + 1}",
-            f"stands below one that rejects ({found[number - 1].value}) and does not reject itself;"
+            f"is below one that rejects ({found[number - 1].value}) but does not reject itself;"
             " the best comes first",
         )
     return found
@@ -226,7 +228,7 @@ def _criteria(faults: _Faults, value: object) -> list[CriterionRecord]:
         place = f"criteria {number}"
         fields = faults.texts(place, entry, _CRITERION)
         if fields["key"] and not _KEY.fullmatch(fields["key"]):
-            faults.add(f"{place}, key", f"is made of {_SMALL}, at most 40")
+            faults.add(f"{place}, key", f"must be {_SMALL}, at most 40 characters")
         found.append(CriterionRecord(**fields))
     _twice(faults, "criteria", "key", [criterion.key for criterion in found])
     return found
@@ -237,7 +239,7 @@ def _twice(faults: _Faults, part: str, name: str, values: list[str]) -> None:
     for number, value in enumerate(values, 1):
         if value and value in first:
             faults.add(
-                f"{part} {number}, {name}", f"“{value}” is that of {part} {first[value]} already"
+                f"{part} {number}, {name}", f"“{value}” is already used by {part} {first[value]}"
             )
         first.setdefault(value, number)
 

@@ -49,7 +49,7 @@ def _entries(source: Source) -> Iterator[_Entry]:
                 line, number, sections, lines, length = here, match[1].strip(" \t"), {}, None, 0
                 source.line = line
                 if not number:
-                    source.refuse("an entry without number after .I")
+                    source.refuse("an entry has no number after .I")
                 continue
             if match := _SECTION.fullmatch(text):
                 lines = sections.setdefault(match[1], [])
@@ -58,7 +58,7 @@ def _entries(source: Source) -> Iterator[_Entry]:
             lines.append(text)
             length += len(text)
             if length > MAX_RECORD:
-                source.refuse_all(f"the entry begun on line {line} does not end")
+                source.refuse_all(f"the entry that begins on line {line} does not end")
                 return
         elif text.strip():
             source.refuse("text outside of a section: an entry begins with .I and its number")

@@ -283,7 +283,7 @@ class Source(Input):
             )
             return None
         if match := CONTROL_IN_LINE.search(line):
-            hint = "; lines end in LF or CR LF, not in CR alone" if match[0] == "\r" else ""
+            hint = "; lines end in LF or CR LF, not in CR only" if match[0] == "\r" else ""
             self.refuse(
                 f"control character U+{ord(match[0]):04X} at position {match.start() + 1}{hint}",
                 line=number,
@@ -350,7 +350,7 @@ def open_source(path: str | Path, *, collect: bool = False) -> Source:
     """Open the file at `path` as a Source named `path`; raise FormatError if there is none."""
     file = named(path)
     if is_dir(file):
-        raise FormatError("this is a folder; a file is wanted", file=printable(str(path)))
+        raise FormatError("this is a folder; a file is needed", file=printable(str(path)))
     return Source(opened(file), str(path), collect=collect)
 
 
@@ -381,7 +381,9 @@ def opened(path: Path) -> IO[bytes]:
     except FileNotFoundError as error:
         raise FormatError("there is no such file", file=name) from error
     except PermissionError as error:
-        raise FormatError("this file may not be read (permission denied)", file=name) from error
+        raise FormatError("this file cannot be read (permission denied)", file=name) from error
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "its name holds a null character"
+        reason = (
+            error.strerror if isinstance(error, OSError) else "its name contains a null character"
+        )
         raise FormatError(f"this file cannot be read: {reason}", file=name) from error

@@ -71,7 +71,7 @@ def parse_table(text: str, markup: str) -> Table:
         return _parse_html(text)
     if markup == "markdown":
         return _parse_markdown(text)
-    raise ValueError(f"a text with markup {markup!r} holds no table")
+    raise ValueError(f"a text with markup {markup!r} has no table")
 
 
 # --- HTML -----------------------------------------------------------------------------------------

@@ -88,12 +88,12 @@ def _whole(source: Source, first: str, lines: Iterator[str]) -> Iterator[Topic]:
                 entry = {"query_id": query_id, **entry}
             yield from _topic(source, entry, seen)
     else:
-        source.refuse(f"topics are objects, this is {json_name(value)}")
+        source.refuse(f"topics must be objects, not {json_name(value)}")
 
 
 def _topic(source: Source, value: object, seen: Seen) -> Iterator[Topic]:
     if not isinstance(value, dict):
-        source.refuse(f"a topic is a JSON object, this is {json_name(value)}")
+        source.refuse(f"a topic must be a JSON object, not {json_name(value)}")
         return
     fields = Fields(value)
     try:

@@ -62,7 +62,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
             parts.append(line)
             length += len(line)
             if length > MAX_RECORD:
-                source.refuse_all(f"the document begun on line {begun} does not end")
+                source.refuse_all(f"the document that begins on line {begun} does not end")
                 return
             continue
         number = source.line or 0
@@ -76,7 +76,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
                 source.refuse("</DOC> without <DOC>")
             else:
                 if begun is not None:
-                    source.refuse(f"<DOC> inside the document begun on line {begun}")
+                    source.refuse(f"<DOC> inside the document that begins on line {begun}")
                 parts, begun, length = [], number, 0
             at = match.end()
             if source.broken:
@@ -94,7 +94,7 @@ def _doc(body: str, line: int, source: Source, seen: Seen) -> Iterator[Doc]:
     source.line, source.text = line, None
     doc_id = (_inside(_DOCNO, "DOCNO", body) or "").strip(LAYOUT)
     if not doc_id:
-        source.refuse("a document without <DOCNO>")
+        source.refuse("a document has no <DOCNO>")
     elif problem := id_problem(doc_id, "the DOCNO"):
         source.refuse(problem)
     elif first := seen.first(doc_id, line):

@@ -87,7 +87,7 @@ def _odd_run_line(
     if not fields:
         return None
     if len(fields) < 6 or (len(fields) > 6 and not _has_a_rest(fields)):
-        hint = "; does an id hold a blank?" if len(fields) > 6 else ""
+        hint = "; does an id contain a space?" if len(fields) > 6 else ""
         source.refuse(
             "a run line has 6 columns (query_id Q0 doc_id rank score tag), "
             f"this has {counted(fields)}{hint}",
@@ -98,7 +98,9 @@ def _odd_run_line(
     query_id, _, doc_id, rank, score_text, tag = fields[:6]
     score = _score(score_text)
     if score is None:
-        source.refuse(f"the score {excerpt(score_text, 40)!r} is no number", line=number, text=line)
+        source.refuse(
+            f"the score {excerpt(score_text, 40)!r} is not a number", line=number, text=line
+        )
         return None
     if len(fields) > 6:
         source.leave_out("column 7 and after")

@@ -151,7 +151,7 @@ def _finished(topic: _OpenTopic, source: Source, seen: Seen) -> Iterator[Topic]:
         source.refuse(topic.fault[0], line=topic.fault[1])
         return
     if not query_id:
-        source.refuse("a topic without number (<num>)")
+        source.refuse("a topic has no number (<num>)")
         return
     if problem := id_problem(query_id, "the topic's number"):
         source.refuse(problem)

@@ -176,7 +176,7 @@ def _drained(topics: _XmlTopics, source: Source, seen: Seen) -> Iterator[Topic]:
     for line, number, fields, others in topics.finished:
         source.line, source.text = line, None
         if not number:
-            source.refuse("a topic without number")
+            source.refuse("a topic has no number")
         elif problem := id_problem(number, "the topic's number"):
             source.refuse(problem)
         elif first := seen.first(number, line):
@@ -202,7 +202,9 @@ def write_topics_xml(records: Iterable[Topic], stream: IO[bytes]) -> int:
     def element(tag: str, text: str, topic: Topic) -> str:
         check_text(text, f"the {tag} of topic {topic.query_id}")
         if _NOT_XML.search(text):
-            raise ValueError(f"the {tag} of topic {topic.query_id} holds what XML cannot")
+            raise ValueError(
+                f"the {tag} of topic {topic.query_id} contains a character that XML does not allow"
+            )
         return f"    <{tag}>{escape(line_ends(text))}</{tag}>\n"
 
     stream.write(b"<topics>\n")
@@ -210,7 +212,9 @@ def write_topics_xml(records: Iterable[Topic], stream: IO[bytes]) -> int:
     for topic in records:
         check_id(topic.query_id, "query_id")
         if _NOT_XML.search(topic.query_id):
-            raise ValueError(f"query_id {topic.query_id!r} holds what XML cannot")
+            raise ValueError(
+                f"query_id {topic.query_id!r} contains a character that XML does not allow"
+            )
         text = f"  <topic number={quoteattr(topic.query_id)}>\n"
         text += element("query", one_line(topic.title), topic)
         if topic.description:

@@ -11,10 +11,10 @@ from typing import IO, TypeVar
 
 CHUNK = 256 * 1024
 MAX_UNPACKED = 4 * 1024 * 1024 * 1024
-"""Bytes that one gzip file, or all files of one archive together, may unpack to."""
+"""Maximum bytes that one gzip file, or all files of one archive together, may unpack to."""
 
 MAX_RATIO = 200
-"""What is packed tighter than this is a bomb, if it goes on for RATIO_FROM bytes."""
+"""Data packed tighter than this for RATIO_FROM bytes is a bomb."""
 
 RATIO_FROM = 4 * 1024 * 1024
 
@@ -100,7 +100,7 @@ def inflated(data: bytes, read: Callable[[], bytes], budget: Budget) -> Iterator
             out = head + out
             head = out if len(out) < HEAD else None
             if out.startswith(GZIP):
-                raise Unreadable("this is gzip inside gzip; unpack it once and give what comes out")
+                raise Unreadable("this is gzip inside gzip; unpack it once before loading")
         if out and head is None:
             yield out
         if inflate.eof:
@@ -155,4 +155,4 @@ def open_zip(stream: IO[bytes]) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(stream)
     except ZIP_FAULTS as error:
-        raise Unreadable("this zip archive is damaged, or of a kind that is not known") from error
+        raise Unreadable("this zip archive is damaged or of an unknown kind") from error

@@ -45,11 +45,11 @@ class Measurement:
     def __post_init__(self) -> None:
         if self.value is None:
             if not self.reason.startswith("undefined: "):
-                raise ValueError("a measurement without value needs the reason why")
+                raise ValueError("a measurement without a value needs a reason")
             if self.interval is not None:
-                raise ValueError("a measurement without value has no interval")
+                raise ValueError("a measurement without a value has no interval")
         elif not math.isfinite(self.value):
-            raise ValueError(f"{self.value} is no value; undefined is None with a reason")
+            raise ValueError(f"{self.value} is not a value; undefined is None with a reason")
 
     def __str__(self) -> str:
         queries = f"({self.n:,} {'query' if self.n == 1 else 'queries'})"

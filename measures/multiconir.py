@@ -231,7 +231,7 @@ def _of_pair(query: str, k: int, pair: object) -> Iterator[tuple[int, float, flo
                 yield k, float(pair[0]), float(score)
             return
     raise ValueError(
-        f"query {query}: {pair!r} is no pair; give (score of the better document, score of the "
+        f"query {query}: {pair!r} is not a pair; give (score of the better document, score of the "
         "worse one), or a mapping of the number of conditions to pairs or to single scores"
     )
 

@@ -75,7 +75,7 @@ class Scores:
                 query, document, score = line.query_id, line.doc_id, line.score
             except AttributeError:
                 raise ValueError(
-                    f"the {self.name} is no run: give a mapping of query to document to score, "
+                    f"the {self.name} is not a run: give a mapping of query to document to score, "
                     f"or lines with query_id, doc_id and score; found {line!r}"
                 ) from None
             documents = grouped.setdefault(query, {})

@@ -113,7 +113,9 @@ def compare(
     if permutations < 1:
         raise ValueError(f"{permutations} permutations are too few; give 1 or more")
     if clusters is not None and test == "t":
-        raise ValueError("the t test takes queries for independent; with clusters, randomize")
+        raise ValueError(
+            "the t test treats queries as independent; with clusters, use randomization"
+        )
     here, there = _values(first), _values(second)
     if isinstance(first, Measurement) and isinstance(second, Measurement):
         _check_same(first, second)

@@ -178,7 +178,7 @@ def test_one_unit_has_no_interval():
 
 
 def test_units_are_one_name_per_row():
-    with pytest.raises(ValueError, match="units are one name per row, 2, and no name twice"):
+    with pytest.raises(ValueError, match="units are one name per row: 2 different names"):
         compare(
             [[0, 1], [1, 1]],
             [[0, 1], [1, 1]],
@@ -193,7 +193,7 @@ def test_rows_that_stand_for_several_units_are_not_paired():
         [[0, 1], [1, 1]], categories=[0, 1], times=[3, 4], units=["d1", "d2"]
     )
 
-    with pytest.raises(ValueError, match="units that are paired are one per row"):
+    with pytest.raises(ValueError, match="paired units need one row each"):
         compare(counted, counted, coefficient=percent_agreement)
 
 

@@ -110,17 +110,17 @@ def test_simulated_raters_agree_as_expected(coefficient, options):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"width": 0}, "the width of an interval is above 0"),
+        ({"width": 0}, "the width of an interval must be above 0"),
         ({"prevalence": [1.0]}, "the share of each of two or more categories"),
         ({"prevalence": [0.5, 0.4]}, "sum to 1"),
-        ({"prevalence": [1.0, 0.0]}, "none is 1 by itself"),
+        ({"prevalence": [1.0, 0.0]}, "none may be 1"),
         ({"prevalence": [1.5, -0.5]}, "the share of each of two or more categories"),
-        ({"raters": 1}, "takes two raters or more, not 1"),
-        ({"missing": 1.0}, "from 0 to below 1, not at 1.0"),
+        ({"raters": 1}, "needs two or more raters, not 1"),
+        ({"missing": 1.0}, "from 0 to below 1, not 1.0"),
         ({"sets": 99}, "99 data sets are too few"),
-        ({"agreement": 1.0}, "to below 1; not at 1.0"),
-        ({"agreement": -0.2}, "lies from 0, which is chance"),
-        ({"agreement": 0.4, "coefficient": percent_agreement}, "lies from 0.5, which is chance"),
+        ({"agreement": 1.0}, "to below 1, not 1.0"),
+        ({"agreement": -0.2}, "must be from 0, which is chance"),
+        ({"agreement": 0.4, "coefficient": percent_agreement}, "must be from 0.5, which is chance"),
     ],
 )
 def test_wrong_calls(changes, sentence):

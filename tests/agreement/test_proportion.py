@@ -146,11 +146,11 @@ def test_a_share_says_all_of_it():
     ("count", "of", "confidence"), [(-1, 5, 0.95), (6, 5, 0.95), (1, 5, 0), (1, 5, 1)]
 )
 def test_what_is_no_share_is_refused(count, of, confidence):
-    with pytest.raises(ValueError, match=r"no share|between 0 and 1"):
+    with pytest.raises(ValueError, match=r"not a share|between 0 and 1"):
         proportion(count, of, confidence=confidence)
 
 
 @pytest.mark.parametrize("bound", [0, 1, -0.1])
 def test_a_bound_of_nothing_or_everything_is_refused(bound):
-    with pytest.raises(ValueError, match="a bound lies between 0 and 1"):
+    with pytest.raises(ValueError, match="a bound must be between 0 and 1"):
         more_needed(0, 10, bound=bound)

@@ -94,7 +94,7 @@ def test_a_stratum_that_nobody_looked_at_leaves_no_estimate_for_the_whole():
 
 @pytest.mark.parametrize("wrong", [Stratum(-1, 5, 10), Stratum(6, 5, 10), Stratum(1, 11, 10)])
 def test_counts_that_cannot_be_are_refused(wrong):
-    with pytest.raises(ValueError, match="no share"):
+    with pytest.raises(ValueError, match="not a share"):
         stratified([wrong])
     with pytest.raises(ValueError, match="confidence"):
         stratified([Stratum(0, 1, 1)], confidence=1)

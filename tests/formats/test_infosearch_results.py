@@ -65,12 +65,12 @@ def test_one_object_a_line_is_read_as_well():
     [
         (ranking("0", ("a", 1), ("a", 2)), "document a occurs twice among the candidates"),
         (ranking("0"), "candidates is empty: a query has at least one"),
-        (ranking("a b", ("a", 1)), "qid 'a b' holds white space"),
+        (ranking("a b", ("a", 1)), "qid 'a b' contains white space"),
         ({"candidates": []}, "qid is missing"),
         ({"query": "0", "candidates": []}, "qid is missing"),
         (ranking("0", ("a", "high")), "score must be a number, not text"),
         (ranking("0", ("a", 10**400)), "score is a number that is too large"),
-        ([], "an entry is a JSON object, this is a list"),
+        ([], "an entry must be a JSON object, not a list"),
     ],
 )
 def test_a_bad_ranking_is_refused_with_its_line(entry, sentence):

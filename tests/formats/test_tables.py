@@ -297,7 +297,7 @@ def test_the_title_is_the_caption(text, markup, title):
 
 
 def test_plain_text_holds_no_table():
-    with pytest.raises(ValueError, match="markup 'plain' holds no table"):
+    with pytest.raises(ValueError, match="markup 'plain' has no table"):
         parse_table("words", "plain")
 
 

@@ -77,7 +77,7 @@ def test_a_file_of_a_folder_format_names_the_folder(text, right):
     error = refusal("trec-qrels", text)
 
     assert error.message.endswith(
-        f"; the file looks like a part of {right}: give its folder as {right}"
+        f"; the file looks like a part of {right}: load its folder as {right}"
     )
 
 

@@ -52,5 +52,5 @@ def test_the_differences_of_a_cluster_have_one_sign():
 
 
 def test_the_t_test_takes_no_clusters():
-    with pytest.raises(ValueError, match="with clusters, randomize"):
+    with pytest.raises(ValueError, match="with clusters, use randomization"):
         compare(VALUES, VALUES, test="t", clusters=CORE)

@@ -70,7 +70,7 @@ def test_a_perfect_model_gets_1_and_one_that_cannot_tell_or_reverses_gets_0():
     "scores", [{"q": {1: (0.1,)}}, {"q": "ab"}, {"q": {1: (0.1, [])}}, {"q": 3}]
 )
 def test_what_is_no_pair_is_refused(scores):
-    with pytest.raises(ValueError, match=r"query q: .* is no pair; give \(score of the better"):
+    with pytest.raises(ValueError, match=r"query q: .* is not a pair; give \(score of the better"):
         win_rate(scores)
 
 
