@@ -1,8 +1,8 @@
-"""Coefficients of agreement between raters, with intervals, and never a value that is none.
+"""Coefficients of agreement between raters, with intervals; an undefined value has a reason.
 
 Every coefficient takes a matrix of units x raters (nan where a rater did not judge) with the scale
-as ``categories``, or ``Ratings`` made from another shape, and returns a ``Coefficient``. A call
-that is wrong raises ValueError; data that allow no value give a Coefficient that says why.
+as ``categories``, or ``Ratings`` made from another shape, and returns a ``Coefficient``. A wrong
+call raises ValueError; data without a defined value give a Coefficient that states the reason.
 docs/agreement.md has the formulas, their sources and the published examples they reproduce.
 """
 

@@ -21,8 +21,8 @@ from .tables import Ratings
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
-# The krippendorff package holds several arrays of units x categories x categories. Up to this many
-# numbers in each it takes a millisecond; beyond, the same formula is summed over patterns instead.
+# The krippendorff package builds several arrays of units x categories x categories. With up to this
+# many numbers in each, it takes a millisecond; for larger ones the formula is summed over patterns.
 MOST_FOR_PACKAGE = 2_000
 
 
@@ -36,7 +36,7 @@ def krippendorff_alpha(
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Coefficient:
-    r"""Krippendorff's alpha for any number of raters, missing values included.
+    r"""Return Krippendorff's alpha for any number of raters, also with missing values.
 
     With the coincidences o_ck = sum_i n_ic (n_ik - [c = k]) / (n_i - 1), their margins n_c and
     their sum n,
@@ -44,8 +44,8 @@ def krippendorff_alpha(
         alpha = 1 - (n - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck,
 
     where d_ck is [c != k] for nominal, (c - k)^2 for interval, ((c - k) / (c + k))^2 for ratio
-    values, and for ordinal ones the square of how many values lie between c and k, half of those
-    in c and in k counted. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+    values, and for ordinal values the square of the number of values between c and k, plus half of
+    those in c and in k. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
 
     The value comes from the krippendorff package, on value counts. For tables too large for it,
     and for the resamples, the same formula is summed over the distinct patterns of values.
@@ -53,15 +53,15 @@ def krippendorff_alpha(
     Args:
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen"; both give the same value.
-        level: What the distance of two categories is; all but nominal need an ordered scale,
-            interval and ratio a scale of numbers, ratio of numbers of 0 or more.
-        clusters: What each unit belongs to, for an interval over clusters.
+        level: How the distance of two categories is defined; all but nominal need an ordered
+            scale, interval and ratio a scale of numbers, ratio of numbers of 0 or more.
+        clusters: The cluster of each unit, for an interval over clusters.
         interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
     Raises:
-        ValueError: ``ratings``, ``categories`` or ``level`` are not what they should be.
+        ValueError: invalid ``ratings``, ``categories`` or ``level``.
 
     >>> nan = float("nan")
     >>> observers = [  # Krippendorff (2011), example C
@@ -117,7 +117,7 @@ def _check_level(level: str, table: Ratings) -> None:
 def _value_by_package(
     shared: Patterns, used: npt.NDArray[np.bool_], places: FloatArray, level: Level
 ) -> float | None:
-    """The value as the krippendorff package gives it; None where the statistic must do."""
+    """Return the krippendorff package's value; None if the statistic must compute it."""
     units = int(shared.times.sum())
     if len(places) < 2 or units * len(places) ** 2 > MOST_FOR_PACKAGE:
         return None
@@ -131,10 +131,10 @@ def _value_by_package(
 
 
 def _statistic(table: Ratings, places: FloatArray, level: Level) -> Statistic:
-    """Alpha from sums; nan where only one category was used.
+    """Return alpha as a function of sums; it is nan if only one category was used.
 
     The sums are those of the weighted coincidences o_ck d_ck and of the margins n_c. Ordinal
-    distances depend on the margins, so the coincidences of all c < k are summed for them.
+    distances depend on the margins, so for them the coincidences of all c < k are summed.
     """
     used = np.flatnonzero(table.used)
     if level == "ordinal":
@@ -164,7 +164,7 @@ def _statistic(table: Ratings, places: FloatArray, level: Level) -> Statistic:
 def _ordinal_terms(rows: npt.NDArray[np.int64]) -> FloatArray:
     c, k = _below_the_diagonal(rows.shape[1])
     of_used = rows.astype(np.float64)
-    # Both o_ck and o_kc: a sum over c < k is one over all c and k, as d_cc is 0.
+    # Both o_ck and o_kc, so that a sum over c < k covers all c and k: d_cc is 0.
     coincidences = 2 * of_used[:, c] * of_used[:, k] / (rows.sum(axis=1) - 1)[:, np.newaxis]
     return np.hstack([of_used, coincidences])
 
@@ -174,7 +174,7 @@ def _ordinal_value(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
     categories = round((math.sqrt(8 * sums.shape[1] + 1) - 1) / 2)
     c, k = _below_the_diagonal(categories)
     margins, coincidences = sums[:, :categories], sums[:, categories:]
-    # What lies between c and k, half of both counted, is the distance of their mean ranks.
+    # The values between c and k, plus half of those in each, are the distance of their mean ranks.
     ranks = margins.cumsum(axis=1) - margins / 2
     distances = (ranks[:, c] - ranks[:, k]) ** 2
     observed = (coincidences * distances).sum(axis=1)
@@ -186,17 +186,17 @@ def _ordinal_value(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _below_the_diagonal(
     categories: int,
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """All pairs c < k of so many categories."""
+    """Return the indices of all pairs c < k."""
     return np.triu_indices(categories, 1)
 
 
 def _distances(places: FloatArray, level: Level) -> FloatArray:
-    """The distance of every c and k, shape (K, K)."""
+    """Return the distances of all c and k, shape (K, K)."""
     if level == "nominal":
         return np.asarray(1 - np.eye(len(places)))
     distances = np.subtract.outer(places, places) ** 2
     if level == "ratio":
         sums = np.add.outer(places, places) ** 2
-        # 0 and 0 are at no distance, and the only two whose sum is 0.
+        # Only 0 and 0 have the sum 0, and their distance is 0.
         distances = np.divide(distances, sums, out=np.zeros_like(sums), where=sums > 0)
     return np.asarray(distances)

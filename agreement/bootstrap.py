@@ -1,4 +1,4 @@
-"""Intervals by resampling units or clusters, at a cost that does not depend on their number."""
+"""Intervals by resampling units or clusters; the cost does not depend on their number."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from .student_t import quantile
 
 IntervalMethod: TypeAlias = Literal["auto", "bootstrap", "bca", "analytic"] | None
 METHODS = ("bootstrap", "bca", "analytic")
-# "auto" stands for "bca" where ratings are skewed, and for "bootstrap" elsewhere.
+# "auto" means "bca" for skewed ratings and "bootstrap" for others.
 AUTO = "auto"
 
 CONFIDENCE = 0.95
 FEWEST_RESAMPLES = 100
 
-# Beyond this many distinct patterns (and so at least as many units) the sums of a resample are
-# drawn from their normal limit: counting every pattern anew for every resample would take seconds,
-# and show no difference.
+# With more distinct patterns than this (and so at least as many units), the sums of a resample are
+# drawn from their normal limit: counting every pattern again for each resample would take seconds
+# and make no visible difference.
 MOST_PATTERNS = 2_000
 _LEAST_TAIL = 1e-12
-# Numbers held at a time: 32 MB of them, whatever is resampled.
+# How many numbers are in memory at a time: 32 MB, regardless of the data.
 _NUMBERS_AT_A_TIME = 4_000_000
-# Resamples without a value are left out. Beyond this share of them the percentiles would say more
-# about which resamples were lost than about the coefficient.
+# Resamples without a value are left out. If their share exceeds this, the percentiles would reflect
+# which resamples were lost more than the coefficient.
 _MOST_UNDEFINED = 0.05
 
 
 class Estimated(NamedTuple):
-    """An interval and how it was made, or None and why there is none; and the standard error."""
+    """An interval and how it was made, or None and the reason; and the standard error."""
 
     interval: Interval | None
     note: str
@@ -46,14 +46,14 @@ class Estimated(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawn:
-    """What is drawn with replacement, units or clusters, and what each adds to a statistic's sums.
+    """Units or clusters to draw with replacement, and their terms in a statistic's sums.
 
     Attributes:
-        statistic: Whose sums they are.
-        rows: Shape (P, C), the distinct kinds of what is drawn.
-        times: Shape (P,): how often each occurs.
-        what: "units", or how many clusters there are, in words.
-        terms_of: From rows (P, C) to terms of the sums, shape (P, D).
+        statistic: The statistic to resample.
+        rows: Shape (P, C), the distinct kinds of units or clusters.
+        times: Shape (P,): how often each kind occurs.
+        what: "units", or the number of clusters in words.
+        terms_of: Function from rows (P, C) to terms of the sums, shape (P, D).
     """
 
     statistic: Statistic
@@ -64,7 +64,7 @@ class Drawn:
 
     @classmethod
     def of(cls, statistic: Statistic) -> Drawn:
-        """The clusters of a statistic's units, or the units themselves where they have none."""
+        """Return the clusters of a statistic's units, or the units if they have no clusters."""
         patterns = statistic.patterns()
         if patterns.clusters is None:
             return cls(statistic, patterns.rows, patterns.times, "units", statistic.terms)
@@ -72,42 +72,42 @@ class Drawn:
         terms = statistic.terms(patterns.rows) * patterns.times[:, np.newaxis]
         sums = np.zeros((len(known), terms.shape[1]))
         np.add.at(sums, which, terms)
-        # Rounded, as the last digits of a sum depend on the order of its terms.
+        # Rounded, because the last digits of a sum depend on the order of its terms.
         _, at, times = np.unique(sums.round(9), axis=0, return_index=True, return_counts=True)
         return cls(statistic, sums[at], times, f"{len(known):,} clusters", np.asarray)
 
     @property
     def size(self) -> int:
-        """How many are drawn."""
+        """Return how many units or clusters are drawn."""
         return int(self.times.sum())
 
     @property
     def too_few(self) -> str:
-        """Why there is no interval of one unit or cluster; "" where there are more."""
+        """Return how many are needed if there are too few for an interval, else ""."""
         if self.size > 1:
             return ""
         return f"at least two {'units' if self.what == 'units' else 'clusters'}"
 
     @cached_property
     def terms(self) -> FloatArray:
-        """Shape (P, D): what each kind adds to the sums."""
+        """Return the terms that each kind adds to the sums, shape (P, D)."""
         return self.terms_of(self.rows)
 
     @cached_property
     def influence(self) -> FloatArray:
-        """How much one more of each kind moves the coefficient, shape (P,); of mean 0."""
+        """Return how much one more of each kind changes the coefficient, shape (P,); mean 0."""
         gradient = self.statistic.gradient(self.statistic.totals())
         moved = np.concatenate([terms @ gradient for terms, _ in self._blocks()])
         return np.asarray(moved - self.times @ moved / self.size)
 
     @property
     def variance(self) -> float:
-        """The linearised variance of the coefficient."""
+        """Return the linearised variance of the coefficient."""
         squares = float(self.times @ self.influence**2)
         return squares * self.size / (self.size - self.statistic.lost)
 
     def resample(self, resamples: int, rng: np.random.Generator) -> FloatArray:
-        """The statistic of every resample, shape (B,), computed a few resamples at a time."""
+        """Return the statistic of every resample, shape (B,), a few resamples at a time."""
         if self.normal:
             return self._resample_normal(resamples, rng)
         found = np.empty(resamples)
@@ -115,14 +115,16 @@ class Drawn:
         at_a_time = max(1, _NUMBERS_AT_A_TIME // (2 * len(self.times) + 4 * self.terms.shape[1]))
         for start in range(0, resamples, at_a_time):
             count = min(at_a_time, resamples - start)
-            # One draw after the other from one stream: the size of a portion changes nothing.
+            # All draws come in order from one stream, so the portion size does not matter.
             draws = rng.multinomial(self.size, shares, size=count).astype(np.float64)
             found[start : start + count] = self.statistic.value(draws @ self.terms)
         return found
 
     def resample_by_seed(self, resamples: int, seed: int) -> FloatArray:
-        """The same as `resample` with a generator of this seed. Where every kind occurs once, the
-        draws depend on numbers alone, and are kept for the next statistic of as many kinds.
+        """Return the same as `resample` with a generator of this seed.
+
+        If every kind occurs once, the draws depend only on numbers and are cached for the next
+        statistic with as many kinds.
         """
         if (
             self.normal
@@ -135,7 +137,7 @@ class Drawn:
 
     @property
     def normal(self) -> bool:
-        """Whether there are so many kinds that sums are drawn from their normal limit."""
+        """Return whether there are so many kinds that sums are drawn from their normal limit."""
         return len(self.times) > MOST_PATTERNS
 
     def _resample_normal(self, resamples: int, rng: np.random.Generator) -> FloatArray:
@@ -155,7 +157,7 @@ class Drawn:
         return found
 
     def _blocks(self) -> Iterator[tuple[FloatArray, npt.NDArray[np.int64]]]:
-        """Terms and times, some patterns at a time where there are many."""
+        """Yield terms and times; if there are many patterns, some of them at a time."""
         if not self.normal:
             yield self.terms, self.times
             return
@@ -167,21 +169,21 @@ class Drawn:
 
 @lru_cache(maxsize=4)
 def _draws_of_single_kinds(size: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
-    """How often each of `size` kinds that occur once is drawn, shape (B, size)."""
+    """Return how often each of `size` kinds that occur once is drawn, shape (B, size)."""
     rng = np.random.default_rng(seed)
     shares = np.ones(size, dtype=np.int64) / size
     return rng.multinomial(size, shares, size=resamples).astype(np.uint16)
 
 
 def interval_of(statistic: Statistic, *, method: str, resamples: int, seed: int) -> Estimated:
-    """The 95 % interval of a statistic by one of METHODS, over clusters where units have them.
+    """Return the 95 % interval of a statistic by one of METHODS, over clusters if units have them.
 
     Drawing N units with replacement and counting their patterns is one multinomial draw of N over
-    the patterns (Efron and Tibshirani 1993, section 6.2, chapters 13 and 14), so the units
-    themselves are never touched. The same seed gives the same interval.
+    the patterns (Efron and Tibshirani 1993, section 6.2, chapters 13 and 14), so individual units
+    are not needed. The same seed gives the same interval.
 
     Args:
-        statistic: What the interval is of; it has a value.
+        statistic: A statistic that has a value.
         method: "bootstrap" for percentiles, "bca" for percentiles corrected for bias and
             acceleration, "analytic" for the t interval of the linearised variance.
         resamples: How many resamples, at least ``FEWEST_RESAMPLES``.
@@ -208,15 +210,15 @@ def percentiles(
     method: str,
     seed: int,
 ) -> Estimated:
-    """The interval between two percentiles of the resamples, and how it was made.
+    """Return the interval between two percentiles of the resamples, and how it was made.
 
     Args:
-        resampled: Shape (B,), the value of each resample, nan where it had none.
+        resampled: Shape (B,), the value of each resample, nan if it had none.
         value: The value of the data.
-        sources: What was drawn; the second, if any, with a minus.
+        sources: The sources of the resamples; the second, if any, is subtracted.
         error: The standard error.
         method: "bootstrap" or "bca".
-        seed: With what the resamples were drawn.
+        seed: The seed of the resamples.
     """
     resamples = len(resampled)
     resampled = resampled[~np.isnan(resampled)]
@@ -244,36 +246,36 @@ def percentiles(
 
 
 def _analytic(value: float, drawn: Drawn, error: float) -> Estimated:
-    """The t interval on the scale of log(1 - value), which keeps it below 1."""
+    """Return the t interval on the scale of log(1 - value), which keeps it below 1."""
     note = f"95 % interval from the linearised variance over {drawn.what}, t on log(1 - value)"
     if not error or value >= 1:
         note += "; the variance is 0, so the interval cannot show the uncertainty"
         return Estimated(Interval(value, value), note, 0.0)
     reach = quantile((1 + CONFIDENCE) / 2, drawn.size - 1) * error / (1 - value)
-    # Beyond this the limit would be no number any more; no coefficient is so low.
+    # A larger reach would overflow; no coefficient is so low.
     factor = math.exp(min(reach, 700.0))
     return Estimated(Interval(1 - (1 - value) * factor, 1 - (1 - value) / factor), note, error)
 
 
 def _widened_tail(size: int) -> float:
-    """The share of resamples to leave out on either side.
+    """Return the share of resamples to leave out on either side.
 
-    A resample varies by (n - 1) / n too little, and the normal quantile takes the variance for
-    known; both make the plain percentiles of few units too narrow. These are the expanded ones of
-    Hesterberg (2015), The American Statistician 69, 371-386.
+    The variance of resamples is too small by (n - 1) / n, and the normal quantile treats it as
+    known; both make plain percentiles of few units too narrow. These are the expanded percentiles
+    of Hesterberg (2015), The American Statistician 69, 371-386.
     """
     reach = quantile((1 + CONFIDENCE) / 2, size - 1) * math.sqrt(size / (size - 1))
-    # Of very few units nothing is left out; the quantiles below need a share above 0.
+    # With very few units nothing is left out, but the quantiles used later need a share above 0.
     return max(NormalDist().cdf(-reach), _LEAST_TAIL)
 
 
 def _corrected_tails(
     tails: tuple[float, float], resampled: FloatArray, value: float, sources: list[Drawn]
 ) -> tuple[float, float]:
-    """The shares of resamples at which a BCa interval begins and ends.
+    """Return the shares of resamples at which a BCa interval begins and ends.
 
-    Efron (1987), Journal of the American Statistical Association 82, 171-185, with half of the
-    resamples that equal the value counted as below it.
+    Efron (1987), Journal of the American Statistical Association 82, 171-185. Half of the resamples
+    that equal the value count as below it.
     """
     below = ((resampled < value).mean() + (resampled <= value).mean()) / 2
     squares = cubes = 0.0

@@ -1,4 +1,4 @@
-"""What a coefficient of agreement is, once computed: a value or the reason why there is none."""
+"""A computed coefficient of agreement: a value or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Interval(NamedTuple):
 
 
 class Excluded(NamedTuple):
-    """How many units did not enter a value, and why."""
+    """How many units were left out of a value, and why."""
 
     reason: str
     units: int
@@ -24,28 +24,28 @@ class Excluded(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coefficient:
-    """One coefficient with everything that says what it was computed on.
+    """One coefficient with a description of the data it was computed on.
 
-    Never holds nan or infinity: where the data allow no value, ``value`` is None and ``note`` is a
+    It is never nan or infinite: if the data allow no value, ``value`` is None and ``note`` is a
     sentence that begins with "undefined:".
 
     Attributes:
-        name: What it is called in a paper, such as "Cohen's kappa".
-        method: Which variant it is: weights or level, and how more than two raters were treated.
-        value: The coefficient; None where it is undefined.
-        note: The reason why there is no value, or what a reader of the value has to know; or "".
-        interval: The 95 % interval; None where none was asked for or none can be given.
-        interval_note: How the interval was made, or why there is none; "" where none was asked for.
-        units: Units that entered the value: those that at least two raters judged.
-        excluded: Units that did not, by reason.
+        name: Its name in papers, such as "Cohen's kappa".
+        method: Its variant: weights or level, and how more than two raters were treated.
+        value: The coefficient; None if it is undefined.
+        note: The reason why there is no value, or a remark that readers need; or "".
+        interval: The 95 % interval; None if none was requested or possible.
+        interval_note: How the interval was made, or why there is none; "" if none was requested.
+        units: How many units the value is based on: those that at least two raters judged.
+        excluded: How many units were left out, by reason.
         raters: Raters who judged at least one of these units. For a table of units x categories,
             which does not say who judged, the largest number of raters on one unit.
-        pairs: Pairs of raters with at least one unit in common; None where the table does not say
+        pairs: Pairs of raters with at least one unit in common; None if the table does not say
             who judged.
         categories: The scale, in its order.
-        seed: Seed of the bootstrap; None without interval.
-        resamples: Number of resamples drawn; None without interval.
-        standard_error: From the linearised variance, where an interval was asked for.
+        seed: Seed of the bootstrap; None without one.
+        resamples: Number of resamples drawn; None without any.
+        standard_error: From the linearised variance, if an interval was requested.
     """
 
     name: str
@@ -66,11 +66,11 @@ class Coefficient:
     def __post_init__(self) -> None:
         if self.value is None:
             if not self.note.startswith("undefined: "):
-                raise ValueError("a coefficient without value needs the reason why")
+                raise ValueError("a coefficient without a value needs a reason")
             if self.interval is not None:
-                raise ValueError("a coefficient without value has no interval")
+                raise ValueError("a coefficient without a value has no interval")
         elif not math.isfinite(self.value):
-            raise ValueError(f"{self.value} is no value; undefined is None with a reason")
+            raise ValueError(f"{self.value} is not a value; undefined is None with a reason")
 
     def __str__(self) -> str:
         if self.value is None:

@@ -1,4 +1,4 @@
-"""Two agreements and how far they differ, with the interval of the difference."""
+"""The difference of two agreements, with its interval."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Difference:
 
     Attributes:
         name: What was compared.
-        value: First minus second; None where either is undefined.
-        note: The reason why there is no value, beginning with "undefined:"; or "".
-        interval: The 95 % interval; None where none was asked for or none can be given.
-        interval_note: How it was made, or why there is none; "" where none was asked for.
-        first: The one agreement, with its own interval.
-        second: The other.
-        paired: How many units stand in both; 0 where the two were taken for independent.
-        standard_error: From the linearised variance, where an interval was asked for.
+        value: First minus second; None if either is undefined.
+        note: The reason why there is no value, which begins with "undefined:"; or "".
+        interval: The 95 % interval; None if none was requested or possible.
+        interval_note: How it was made, or why there is none; "" if none was requested.
+        first: The first agreement, with its own interval.
+        second: The second agreement.
+        paired: How many units both have; 0 if the two were treated as independent.
+        standard_error: From the linearised variance, if an interval was requested.
         seed: Seed of the bootstrap; None without one.
         resamples: Number of resamples drawn; None without any.
     """
@@ -70,29 +70,29 @@ def compare(
     resamples: int = 10_000,
     **options: Any,
 ) -> Difference:
-    """The difference of two agreements: before and after, or of two kinds of units.
+    """Return the difference of two agreements: before and after, or of two kinds of units.
 
-    Paired where units are shared, so that what makes a unit hard in both does not count as
-    difference: units are shared where ``Ratings.labels`` (or ``units``) name the same. Where both
-    have clusters, the clusters are drawn, each with all it has in either. Otherwise the two are
-    drawn apart, each at its own size.
+    It is paired if units are shared, so that a unit that is hard in both does not count as a
+    difference. Units are shared if they have the same name in ``Ratings.labels`` (or ``units``). If
+    both have clusters, clusters are drawn, each with all its units in both. Otherwise the two are
+    drawn separately, each at its own size.
 
     Args:
         first: Matrix of units x raters, nan for missing; or ``Ratings``.
         second: Likewise; the raters need not be the same.
-        coefficient: Any of this package, such as ``cohen_kappa``.
+        coefficient: A coefficient of this package, such as ``cohen_kappa``.
         categories: The scale of matrices, for both.
-        units: What the units of each are called, one name per row, where ratings have no labels.
-        interval: "bootstrap" (over units, or clusters), "bca", "auto" for "bca" where either is
-            skewed and "bootstrap" elsewhere, "analytic" or None; of the difference and of both
+        units: The names of the units of each, one per row, if ratings have no labels.
+        interval: "bootstrap" (over units, or clusters), "bca", "auto" for "bca" if either is
+            skewed and "bootstrap" otherwise, "analytic" or None; for the difference and both
             agreements.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
-        **options: What else the coefficient takes, such as weights or level.
+        **options: Other arguments of the coefficient, such as weights or level.
 
     Raises:
-        ValueError: as the coefficient does; units that are not one name per row; ratings that stand
-            for several units a row and are to be paired.
+        ValueError: as raised by the coefficient; units that are not one name per row; paired
+            ratings whose rows stand for several units.
 
     >>> from agreement import percent_agreement
     >>> before = [[0, 0], [0, 1], [1, 0], [1, 1]] * 25
@@ -161,21 +161,21 @@ def _check_labels(
     for table, names in zip(tables, units, strict=True):
         rows = _rows(table)[0].shape[0]
         if len(names) != rows or len(set(names)) != rows:
-            raise ValueError(f"units are one name per row, {rows}, and no name twice")
+            raise ValueError(f"units are one name per row: {rows} different names")
 
 
 def _paired(tables: tuple[Ratings, Ratings], labels: Sequence[Sequence[Hashable] | None]) -> int:
-    """How many units stand in both."""
+    """Return how many units occur in both."""
     if labels[0] is None or labels[1] is None:
         return 0
     shared = len(set(labels[0]) & set(labels[1]))
     if shared and any(table.times is not None for table in tables):
-        raise ValueError("units that are paired are one per row; these rows stand for several")
+        raise ValueError("paired units need one row each; these rows stand for several")
     return shared
 
 
 def _rows(table: Ratings) -> tuple[npt.NDArray[Any], int]:
-    """What is known of each row, digits or counts, and what every number in it is below."""
+    """Return the rows, as digits or counts, and a number above all their numbers."""
     if table.digits is not None:
         return table.digits, len(table.categories) + 1
     if table.table is None:
@@ -188,7 +188,7 @@ def _joined(
     statistics: tuple[Statistic, Statistic],
     labels: Sequence[Sequence[Hashable] | None],
 ) -> Statistic:
-    """The difference as one statistic of units that may stand in either table or in both."""
+    """Return the difference as one statistic of units that are in either table or in both."""
     rows = [_rows(table) for table in tables]
     widths = [table.shape[1] for table, _ in rows]
     numbers = [np.arange(len(rows[0][0])), np.arange(len(rows[1][0])) + len(rows[0][0])]
@@ -232,7 +232,7 @@ def _joined(
 def _clusters(
     tables: tuple[Ratings, Ratings], numbers: list[npt.NDArray[np.int64]], count: int
 ) -> npt.NDArray[np.int64] | None:
-    """The cluster of every unit of both, where both have clusters; named alike, they are one."""
+    """Return the clusters of all units if both have them; clusters with one name are joined."""
     if any(table.clusters is None for table in tables):
         return None
     known: dict[Hashable, int] = {}
@@ -246,13 +246,13 @@ def _clusters(
 def _rows_that_count(
     rows: npt.NDArray[np.int64], table: Ratings, fewest: int
 ) -> npt.NDArray[np.bool_]:
-    """Shape (P,): whether enough raters of the table judged such a unit."""
+    """Return whether enough raters of the table judged such units, shape (P,)."""
     judges = (rows > 0).sum(axis=1) if table.digits is not None else rows.sum(axis=1)
     return np.asarray(judges >= fewest)
 
 
 def _terms(rows: npt.NDArray[np.int64], table: Ratings, statistic: Statistic) -> FloatArray:
-    """The terms of one table's statistic, 0 for units that it does not know."""
+    """Return the terms of one table's statistic, 0 for units that it lacks."""
     told = _rows_that_count(rows, table, statistic.fewest)
     known = rows[told]
     if table.digits is not None:

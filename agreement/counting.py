@@ -1,7 +1,7 @@
-"""Counting: which rows of a table are distinct, and how often each occurs.
+"""Counting: the distinct rows of a table, and how often each occurs.
 
-Rows of small digits are read as numbers to a base, so that counting them is one table of all
-possible numbers, or one sort of integers where these would be too many.
+Rows of small digits are read as numbers to a base. So counting them needs one table of all possible
+numbers, or one sort of integers if there are too many of these.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy.typing as npt
 Digits: TypeAlias = npt.NDArray[np.integer[Any]]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-# Rows coded at a time, so that what is computed stays in the processor's cache.
+# How many rows are coded at a time, so that the data fit in the processor's cache.
 BLOCK = 16_384
-# Up to this many possible patterns they are counted in one table of all of them.
+# Up to this many possible patterns are counted in one table of all of them.
 FEW_CODES = 2**16
 # Codes are kept in 64-bit integers.
 _LARGEST_CODE = 2**62
-# Products of a matrix are exact up to here: whole numbers in 32-bit and 64-bit floats.
+# Matrix products of whole numbers are exact up to these, in 32-bit and 64-bit floats.
 _EXACT_32, _EXACT_64 = 2**24, 2**53
-# Codes of several raters at a time are looked up in a table of this size, which stays in the cache.
+# The codes of several raters are looked up in a table of this size, which fits in the cache.
 _LOOKED_UP = 2**13
-# Up to this many cells one look-up per cell is quicker than going through codes of several raters.
+# Up to this many cells, one look-up per cell is faster than computing codes of several raters.
 FEW_CELLS = 50_000
 
 
@@ -35,8 +35,8 @@ class Patterns(NamedTuple):
     Attributes:
         rows: Shape (P, C).
         times: Shape (P,), positive.
-        clusters: Shape (P,), the cluster of each, counted from 0; rows of two clusters are distinct
-            then. None where units belong to no cluster.
+        clusters: Shape (P,), the cluster of each, counted from 0; equal rows of two clusters are
+            then distinct. None if units belong to no cluster.
     """
 
     rows: Integers
@@ -44,7 +44,7 @@ class Patterns(NamedTuple):
     clusters: Integers | None = None
 
     def where(self, kept: npt.NDArray[np.bool_]) -> Patterns:
-        """The patterns for which ``kept``, shape (P,), is true."""
+        """Return the patterns for which ``kept``, shape (P,), is true."""
         clusters = None if self.clusters is None else self.clusters[kept]
         return Patterns(self.rows[kept], self.times[kept], clusters)
 
@@ -52,13 +52,13 @@ class Patterns(NamedTuple):
 def tally(
     rows: Digits, base: int, times: Integers | None = None, clusters: Integers | None = None
 ) -> Patterns:
-    """The distinct rows of a table of digits below ``base``, and how many units each stands for.
+    """Return the distinct rows of a table of digits, and how many units each stands for.
 
     Args:
         rows: Shape (N, C).
-        base: What every digit is below.
+        base: A number above every digit.
         times: Shape (N,), how many units each row stands for; None for one each.
-        clusters: Shape (N,), rows of two clusters are kept apart; None for none.
+        clusters: Shape (N,), the clusters, whose rows are counted separately; None for none.
     """
     width = rows.shape[1]
     codes = base**width
@@ -84,14 +84,14 @@ def tally(
 def value_counts(
     digits: Digits, categories: int, times: Integers | None, clusters: Integers | None
 ) -> Patterns:
-    """The patterns of how many raters chose each category, from digits of shape (N, R).
+    """Return the patterns of how many raters chose each category, from digits (N, R).
 
-    Digits are 0 where a rater did not judge, else the position on the scale, counted from 1.
+    Digits are 0 if a rater did not judge, else the position on the scale, counted from 1.
     """
     raters = digits.shape[1]
     base = raters + 1
     if base**categories > _LARGEST_CODE:
-        # Raters are interchangeable here: what they said in ascending order is a pattern too.
+        # Raters are interchangeable, so their sorted digits are a pattern too.
         said = tally(np.sort(digits, axis=1), categories + 1, times, clusters)
         return said._replace(rows=counts_of(said.rows, categories))
     share = np.array([0, *(base**k for k in reversed(range(categories)))], dtype=np.int64)
@@ -102,7 +102,7 @@ def value_counts(
     if clusters is None:
         found, occurs = _distinct_codes(codes, base**categories, times)
         return _decoded(found, occurs, base, categories, None)
-    # The codes may be large, so they are numbered before the clusters come in front of them.
+    # The codes may be large, so they are numbered before the cluster is prefixed.
     known, numbered = np.unique(codes, return_inverse=True)
     groups = int(clusters.max(initial=0)) + 1
     found, occurs = _distinct_codes(
@@ -113,7 +113,7 @@ def value_counts(
 
 
 def counts_of(digits: Digits, categories: int) -> Integers:
-    """Shape (P, K): how often each category occurs in each row of digits, 0 being none."""
+    """Return how often each category occurs in each row of digits (0: none), shape (P, K)."""
     base = categories + 1
     cells = np.arange(len(digits))[:, np.newaxis] * base + digits
     flat = np.bincount(cells.ravel(), minlength=len(digits) * base)
@@ -121,7 +121,7 @@ def counts_of(digits: Digits, categories: int) -> Integers:
 
 
 def codes_of(rows: Digits, base: int) -> Integers:
-    """Shape (N,): each row of digits below ``base`` as one number, below 2^62."""
+    """Return each row of digits below ``base`` as one number below 2^62, shape (N,)."""
     if len(rows) <= BLOCK:
         return _codes(rows, base)
     found = np.empty(len(rows), dtype=np.int64)
@@ -138,7 +138,7 @@ def _codes(rows: Digits, base: int) -> Integers:
             codes *= base
             codes += column
         return codes
-    # A product of floats goes through the processor's vector units, one of integers does not.
+    # A product of floats uses the processor's vector units, a product of integers does not.
     exact = np.float32 if base**width <= _EXACT_32 else np.float64
     digits: npt.NDArray[Any] = rows.astype(exact)
     return np.asarray(digits @ _powers(base, width, exact)).astype(np.int64)
@@ -152,7 +152,7 @@ def _powers(base: int, width: int, exact: type[np.generic]) -> npt.NDArray[Any]:
 
 
 def _value_codes(digits: Digits, share: Integers) -> Integers:
-    """The sum over raters of ``share[digit]``, a group of raters at a time."""
+    """Return the sums over raters of ``share[digit]``, computed for groups of raters."""
     base = len(share)
     width = 1
     while base ** (width + 1) <= _LOOKED_UP and width < digits.shape[1]:
@@ -178,7 +178,10 @@ def _value_codes(digits: Digits, share: Integers) -> Integers:
 def _distinct_codes(
     codes: Integers, limit: int, times: Integers | None
 ) -> tuple[Integers, Integers]:
-    """The distinct of some codes below ``limit``, ascending, and how many units each stands for."""
+    """Return the distinct codes, ascending, and how many units each stands for.
+
+    All codes are below ``limit``.
+    """
     if limit <= max(4 * len(codes), FEW_CODES):
         all_times = _bincount(codes, times, 0)
         found = np.flatnonzero(all_times)
@@ -197,7 +200,7 @@ def _bincount(codes: Integers, times: Integers | None, length: int) -> Integers:
 
 
 def _tally_by_rows(rows: Digits, times: Integers | None, clusters: Integers | None) -> Patterns:
-    """The slow way, for rows that no 64-bit code can tell apart."""
+    """Return the same as `tally`, slowly, for rows that do not fit in 64-bit codes."""
     keyed = rows.astype(np.int64)
     if clusters is not None:
         keyed = np.column_stack([keyed, clusters])
@@ -213,13 +216,14 @@ def _tally_by_rows(rows: Digits, times: Integers | None, clusters: Integers | No
 def _decoded(
     codes: Integers, times: Integers, base: int, width: int, clusters: Integers | None
 ) -> Patterns:
-    """The patterns behind codes, which are numbers of ``width`` digits to a base."""
+    """Return the patterns of codes, which are numbers of ``width`` digits to a base."""
     rows = codes[:, np.newaxis] // _powers(base, width, np.int64) % base
     return _sorted(rows, times, clusters)
 
 
 def _sorted(rows: Integers, times: Integers, clusters: Integers | None) -> Patterns:
-    # The most frequent first: a multinomial draw is over once every unit is placed. Patterns come
-    # in the order of their codes, so the order of the units does not matter to a seeded draw.
+    # The most frequent first: a multinomial draw ends as soon as every unit is placed. Equally
+    # frequent patterns keep the order of their codes, so that the order of units does not affect a
+    # seeded draw.
     order = np.argsort(-times, kind="stable")
     return Patterns(rows[order], times[order], None if clusters is None else clusters[order])

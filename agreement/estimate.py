@@ -1,4 +1,4 @@
-"""What all coefficients share: the ratings they are given, and a Coefficient from a statistic."""
+"""Shared by all coefficients: conversion of ratings, and a Coefficient from a statistic."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def as_ratings(
     categories: Categories | None,
     clusters: Clusters | None = None,
 ) -> Ratings:
-    """What a caller gave to a coefficient, in the one form they all work on.
+    """Return the arguments of a coefficient as ``Ratings``.
 
     Args:
-        ratings: A matrix of units x raters with nan for missing, or ``Ratings`` made before.
-        categories: The scale in its order, or "seen"; for ``Ratings``, which carry their scale,
-            None or "seen".
-        clusters: What each unit belongs to; for ``Ratings``, which carry their clusters, None.
+        ratings: A matrix of units x raters with nan for missing, or ``Ratings``.
+        categories: The scale in its order, or "seen"; for ``Ratings``, which have a scale, None
+            or "seen".
+        clusters: The cluster of each unit; for ``Ratings``, which have their clusters, None.
 
     Raises:
         ValueError: see ``Ratings.from_matrix``; a matrix without a scale; a second scale or second
@@ -38,20 +38,22 @@ def as_ratings(
             )
         return Ratings.from_matrix(ratings, categories=categories, clusters=clusters)
     if clusters is not None:
-        raise ValueError("these ratings carry their own clusters; give them where they are made")
+        raise ValueError(
+            "these ratings have their own clusters; give clusters when you make the ratings"
+        )
     if categories is None:
         return ratings
     if isinstance(categories, str):
         check_seen(categories)
         return ratings.seen()
     if as_scale(categories) != ratings.categories:
-        raise ValueError("these ratings carry their own scale; do not give another one")
+        raise ValueError("these ratings have their own scale; do not give another one")
     return ratings
 
 
 @dataclass(slots=True)
 class Probe:
-    """Given to a coefficient as its interval, it comes back with the statistic behind the value."""
+    """An argument ``interval`` with which a coefficient returns the statistic of its value."""
 
     statistic: Statistic | None = None
 
@@ -70,21 +72,21 @@ def estimate(
     value: float | None = None,
     of_one_category: bool = False,
 ) -> Coefficient:
-    """A Coefficient from a statistic over patterns.
+    """Return a Coefficient from a statistic over patterns.
 
     Args:
-        ratings: What the statistic was made from.
+        ratings: The ratings behind the statistic.
         statistic: The coefficient as a function of sums over units.
-        name: What the coefficient is called.
-        method: Which variant of it this is.
+        name: The name of the coefficient.
+        method: Its variant.
         interval: One of METHODS for a 95 % interval, "auto" to choose one, or None.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
         undefined: Why there is no value, if the statistic has none although units were shared and
             more than one category was used.
-        note: What a reader of the value has to know.
-        value: The value, where it was computed otherwise than by the statistic.
-        of_one_category: Whether there is a value where only one category was used.
+        note: A remark that readers of the value need.
+        value: The value, if it was not computed by the statistic.
+        of_one_category: Whether there is a value if only one category was used.
 
     Raises:
         ValueError: an unknown kind of interval, or too few resamples.
@@ -130,9 +132,9 @@ def estimate(
 
 
 def chosen_method(interval: IntervalMethod, *of: Ratings) -> IntervalMethod:
-    """Return the method for "auto": "bca" where any of the ratings are skewed, else "bootstrap".
+    """Return the method for "auto": "bca" if any of the ratings are skewed, else "bootstrap".
 
-    Any other method is returned as it is.
+    Any other method is returned unchanged.
     """
     if interval != AUTO:
         return interval
@@ -140,7 +142,10 @@ def chosen_method(interval: IntervalMethod, *of: Ratings) -> IntervalMethod:
 
 
 def _reason(ratings: Ratings, *, of_one_category: bool) -> str:
-    """Why no coefficient that corrects for chance has a value here; "" if this is not why."""
+    """Return why the ratings allow no value; "" if they may.
+
+    With ``of_one_category``, a single used category is not a reason.
+    """
     if not ratings.units:
         if ratings.digits is not None and (ratings.digits > 0).any(axis=0).sum() == 1:
             return "only one rater judged"

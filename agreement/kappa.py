@@ -29,7 +29,7 @@ def cohen_kappa(
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Coefficient:
-    r"""Cohen's kappa of two raters, plain or weighted; of more raters, the mean over their pairs.
+    r"""Return Cohen's kappa of two raters, plain or weighted; the mean over pairs of more raters.
 
     With p_jk the share of units that one rater put into j and the other into k, p_j. and p_.k the
     shares of either rater, and v_jk the weight of that disagreement,
@@ -41,24 +41,24 @@ def cohen_kappa(
     positions on the scale (Cohen 1968, Psychological Bulletin 70, 213-220; the linear ones are
     those of Cicchetti and Allison 1971, the quadratic ones those of Fleiss and Cohen 1973).
 
-    For more than two raters this is the plain mean over all pairs of raters with a value, each on
-    the units that both judged (Light 1971, Psychological Bulletin 76, 365-377); the note says how
-    many pairs.
+    For more than two raters, this is the plain mean over all pairs of raters with a value, each on
+    the units that both judged (Light 1971, Psychological Bulletin 76, 365-377); the note gives the
+    number of pairs.
 
     Args:
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``, but not of counts.
-        categories: The scale in its order, or "seen". Weighted kappas of the two differ where an
-            unused category lies between used ones.
+        categories: The scale in its order, or "seen". Weighted kappas of the two differ if an
+            unused category is between used ones.
         weights: None, "linear", "quadratic", or a matrix (K, K) of weights of disagreement, of any
             unit: 0 on the diagonal, symmetric unless there are exactly two raters.
-        clusters: What each unit belongs to, for an interval over clusters.
+        clusters: The cluster of each unit, for an interval over clusters.
         interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
     Raises:
-        ValueError: ``ratings``, ``categories`` or ``weights`` are not what they should be, or the
-            ratings do not say who judged.
+        ValueError: invalid ``ratings``, ``categories`` or ``weights``, or ratings that do not say
+            who judged.
 
     >>> yes_no = [[1, 1]] * 40 + [[1, 0]] * 9 + [[0, 1]] * 6 + [[0, 0]] * 45
     >>> print(cohen_kappa(yes_no, categories=[0, 1]))  # Feinstein and Cicchetti (1990)
@@ -90,27 +90,27 @@ def scott_pi(
 ) -> Coefficient:
     r"""Scott's pi of two raters, plain or weighted; of more raters, the mean over their pairs.
 
-    As ``cohen_kappa``, but chance draws from what both raters chose together: with
+    Like ``cohen_kappa``, but chance draws from the pooled choices of both raters: with
     p_k = (p_k. + p_.k) / 2,
 
         pi = 1 - sum_jk v_jk p_jk / sum_jk v_jk p_j p_k.
 
-    Scott (1955), Public Opinion Quarterly 19, 321-325. For two raters it is Fleiss' kappa, which is
-    its usual generalisation to more raters; the mean over pairs is not.
+    Scott (1955), Public Opinion Quarterly 19, 321-325. For two raters it equals Fleiss' kappa,
+    which, unlike the mean over pairs, is its usual generalisation to more raters.
 
     Args:
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``, but not of counts.
         categories: The scale in its order, or "seen".
         weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
             disagreement, of any unit, 0 on the diagonal.
-        clusters: What each unit belongs to, for an interval over clusters.
+        clusters: The cluster of each unit, for an interval over clusters.
         interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
     Raises:
-        ValueError: ``ratings``, ``categories`` or ``weights`` are not what they should be, or the
-            ratings do not say who judged.
+        ValueError: invalid ``ratings``, ``categories`` or ``weights``, or ratings that do not say
+            who judged.
 
     >>> calls = [[1, 1]] * 20 + [[1, 2]] * 20 + [[2, 1]] * 10 + [[2, 2]] * 50
     >>> print(scott_pi(calls, categories=[1, 2]))  # Artstein and Poesio (2008)
@@ -177,7 +177,7 @@ def _of_pairs(
 
 
 def _sums_of(tables: npt.NDArray[np.int64], matrix: FloatArray) -> FloatArray:
-    """The sums of ``_terms`` over all units, from the table of every pair (S, K, K)."""
+    """Return the sums of ``_terms`` over all units, from the table of every pair (S, K, K)."""
     categories = len(matrix)
     sums = np.empty((len(tables), 1 + 2 * categories))
     sums[:, 0] = (tables * matrix).sum(axis=(1, 2))
@@ -189,9 +189,9 @@ def _sums_of(tables: npt.NDArray[np.int64], matrix: FloatArray) -> FloatArray:
 def _terms(
     rows: npt.NDArray[np.int64], pairs: tuple[tuple[int, int], ...], matrix: FloatArray
 ) -> FloatArray:
-    """What a unit adds for every pair: weight of its disagreement, choice of the one, of the other.
+    """Return the terms of a unit for every pair: weight of the disagreement, and both choices.
 
-    Shape (P, S * (1 + 2 K)); zeros for a pair of whom one did not judge.
+    Shape (P, S * (1 + 2 K)); zeros for a pair if one of the two did not judge.
     """
     categories = len(matrix)
     width = 1 + 2 * categories
@@ -208,7 +208,7 @@ def _terms(
 
 
 def _by_pair(sums: Array, matrix: FloatArray, *, same_margins: bool) -> Array:
-    """The coefficient of each pair, shape (B, S), from sums (B, S * (1 + 2 K)); nan: no value."""
+    """Return the coefficients of pairs (B, S) from sums (B, S * (1 + 2 K)); nan: no value."""
     categories = len(matrix)
     by_pair = sums.reshape(len(sums), -1, 1 + 2 * categories)
     first, second = by_pair[:, :, 1 : 1 + categories], by_pair[:, :, 1 + categories :]
@@ -219,7 +219,7 @@ def _by_pair(sums: Array, matrix: FloatArray, *, same_margins: bool) -> Array:
 
 
 def _mean(kappas: Array) -> Array:
-    """The mean over pairs with a value, shape (B,); nan where none has one."""
+    """Return the mean over pairs with a value, shape (B,); nan if no pair has one."""
     if kappas.shape[1] == 1:
         return kappas[:, 0]
     without = np.isnan(kappas)
@@ -227,7 +227,7 @@ def _mean(kappas: Array) -> Array:
 
 
 def _pairs_in_words(raters: int, kappas: FloatArray) -> str:
-    """What the mean is over, from the values of the pairs with a unit in common, shape (S,)."""
+    """Describe the mean's pairs, from the values of those with a unit in common, shape (S,)."""
     valued = int((~np.isnan(kappas)).sum())
     possible = raters * (raters - 1) // 2
     note = f"mean over {valued} of {possible} pairs of raters"

@@ -1,4 +1,4 @@
-"""How many units people must judge for an interval that is narrow enough, by simulation."""
+"""Simulate how many units people must judge for a sufficiently narrow interval."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from .tables import Ratings
 
 FEWEST_SETS = 100
 FEWEST_UNITS = 10
-# Beyond this nobody judges twice, and the search ends.
+# The search ends here: no project has more units judged twice.
 MOST_UNITS = 1_000_000
-# So many times the number of units is corrected by the width it gave, at most.
+# How often the number of units is corrected by the resulting width, at most.
 _MOST_STEPS = 12
 _Z = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How many units it takes, and how sure that number is.
+    """How many units are needed, and how certain that number is.
 
     Attributes:
-        units: Units that every rater judges; None where it would take more than MOST_UNITS.
-        error: Half of the 95 % interval of ``units`` that comes from simulating only ``sets`` data
-            sets of each size; 0 where ``units`` is None.
-        width: Mean width of the interval at that many units.
+        units: Units that every rater judges; None if more than MOST_UNITS would be needed.
+        error: Half of the 95 % interval of ``units`` due to simulating only ``sets`` data sets of
+            each size; 0 if ``units`` is None.
+        width: Mean width of the interval with that many units.
         width_error: Half of its 95 % Monte Carlo interval.
-        wanted: The width that was asked for.
+        wanted: The requested width.
         without: Share of simulated data sets that had no interval.
-        sets: Data sets simulated at that many units.
+        sets: Data sets simulated with that many units.
         seed: Seed of the simulation.
-        note: What was assumed, in a sentence.
+        note: The assumptions, in a sentence.
     """
 
     units: int | None
@@ -66,30 +66,29 @@ def plan(
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> Plan:
-    """The number of units for which the 95 % interval is ``width`` wide on average.
+    """Return the number of units for which the 95 % interval is ``width`` wide on average.
 
-    Simulates raters who know the truth of a unit with a probability that gives the expected
+    The simulated raters know the truth of a unit with a probability that gives the expected
     agreement, and otherwise draw from the prevalence of the categories. Then every coefficient that
     corrects for chance by the margins (Scott's pi, Cohen's and Fleiss' kappa and Krippendorff's
     alpha, weighted or not) is that probability squared.
 
     Args:
-        width: How wide the interval may be, from its lower to its upper end; above 0.
-        agreement: The value of ``coefficient`` that is expected.
+        width: The width of the interval, from its lower to its upper end; above 0.
+        agreement: The expected value of ``coefficient``.
         prevalence: How often each category of the scale is chosen; shares that sum to 1.
         raters: How many judge every unit, 2 or more.
         missing: Share of judgments that will be missing, from 0 to below 1.
-        coefficient: Any of this package.
+        coefficient: A coefficient of this package.
         interval: How the interval will be made. "analytic" needs no resampling.
-        sets: Data sets to simulate at each size, at least FEWEST_SETS.
-        resamples: Resamples of each data set, where there are any.
+        sets: Data sets to simulate of each size, at least FEWEST_SETS.
+        resamples: Resamples of each data set, for methods that resample.
         seed: Seed of the simulation.
-        progress: Called with how many steps are done and how many there are at most.
-        **options: What else the coefficient takes, such as weights or level.
+        progress: Called with the number of steps done and the maximum number of steps.
+        **options: Other arguments of the coefficient, such as weights or level.
 
     Raises:
-        ValueError: any of these is not what it should be, or no raters of this kind agree so little
-            or so much.
+        ValueError: an invalid argument, or an agreement that such raters cannot have.
     """
     shares = _check(width, prevalence, raters, missing, sets)
     knowing = _share_of_knowing(agreement, shares, coefficient, options)
@@ -112,7 +111,7 @@ def plan(
             mean = float(widths.mean())
             error = _Z * float(widths.std(ddof=1)) / math.sqrt(max(2, len(widths)))
         seen[units] = mean, error, 1 - len(widths) / sets
-        # Widths go with the root of the number of units: so many would be just enough.
+        # Widths shrink with the root of the number of units, which gives the next number to try.
         following = 2 * units if math.isinf(mean) else math.ceil(units * (mean / width) ** 2)
         following = max(FEWEST_UNITS, min(MOST_UNITS, following))
         settled = abs(mean - width) <= error and following in range(
@@ -142,16 +141,16 @@ def _check(
     width: float, prevalence: Sequence[float], raters: int, missing: float, sets: int
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     if not width > 0:
-        raise ValueError(f"the width of an interval is above 0, not {width}")
+        raise ValueError(f"the width of an interval must be above 0, not {width}")
     shares = np.asarray(prevalence, dtype=np.float64)
     if shares.ndim != 1 or len(shares) < 2 or not (shares >= 0).all():
         raise ValueError("prevalence is the share of each of two or more categories")
     if not math.isclose(float(shares.sum()), 1, abs_tol=1e-6) or shares.max() >= 1:
-        raise ValueError("the shares of the categories sum to 1, and none is 1 by itself")
+        raise ValueError("the shares of the categories must sum to 1, and none may be 1")
     if raters < 2:
-        raise ValueError(f"agreement takes two raters or more, not {raters}")
+        raise ValueError(f"agreement needs two or more raters, not {raters}")
     if not 0 <= missing < 1:
-        raise ValueError(f"the share of missing judgments lies from 0 to below 1, not at {missing}")
+        raise ValueError(f"the share of missing judgments must be from 0 to below 1, not {missing}")
     if sets < FEWEST_SETS:
         raise ValueError(f"{sets} data sets are too few; take {FEWEST_SETS} or more")
     return np.asarray(shares / shares.sum())
@@ -163,10 +162,10 @@ def _share_of_knowing(
     coefficient: Callable[..., Coefficient],
     options: dict[str, Any],
 ) -> float:
-    """How often a rater knows the truth, for the coefficient to be ``agreement``."""
-    # Where nobody knows, the coefficient has this value; where everybody does, it is 1; between
-    # them it is linear in the square of what is looked for. It is 0 unless chance is seen otherwise
-    # than by the margins.
+    """Return how often a rater must know the truth for the coefficient to be ``agreement``."""
+    # If no rater knows the truth, the coefficient has this value; if all do, it is 1. Between these
+    # it is linear in the square of the share. It is 0 except for coefficients that do not correct
+    # for chance by the margins.
     at_chance = 0.0
     if coefficient in (percent_agreement, gwet_ac):
         everything = np.stack(np.meshgrid(range(len(shares)), range(len(shares))), axis=-1)
@@ -176,8 +175,8 @@ def _share_of_knowing(
         at_chance = coefficient(table, **options).value or 0.0
     if not at_chance <= agreement < 1:
         raise ValueError(
-            f"the agreement to expect lies from {at_chance:.3g}, which is chance, to below 1; "
-            f"not at {agreement}"
+            f"the expected agreement must be from {at_chance:.3g}, which is chance, to below 1, "
+            f"not {agreement}"
         )
     return math.sqrt((agreement - at_chance) / (1 - at_chance))
 
@@ -210,7 +209,7 @@ def simulated(
     missing: float,
     rng: np.random.Generator,
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Ratings (N, R) of raters who know the truth with a probability, and draw it otherwise.
+    """Return ratings (N, R) of raters who know the truth with a probability, and else draw.
 
     Args:
         units: N.
@@ -218,7 +217,7 @@ def simulated(
         knowing: How often a rater knows the truth.
         raters: R.
         missing: Share of ratings that are nan.
-        rng: Where chance comes from.
+        rng: The random generator.
     """
     limits = np.cumsum(shares)[:-1]
     truth = np.searchsorted(limits, rng.random((units, 1)), side="right")

@@ -1,7 +1,7 @@
-"""Coefficients to whom all raters are alike: percent agreement, Fleiss' kappa, Gwet's AC1 and AC2.
+"""Coefficients that do not distinguish raters: percent agreement, Fleiss' kappa, Gwet's AC1, AC2.
 
-They see how many raters put a unit into each category. Source of the sums that they share: with
-r_ik of r_i raters of unit i in category k, and v_jk the weight of a disagreement,
+They use how many raters put a unit into each category. Their common sums: with r_ik of r_i raters
+of unit i in category k, and v_jk the weight of a disagreement,
 
     d_i = sum_jk v_jk r_ij r_ik / (r_i (r_i - 1))
 
@@ -38,7 +38,7 @@ def percent_agreement(
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Coefficient:
-    r"""The share of agreeing pairs of ratings in a unit, averaged over units; from 0 to 1.
+    r"""Return the share of agreeing pairs of ratings in a unit, averaged over units; from 0 to 1.
 
     With n_ik raters of unit i in category k and n_i raters in all,
 
@@ -50,13 +50,13 @@ def percent_agreement(
     Args:
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen".
-        clusters: What each unit belongs to, for an interval over clusters.
+        clusters: The cluster of each unit, for an interval over clusters.
         interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
     Raises:
-        ValueError: ``ratings`` or ``categories`` are not what they should be.
+        ValueError: invalid ``ratings`` or ``categories``.
 
     >>> percent_agreement([[0, 0], [1, 1], [1, 0], [1, 1]], categories=[0, 1]).value
     0.75
@@ -85,7 +85,7 @@ def fleiss_kappa(
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Coefficient:
-    r"""Fleiss' kappa for any number of raters, who need not be the same from unit to unit.
+    r"""Return Fleiss' kappa for any number of raters, who may differ from unit to unit.
 
     With p_a as in ``percent_agreement`` and p_k = 1/N sum_i n_ik / n_i the mean share of
     category k,
@@ -93,11 +93,11 @@ def fleiss_kappa(
         kappa = (p_a - p_e) / (1 - p_e),    p_e = sum_k p_k^2.
 
     Fleiss (1971), Psychological Bulletin 76, 378-382, defines it for the same number of raters on
-    every unit. Where the numbers differ, the same formula gives the generalisation of Gwet (2014),
-    Handbook of Inter-Rater Reliability, 4th edition, chapter 2, and the result is named so; but a
-    unit with a single rating enters neither p_a nor p_k, unless ``single_ratings`` keeps it in p_k
-    as Gwet does. With weights it is Gwet's weighted form, 1 - d / sum_jk v_jk p_j p_k with the mean
-    disagreement d.
+    every unit. If the numbers differ, the same formula gives the generalisation of Gwet (2014),
+    Handbook of Inter-Rater Reliability, 4th edition, chapter 2, and the result's name says so. But
+    a unit with a single rating counts neither in p_a nor in p_k, unless ``single_ratings`` includes
+    it in p_k as Gwet does. With weights it is Gwet's weighted form, 1 - d / sum_jk v_jk p_j p_k
+    with the mean disagreement d.
 
     Args:
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
@@ -105,13 +105,13 @@ def fleiss_kappa(
         weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
             disagreement, of any unit, 0 on the diagonal.
         single_ratings: Whether units with a single rating enter the shares of the categories.
-        clusters: What each unit belongs to, for an interval over clusters.
+        clusters: The cluster of each unit, for an interval over clusters.
         interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
     Raises:
-        ValueError: ``ratings``, ``categories`` or ``weights`` are not what they should be.
+        ValueError: invalid ``ratings``, ``categories`` or ``weights``.
 
     >>> wikipedia = [[0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0],
     ...     [2, 2, 8, 1, 1], [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0],
@@ -160,18 +160,18 @@ def gwet_ac(
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Coefficient:
-    r"""Gwet's AC1, or AC2 with weights, for any number of raters.
+    r"""Return Gwet's AC1, or AC2 with weights, for any number of raters.
 
     With w_jk = 1 - v_jk / max v the weights of agreement, K categories, p_k as for Fleiss' kappa
     and p_a the mean weighted agreement within a unit,
 
         AC = (p_a - p_e) / (1 - p_e),    p_e = sum_jk w_jk / (K (K - 1)) sum_k p_k (1 - p_k).
 
-    AC1, without weights, is that of Gwet (2008), British Journal of Mathematical and Statistical
-    Psychology 61, 29-48; AC2 and the form for missing ratings that of Gwet (2014), Handbook of
+    AC1, without weights, is from Gwet (2008), British Journal of Mathematical and Statistical
+    Psychology 61, 29-48; AC2 and the form for missing ratings are from Gwet (2014), Handbook of
     Inter-Rater Reliability, 4th edition, chapters 2 and 4, except that a unit with a single rating
-    enters p_k only if ``single_ratings`` says so. The number of categories of the scale enters the
-    value, so a category that nobody used makes a difference.
+    counts in p_k only with ``single_ratings``. The value depends on the number of categories of the
+    scale, so an unused category makes a difference.
 
     Args:
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
@@ -179,13 +179,13 @@ def gwet_ac(
         weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
             disagreement, of any unit, 0 on the diagonal.
         single_ratings: Whether units with a single rating enter the shares of the categories.
-        clusters: What each unit belongs to, for an interval over clusters.
+        clusters: The cluster of each unit, for an interval over clusters.
         interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
     Raises:
-        ValueError: ``ratings``, ``categories`` or ``weights`` are not what they should be.
+        ValueError: invalid ``ratings``, ``categories`` or ``weights``.
 
     >>> print(gwet_ac([[1, 1]] * 80 + [[1, 0]] * 10 + [[0, 1]] * 5 + [[0, 0]] * 5,
     ...     categories=[0, 1]))
@@ -216,7 +216,7 @@ def gwet_ac(
 
 
 def _pooled_chance(matrix: FloatArray) -> Callable[[Array], Array]:
-    """The disagreement of two who draw from the same shares (B, K), as shape (B,)."""
+    """Return a function from shares (B, K) to the disagreement (B,) of two draws from them."""
 
     def by_chance(shares: Array) -> Array:
         return np.asarray(((shares @ matrix) * shares).sum(axis=1))
@@ -231,16 +231,16 @@ def _statistic(
     *,
     single_ratings: bool = False,
 ) -> Statistic:
-    """1 - mean disagreement within units / what chance gives for the mean shares (B, K).
+    """Return 1 - mean disagreement within units / chance disagreement for the mean shares (B, K).
 
-    The sums: disagreements, units with two ratings or more, units that enter the shares, shares.
+    The sums: disagreements, units with two or more ratings, units that count in shares, shares.
     """
     fewest = 1 if single_ratings else 2
 
     def terms(rows: npt.NDArray[np.int64]) -> FloatArray:
         judges = rows.sum(axis=1)
         found = np.empty((len(rows), 3 + rows.shape[1]))
-        # A single rating disagrees with nothing, and its pairs are none.
+        # A single rating has no pairs and no disagreement; this avoids dividing by 0.
         pairs = np.maximum(judges * (judges - 1), 1)
         found[:, 0] = ((rows @ matrix) * rows).sum(axis=1) / pairs
         found[:, 1] = judges > 1
@@ -250,7 +250,7 @@ def _statistic(
 
     def value(sums: Array) -> Array:
         disagreement = quotient(sums[:, 0], sums[:, 1])
-        # A resample of clusters may be without any unit: no disagreement then, so no value.
+        # A resample of clusters may have no units: then it has no disagreement and no value.
         units = np.where(sums[:, 2:3].real > 0, sums[:, 2:3], 1)
         return corrected(disagreement, by_chance(sums[:, 3:] / units))
 
@@ -265,6 +265,6 @@ def _single_in_words(table: Ratings) -> str:
 
 
 def _numbers_of_raters(table: Ratings) -> tuple[int, int]:
-    """The smallest and the largest number of raters on a unit that at least two judged."""
+    """Return the smallest and largest number of raters on a unit that at least two judged."""
     judges = table.shared.rows.sum(axis=1)
     return (int(judges.min()), int(judges.max())) if len(judges) else (0, 0)

@@ -1,12 +1,12 @@
-"""A share that was counted in a sample, and how far off it may be: exact, whatever the size.
+"""A share counted in a sample, with an interval that is exact for any sample size.
 
 Source: Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case
 of the binomial, Biometrika 26, 404-413. With X binomial of n trials, the upper limit of x in n is
-the p at which P(X <= x) = a, the lower limit the p at which P(X >= x) = a; a is half of what the
-interval leaves out, and all of it for a bound on one side. Both are found by bisection on the sum
-of the binomial's terms, so that nothing is approximated: the interval holds the true share at least
-as often as it says. The sample is taken for small beside what it was drawn from; drawn without
-replacement from little, it knows more than this says.
+the p at which P(X <= x) = a, the lower limit the p at which P(X >= x) = a. For an interval, a is
+half of 1 - confidence; for a one-sided bound it is all of it. Both are found by bisection on the
+sum of the binomial's terms, without approximation: the interval contains the true share at least as
+often as its confidence. The sample is assumed to be small compared with its population; a sample
+drawn without replacement from a small population is more precise than this interval.
 """
 
 from __future__ import annotations
@@ -20,23 +20,22 @@ from .coefficient import Interval
 CONFIDENCE = 0.95
 # Halvings until the limits of the bisection are neighbours among floating-point numbers near 1.
 _HALVINGS = 60
-# Beyond this nobody checks, and the search for how many more ends.
+# The search for how many more to check ends here: nobody checks more.
 MOST = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion:
-    """How many of those looked at were so, with everything that says how sure that is.
+    """How many of the inspected items were hits, with an exact interval and an upper bound.
 
     Attributes:
-        count: How many were so.
-        of: How many were looked at.
-        share: ``count / of``; None where nothing was looked at.
-        note: The reason why there is no share, beginning with "undefined:"; or "".
-        interval: Exact interval, with as much left out on either side; None without a share.
-        at_most: Exact upper bound with all that is left out on one side: "0 in 150: at most 2.0 %".
-            None without a share.
-        confidence: Of the interval and of the bound, each by itself.
+        count: How many were hits.
+        of: How many were inspected.
+        share: ``count / of``; None if nothing was inspected.
+        note: The reason why there is no share, which begins with "undefined:"; or "".
+        interval: Exact two-sided interval with equal tails; None without a share.
+        at_most: Exact one-sided upper bound: "0 in 150: at most 2.0 %". None without a share.
+        confidence: Of the interval and of the bound, separately.
     """
 
     count: int
@@ -49,9 +48,9 @@ class Proportion:
 
 
 def proportion(count: int, of: int, *, confidence: float = CONFIDENCE) -> Proportion:
-    """The share of `count` in `of` with its exact interval and its exact upper bound.
+    """Return the share of `count` in `of` with its exact interval and its exact upper bound.
 
-    Raises ValueError: a count below 0 or above `of`, a confidence not between 0 and 1.
+    Raise ValueError for a count below 0 or above `of`, or a confidence not between 0 and 1.
 
     >>> round(proportion(0, 150).at_most, 4)
     0.0198
@@ -79,9 +78,9 @@ def proportion(count: int, of: int, *, confidence: float = CONFIDENCE) -> Propor
 
 
 def exact_interval(count: int, of: int, *, confidence: float = CONFIDENCE) -> Interval:
-    """The Clopper-Pearson interval of a share; of nothing looked at, everything from 0 to 1.
+    """Return the Clopper-Pearson interval of a share; from 0 to 1 if nothing was inspected.
 
-    Raises ValueError as `proportion`.
+    Raise ValueError like `proportion`.
 
     >>> low, high = exact_interval(0, 150)
     >>> low, round(high, 5)
@@ -93,27 +92,27 @@ def exact_interval(count: int, of: int, *, confidence: float = CONFIDENCE) -> In
 
 
 def upper_bound(count: int, of: int, *, confidence: float = CONFIDENCE) -> float:
-    """The largest share that would still give so few so often: exact, on one side.
+    """Return the exact one-sided upper bound of a share.
 
-    Raises ValueError as `proportion`.
+    Raise ValueError like `proportion`.
     """
     _check(count, of, confidence)
     return _upper(count, of, 1 - confidence)
 
 
 def more_needed(count: int, of: int, *, bound: float, confidence: float = CONFIDENCE) -> int | None:
-    """How many more have to be looked at, none of them so, for `upper_bound` to be `bound` or less.
+    """Return how many more must be inspected without a hit for `upper_bound` to reach `bound`.
 
-    0 where it is so already; None where it would take more than MOST.
+    0 if it is `bound` or less already; None if more than MOST would be needed.
 
-    Raises ValueError as `proportion`, and for a bound that is not between 0 and 1.
+    Raise ValueError like `proportion`, and for a bound that is not between 0 and 1.
 
     >>> more_needed(0, 0, bound=0.02), more_needed(0, 150, bound=0.02)
     (149, 0)
     """
     _check(count, of, confidence)
     if not 0 < bound < 1:
-        raise ValueError(f"a bound lies between 0 and 1, not at {bound}")
+        raise ValueError(f"a bound must be between 0 and 1, not {bound}")
     tail = 1 - confidence
 
     def enough(n: int) -> bool:
@@ -134,13 +133,13 @@ def more_needed(count: int, of: int, *, bound: float, confidence: float = CONFID
 
 def _check(count: int, of: int, confidence: float) -> None:
     if not 0 <= count <= of:
-        raise ValueError(f"{count} in {of} is no share")
+        raise ValueError(f"{count} in {of} is not a share")
     if not 0 < confidence < 1:
-        raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
+        raise ValueError(f"a confidence must be between 0 and 1, not {confidence}")
 
 
 def _upper(count: int, of: int, tail: float) -> float:
-    """The p at which P(X <= count) = tail: it falls as p grows."""
+    """Return the p at which P(X <= count) = tail; the probability falls as p grows."""
     if count == of:
         return 1.0
     low, high = 0.0, 1.0
@@ -155,12 +154,12 @@ def _upper(count: int, of: int, tail: float) -> float:
 
 
 def _at_most(count: int, of: int, p: float) -> float:
-    """P(X <= count) for X binomial of `of` trials at p."""
+    """Return P(X <= count) for X binomial of `of` trials at p."""
     return _sum(_log_ways(count, of), of, p)
 
 
 def _log_ways(count: int, of: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The logarithms of the binomial coefficients of `of` over 0 ... count."""
+    """Return the logarithms of the binomial coefficients of `of` over 0 ... count."""
     steps = np.arange(1, count + 1, dtype=float)
     return np.concatenate([[0.0], np.cumsum(np.log((of - steps + 1) / steps))])
 

@@ -1,8 +1,8 @@
 """Counts over pairs of raters: how many units both judged, and in which categories.
 
-All take digits of shape (N, R), one row per unit: 0 where the rater did not judge it, else the
+All take digits of shape (N, R), one row per unit: 0 if the rater did not judge it, else the
 position on the scale, counted from 1. ``times``, of shape (N,), is how many units each row stands
-for; None for one each. ``base`` is one more than there are categories.
+for; None for one each. ``base`` is the number of categories plus one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from .counting import BLOCK, FEW_CODES, Digits, Integers, codes_of
 
 
 def table_of_two(digits: Digits, times: Integers | None, base: int) -> Integers | None:
-    """Shape (K + 1, K + 1): the table of two raters, first row and column for no judgment.
+    """Return the table of two raters (K + 1, K + 1); first row and column: no judgment.
 
-    None where there are not two raters, or too many categories for a table of all codes.
+    None if there are not two raters, or too many categories for a table of all codes.
     """
     if digits.shape[1] != 2 or base * base > FEW_CODES:
         return None
@@ -26,7 +26,7 @@ def table_of_two(digits: Digits, times: Integers | None, base: int) -> Integers 
 
 
 def presence_of_two(cells: Integers) -> tuple[Integers, Integers]:
-    """As ``presence``, from a ``table_of_two``."""
+    """Return the same as ``presence``, from a ``table_of_two``."""
     first, second = int(cells[1:].sum()), int(cells[:, 1:].sum())
     both, everything = int(cells[1:, 1:].sum()), int(cells.sum())
     return (
@@ -36,9 +36,10 @@ def presence_of_two(cells: Integers) -> tuple[Integers, Integers]:
 
 
 def presence(digits: Digits, times: Integers | None) -> tuple[Integers, Integers]:
-    """How many units each two raters both judged, (R, R), and how many 0, 1, 2 ... raters judged.
+    """Return how many units two raters both judged (R, R), and how many units k raters judged.
 
-    The diagonal holds the units of each rater; the second has at least three numbers.
+    The diagonal of the first has the units of each rater; the second, for k = 0, 1, 2 ..., has at
+    least three numbers.
     """
     raters = digits.shape[1]
     in_common = np.zeros((raters, raters))
@@ -58,7 +59,7 @@ def presence(digits: Digits, times: Integers | None) -> tuple[Integers, Integers
 def tables_of_pairs(
     digits: Digits, times: Integers | None, base: int, pairs: Sequence[tuple[int, int]]
 ) -> Integers:
-    """Shape (S, K, K): per pair of raters, how many units they put into which two categories."""
+    """Return per pair of raters how many units they put into which two categories (S, K, K)."""
     columns = np.ascontiguousarray(digits.T, dtype=np.intp if len(digits) < 2e5 else None)
     found = np.empty((len(pairs), base, base), dtype=np.int64)
     for at, (first, second) in enumerate(pairs):

@@ -1,4 +1,4 @@
-"""What is given beside the values of a table: times, clusters and names of its rows and columns."""
+"""Arguments that describe rows and columns of a table: times, clusters and names."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-# What each unit belongs to, such as its query: one label per row.
+# The cluster of each unit, such as its query: one label per row.
 Clusters: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
 
 
 def times_of_rows(times: npt.ArrayLike | None, rows: int) -> npt.NDArray[np.int64] | None:
-    """How many units each row stands for, checked; None for one each."""
+    """Return how many units each row stands for, checked; None for one each."""
     if times is None:
         return None
     found = np.asarray(times)
     if found.shape != (rows,):
         raise ValueError(
-            f"times are one number per row, {rows}; these have the shape {found.shape}"
+            f"times are one number per row: their shape must be ({rows},), not {found.shape}"
         )
     return whole_numbers(found, "times", "times are numbers of units")
 
 
 def whole_numbers(numbers: npt.NDArray[Any], what: str, kind: str) -> npt.NDArray[np.int64]:
-    """Numbers as whole numbers of 0 or more; ValueError, with words for them, if they are none."""
+    """Return numbers as whole numbers of 0 or more; raise ValueError if they are not."""
     if numbers.size and numbers.dtype.kind not in "iuf":
-        raise ValueError(f"{kind}, and nothing else")
+        raise ValueError(f"{kind}; give only numbers")
     if numbers.size and (numbers < 0).any():
         raise ValueError(f"{what} cannot be negative: {numbers.min():g}")
     if not np.isfinite(numbers.astype(np.float64)).all() or (numbers != np.floor(numbers)).any():
@@ -38,11 +38,11 @@ def whole_numbers(numbers: npt.NDArray[Any], what: str, kind: str) -> npt.NDArra
 def clusters_of_rows(
     clusters: Clusters | None, rows: int
 ) -> tuple[npt.NDArray[np.int64] | None, tuple[Hashable, ...]]:
-    """Which cluster each row belongs to, as a number, and what the clusters are called."""
+    """Return the number of each row's cluster, and the names of the clusters."""
     if clusters is None:
         return None, ()
     if len(clusters) != rows:
-        raise ValueError(f"clusters are one label per row, {rows}; these are {len(clusters)}")
+        raise ValueError(f"clusters are one label per row: {rows} labels, not {len(clusters)}")
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iuUS":
         known, found = np.unique(clusters, return_inverse=True)
         return found.astype(np.int64), tuple(known.tolist())
@@ -50,7 +50,7 @@ def clusters_of_rows(
     found = np.empty(rows, dtype=np.int64)
     for at, label in enumerate(clusters):
         if label is None or label != label:
-            raise ValueError("a unit without a cluster; clusters are one label per unit")
+            raise ValueError("a unit has no cluster; give one label per unit")
         found[at] = numbers.setdefault(label, len(numbers))
     return found, tuple(numbers)
 
@@ -58,7 +58,7 @@ def clusters_of_rows(
 def clusters_of_units(
     units: Iterable[Hashable], clusters: Mapping[Any, Hashable] | None
 ) -> tuple[npt.NDArray[np.int64] | None, tuple[Hashable, ...]]:
-    """As ``clusters_of_rows``, where clusters are given by unit."""
+    """Return the same as ``clusters_of_rows`` from the clusters of units."""
     if clusters is None:
         return None, ()
     listed = list(units)
@@ -71,9 +71,9 @@ def clusters_of_units(
 def distinct_names(
     names: Sequence[Hashable] | None, count: int, what: str
 ) -> tuple[Hashable, ...] | None:
-    """Names as a tuple; ValueError if they are not ``count`` distinct ones."""
+    """Return names as a tuple; raise ValueError if they are not ``count`` distinct names."""
     if names is None:
         return None
     if len(names) != count or len(set(names)) != count:
-        raise ValueError(f"{what}, {count}, and no name twice")
+        raise ValueError(f"{what}: {count} different names")
     return tuple(names)

@@ -1,4 +1,4 @@
-"""Scales, and the values of a table as positions on one."""
+"""Scales, and conversion of a table's values to positions on a scale."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-# Rows of units, one value per rater. Beside what numpy calls an array, lists with None or words.
+# Rows of units, one value per rater: anything numpy accepts as an array, or lists with None or
+# words.
 Matrix: TypeAlias = npt.ArrayLike | Sequence[Sequence[Hashable]]
 Categories: TypeAlias = Sequence[Hashable] | npt.NDArray[Any] | Literal["seen"]
 
-# Rows encoded at a time, so that what is compared stays in the processor's cache.
+# How many rows are encoded at a time, so that the data fit in the processor's cache.
 _BLOCK = 16_384
-# From here on one search per value is quicker than one comparison per category.
+# From this number on, one search per value is faster than one comparison per category.
 _MANY_CATEGORIES = 48
-# Steps from the lowest to the highest of a scale of whole numbers that still fit into a byte.
+# Maximum range of a scale of whole numbers whose positions fit into a byte.
 _WIDEST = 250
 
 
 def resolved(categories: Categories, table: npt.NDArray[Any]) -> tuple[tuple[Hashable, ...], bool]:
-    """The scale for a table, and whether its order means anything."""
+    """Return the scale for a table, and whether its order has a meaning."""
     if isinstance(categories, str):
         check_seen(categories)
         return _distinct(table)
@@ -36,7 +37,7 @@ def check_seen(word: str) -> None:
 
 
 def as_scale(categories: Sequence[Hashable] | npt.NDArray[Any]) -> tuple[Hashable, ...]:
-    """The scale as plain Python values; ValueError if it is none."""
+    """Return the scale as plain Python values; raise ValueError if it is invalid."""
     if isinstance(categories, range) and categories:
         return tuple(categories)
     if isinstance(categories, Set | Mapping):
@@ -49,7 +50,7 @@ def as_scale(categories: Sequence[Hashable] | npt.NDArray[Any]) -> tuple[Hashabl
     except TypeError:
         raise ValueError("a scale is a flat list of numbers or words") from None
     if twice:
-        raise ValueError(f"a category stands twice on the scale {_as_text(scale)}")
+        raise ValueError(f"a category occurs twice on the scale {_as_text(scale)}")
     _check_categories(scale)
     return scale
 
@@ -74,15 +75,15 @@ def _numeric(scale: Iterable[Hashable]) -> bool:
 
 
 def as_table(values: Matrix, what: str, shape: str) -> npt.NDArray[Any]:
-    """An array of two dimensions; what a mask hides is None in it. ValueError if it is no table."""
+    """Return an array of two dimensions, with None for masked values; else raise ValueError."""
     if isinstance(values, np.ma.MaskedArray):
-        # asarray() would show what the mask hides.
+        # asarray() would ignore the mask.
         hidden = np.ma.getmaskarray(values)
         values = np.asarray(values.data, dtype=object)
         values[hidden] = None
     table = np.asarray(values)
     if table.dtype.kind in "US" and not isinstance(values, np.ndarray):
-        # numpy makes the word "nan" of a nan among words.
+        # numpy converts a nan among words to the word "nan".
         table = np.asarray(values, dtype=object)
     if table.ndim != 2:
         raise ValueError(f"{what} must have two dimensions, {shape}; this has {table.ndim}")
@@ -90,7 +91,7 @@ def as_table(values: Matrix, what: str, shape: str) -> npt.NDArray[Any]:
 
 
 def as_column(values: Sequence[Hashable]) -> npt.NDArray[Any]:
-    """A table of one column; numbers as numbers, anything else as it is."""
+    """Return a table of one column: numeric if all values are numbers, else of objects."""
     if values and all(type(value) in (int, float, bool) for value in values):
         return np.array(values)[:, np.newaxis]
     column = np.empty((len(values), 1), dtype=object)
@@ -99,7 +100,7 @@ def as_column(values: Sequence[Hashable]) -> npt.NDArray[Any]:
 
 
 def _distinct(table: npt.NDArray[Any]) -> tuple[tuple[Hashable, ...], bool]:
-    """The values that occur in a table, and whether their order means anything."""
+    """Return the values that occur in a table, and whether their order has a meaning."""
     if table.dtype.kind in "iufb":
         values = set(np.unique(table[~np.isnan(table)]).tolist())
     else:
@@ -115,9 +116,9 @@ def _distinct(table: npt.NDArray[Any]) -> tuple[tuple[Hashable, ...], bool]:
 def digits_of(
     table: npt.NDArray[Any], scale: tuple[Hashable, ...]
 ) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """Shape (N, R) like the table: 0 for missing, else the position on the scale from 1.
+    """Return the table as digits (N, R): 0 for missing, else the position on the scale from 1.
 
-    Raises ValueError for a value that is not on the scale.
+    Raise ValueError for a value that is not on the scale.
     """
     if not scale or table.dtype.kind not in "iufb" or not _numeric(scale):
         return _digits_of_labels(table, scale)
@@ -154,7 +155,7 @@ def _digits_of_labels(
 def _digits_of_whole_numbers(
     table: npt.NDArray[Any], scale: list[Any], low: int, high: int
 ) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """Digits by arithmetic: a value is so many steps above the lowest of the scale."""
+    """Return digits computed as the distance of values from the lowest of the scale."""
     digits = np.empty(table.shape, dtype=np.uint8)
     plain = scale == list(range(low, high + 1))
     position = np.zeros(256, dtype=np.uint8)
@@ -178,7 +179,7 @@ def _steps(
 ) -> int | None:
     """Write 1 for ``low``, 2 for one above ... and 0 for nan; return how many were nan.
 
-    None, with no promise about ``encoded``, where a value is not a whole number in the range.
+    Return None, with undefined ``encoded``, if a value is not a whole number in the range.
     """
     if block.dtype.kind != "f":
         if block.size and (block.min() < low or block.max() > high):
@@ -186,7 +187,7 @@ def _steps(
         np.copyto(encoded, block, casting="unsafe")
         encoded -= np.uint8((low - 1) % 256)
         return 0
-    # fmax() turns nan, and whatever lies below the scale, into 0: both must be as many.
+    # fmax() turns nan, and any value below the scale, into 0. So there must be as many 0 as nan.
     steps = np.fmax(block - (low - 1), 0)
     if block.size and not steps.max() <= high - low + 1:
         return None

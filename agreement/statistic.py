@@ -1,7 +1,7 @@
-"""A coefficient as a function of sums over units, which is what every one of them is.
+"""Coefficients as functions of sums over units, a form that all of them have.
 
-That one form gives the value, every resample and the linearised variance: a resample has other
-sums, and the influence of a unit is the derivative of the function in the direction of its terms.
+This form gives the value, every resample and the linearised variance: a resample has other sums,
+and the influence of a unit is the derivative of the function in the direction of its terms.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .counting import Patterns
 
 FloatArray = npt.NDArray[np.float64]
 
-# Step of the derivative. It is taken along the imaginary axis, where nothing is subtracted and the
-# step can be so small that the derivative is exact.
+# Step of the derivative. It is taken along the imaginary axis: without a subtraction, the step can
+# be so small that the derivative is exact.
 _STEP = 1e-30
 
 
@@ -27,16 +27,16 @@ class Statistic:
     """A coefficient as a function of D sums over units.
 
     Attributes:
-        patterns: Gives the distinct units and how often each occurs. They are counted when asked
-            for, which the value alone may not need.
-        terms: From rows of patterns (P, C) to what such a unit adds to the sums, shape (P, D).
-        value: From sums (B, D), of B resamples, to the coefficient, shape (B,); nan where it is
-            undefined. Takes complex sums too.
-        sums: The sums over all units, shape (D,), where they are known without the patterns.
-        lost: Degrees of freedom that the variance is corrected for: 1 for sum / (N - 1), 0 for
-            sum / N, as the source of the variance has it.
-        of_counts: Whether rows are those of ``Ratings.counted`` and not of ``Ratings.judged``.
-        fewest: How many ratings a unit needs to enter any of the sums.
+        patterns: Returns the distinct units and how often each occurs. They are counted only when
+            called, because the value alone may not need them.
+        terms: From rows of patterns (P, C) to their terms in the sums, shape (P, D).
+        value: From sums (B, D), of B resamples, to the coefficient, shape (B,); nan if it is
+            undefined. Accepts complex sums too.
+        sums: The sums over all units, shape (D,), if they are known without the patterns.
+        lost: Degrees of freedom for which the variance is corrected: 1 for sum / (N - 1), 0 for
+            sum / N, as in the source of the variance.
+        of_counts: Whether rows are those of ``Ratings.counted``, not of ``Ratings.judged``.
+        fewest: How many ratings a unit needs to count in any of the sums.
     """
 
     patterns: Callable[[], Patterns]
@@ -48,30 +48,30 @@ class Statistic:
     fewest: int = 2
 
     def totals(self) -> FloatArray:
-        """The sums over all units, shape (D,)."""
+        """Return the sums over all units, shape (D,)."""
         if self.sums is not None:
             return self.sums
         patterns = self.patterns()
         return np.asarray(patterns.times @ self.terms(patterns.rows))
 
     def of_all(self) -> float:
-        """The coefficient of the data themselves; nan where undefined."""
+        """Return the coefficient of the data; nan if undefined."""
         return float(self.value(self.totals()[np.newaxis])[0])
 
     def gradient(self, sums: FloatArray) -> FloatArray:
-        """The derivative of the coefficient by each of its sums, shape (D,)."""
+        """Return the derivative of the coefficient by each of its sums, shape (D,)."""
         moved = np.tile(sums.astype(np.complex128), (len(sums), 1))
         moved[np.diag_indices(len(sums))] += 1j * _STEP
         return np.asarray(self.value(moved).imag / _STEP)
 
 
 def corrected(disagreement: npt.NDArray[Any], by_chance: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """1 - observed / expected disagreement, the form of every coefficient; nan for 1 - x / 0."""
+    """Return 1 - observed / expected disagreement, the form of all coefficients; nan for x / 0."""
     return np.asarray(1 - quotient(disagreement, by_chance))
 
 
 def quotient(above: npt.NDArray[Any], below: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """above / below, and nan (without a warning) where below is 0."""
+    """Return above / below, with nan (and no warning) where below is 0."""
     defined = below.real > 0
     if defined.all():
         return np.asarray(above / below)

@@ -1,19 +1,19 @@
-"""A share of a whole that was looked at in strata, some of them more closely than others.
+"""A share of a population that was sampled in strata, with a different rate in each.
 
-Source of the estimate: Cochran (1977), Sampling Techniques, 3rd edition, chapter 5: with N_h things
-in stratum h, of which n_h were looked at and x_h were so, the share of all N is the sum of
-(N_h / N) (x_h / n_h). His interval is the normal one, of length 0 where nothing was found in any
-stratum, which is what checks of good labels come to.
+Source of the estimate: Cochran (1977), Sampling Techniques, 3rd edition, chapter 5: with N_h items
+in stratum h, of which n_h were inspected and x_h were hits, the share of all N is the sum of
+(N_h / N) (x_h / n_h). His interval is the normal one, whose length is 0 if there are no hits in any
+stratum, which is usual in checks of good labels.
 
 So the interval is that of Fay and Feuer (1997), Confidence intervals for directly standardized
 rates: a method based on the gamma distribution, Statistics in Medicine 16, 791-801, for a weighted
-sum of counts however few. With the weights w_h = N_h / (N n_h), the estimate y = sum w_h x_h, its
-variance v = sum w_h^2 x_h and w the largest weight, the limits are quantiles of the gamma
-distributions with mean and variance (y, v) below and (y + w, v + w^2) above. The upper limit takes
-the next one to be found for one of the stratum that counts most, so with nothing found it is w
-times 3.0 at 95 % on one side: the rule of three for that stratum. It takes counts for Poisson,
-which vary more than a sample's do, and the sample for small beside what it was drawn from: it is on
-the safe side in both. docs/checks.md says how often it holds.
+sum of counts, even small ones. With the weights w_h = N_h / (N n_h), the estimate y = sum w_h x_h,
+its variance v = sum w_h^2 x_h and w the largest weight, the limits are quantiles of the gamma
+distributions with mean and variance (y, v) below and (y + w, v + w^2) above. The upper limit
+assumes that the next hit would be in the stratum with the largest weight. So without hits, it is w
+times 3.0 at one-sided 95 %: the rule of three for that stratum. Counts are treated as Poisson,
+although counts in a sample vary less, and the sample as small compared with its population: both
+err on the safe side. docs/checks.md has the coverage of the interval.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SMALL = 1e-15
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """How many of those looked at in a stratum were so, and how many things it has."""
+    """How many items of a stratum were hits (`count`) of those inspected (`of`), and its size."""
 
     count: int
     of: int
@@ -41,14 +41,14 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratified:
-    """A share of all that the strata have, weighted by their sizes.
+    """A share of all items in the strata, weighted by the sizes of strata.
 
     Attributes:
-        share: The estimate; None where it cannot be made.
-        note: The reason why not, beginning with "undefined:"; or "".
-        interval: With as much left out on either side; None without a share.
-        at_most: The upper bound with all that is left out on one side; None without a share.
-        confidence: Of the interval and of the bound, each by itself, or more.
+        share: The estimate; None if it is undefined.
+        note: The reason why there is none, which begins with "undefined:"; or "".
+        interval: Two-sided interval with equal tails; None without a share.
+        at_most: One-sided upper bound; None without a share.
+        confidence: At least that of the interval and of the bound, separately.
     """
 
     share: float | None
@@ -59,20 +59,20 @@ class Stratified:
 
 
 def stratified(strata: Sequence[Stratum], *, confidence: float = CONFIDENCE) -> Stratified:
-    """The share of all things in strata, each weighted by its size; empty ones have no say.
+    """Return the share of all items in strata, weighted by size; empty strata do not count.
 
-    Raises ValueError: a count below 0 or above how many were looked at, more looked at than there
-    are, a confidence not between 0 and 1.
+    Raise ValueError for a count below 0 or above the number inspected, a number inspected above the
+    size, or a confidence not between 0 and 1.
 
     >>> found = stratified([Stratum(0, 50, 900), Stratum(5, 50, 100)])
     >>> round(found.share, 4), round(found.interval.high, 4)
     (0.01, 0.0743)
     """
     if not 0 < confidence < 1:
-        raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
+        raise ValueError(f"a confidence must be between 0 and 1, not {confidence}")
     for one in strata:
         if not 0 <= one.count <= one.of <= one.size:
-            raise ValueError(f"{one.count} in {one.of} of {one.size} is no share of a stratum")
+            raise ValueError(f"{one.count} in {one.of} of {one.size} is not a share of a stratum")
     filled = [one for one in strata if one.size]
     unseen = sum(1 for one in filled if not one.of)
     if not filled or unseen:
@@ -102,7 +102,7 @@ def stratified(strata: Sequence[Stratum], *, confidence: float = CONFIDENCE) -> 
 
 
 def _quantile(p: float, mean: float, variance: float) -> float:
-    """Below which a gamma distribution of this mean and variance lies with probability p."""
+    """Return the p quantile of the gamma distribution with this mean and variance."""
     shape, scale = mean**2 / variance, variance / mean
     low, high = 0.0, shape + 1
     while _gamma(shape, high) < p:
@@ -117,8 +117,9 @@ def _quantile(p: float, mean: float, variance: float) -> float:
 
 
 def _gamma(shape: float, x: float) -> float:
-    """The distribution function of the gamma distribution with scale 1: the series below its mean,
-    the continued fraction (by Lentz's method) above.
+    """Return the distribution function of the gamma distribution with scale 1.
+
+    It uses the series below the mean, the continued fraction (by Lentz's method) above.
     """
     if x <= 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""Quantiles of Student's t, without a library for it."""
+"""Quantiles of Student's t, without a statistics library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-# From here on the normal quantile differs in the sixth digit.
+# From this number of degrees on, the normal quantile differs only in the sixth digit.
 _AS_GOOD_AS_NORMAL = 1_000_000
 _STEPS = 2_000
 _HALVINGS = 60
@@ -16,10 +16,10 @@ _HALVINGS = 60
 
 @lru_cache(maxsize=4_096)
 def quantile(share: float, degrees: int) -> float:
-    """The t that a variable of so many degrees of freedom stays below with probability ``share``.
+    """Return the ``share`` quantile of Student's t with ``degrees`` degrees of freedom.
 
-    By bisection on the integral of the density (Simpson's rule after t = sqrt(degrees) tan u, which
-    makes it a power of the cosine on a short interval).
+    It is found by bisection on the integral of the density (Simpson's rule after t = sqrt(degrees)
+    tan u, which makes it a power of the cosine on a short interval).
 
     Args:
         share: Between 0.5 and 1.

@@ -1,4 +1,4 @@
-"""What stands beside a coefficient: all pairs, single categories, prevalence and bias."""
+"""Supplements to a coefficient: all pairs, single categories, prevalence and bias."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Array = npt.NDArray[Any]
 
 
 class Pair(NamedTuple):
-    """Two raters, and how far they agree on the units that both judged.
+    """Two raters, and their agreement on the units that both judged.
 
     Attributes:
-        first: Column of the one rater.
-        second: Column of the other.
-        names: What the two are called; their columns where that is not known.
+        first: Column of the first rater.
+        second: Column of the second rater.
+        names: Their names; their columns if the names are not known.
         units: How many units both judged.
-        agreement: The coefficient of the two; without value where they share nothing.
+        agreement: The coefficient of the two; without a value if they share no unit.
     """
 
     first: int
@@ -39,12 +39,12 @@ class Pair(NamedTuple):
 
 
 class OfCategory(NamedTuple):
-    """How far raters agree on a single category.
+    """Agreement on a single category.
 
     Attributes:
-        category: Which.
-        specific: Its specific agreement: of two raters of a unit, one of whom chose it, how often
-            the other did too.
+        category: The category.
+        specific: Its specific agreement: if one of two raters of a unit chose it, how often the
+            other did too.
         kappa: Fleiss' kappa of this category against all others.
     """
 
@@ -61,17 +61,17 @@ def by_pair(
     clusters: Clusters | None = None,
     **options: Any,
 ) -> tuple[Pair, ...]:
-    """The table of all pairs of raters, those without a unit in common among them.
+    """Return the agreement of all pairs of raters, including those without a unit in common.
 
     Args:
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``, but not of counts.
-        categories: The scale in its order, or "seen" (by anyone, not pair by pair).
-        coefficient: Which coefficient; Cohen's kappa unless another is named.
-        clusters: What each unit belongs to, for intervals over clusters.
-        **options: What else the coefficient takes, such as weights, interval and seed.
+        categories: The scale in its order, or "seen" (by any rater, not per pair).
+        coefficient: The coefficient; by default Cohen's kappa.
+        clusters: The cluster of each unit, for intervals over clusters.
+        **options: Other arguments of the coefficient, such as weights, interval and seed.
 
     Raises:
-        ValueError: as the coefficient does.
+        ValueError: as raised by the coefficient.
 
     >>> found = by_pair([[0, 0, None], [1, 1, 1]], categories=[0, 1])
     >>> [(pair.first, pair.second, pair.units) for pair in found]
@@ -103,7 +103,7 @@ def by_category(
     seed: int = 0,
     resamples: int = 10_000,
 ) -> tuple[OfCategory, ...]:
-    r"""Agreement on every single category of the scale.
+    r"""Return the agreement on each category of the scale.
 
     With n_ik of n_i raters of unit i in category k,
 
@@ -111,19 +111,19 @@ def by_category(
 
     which for two raters and two categories is the positive and the negative agreement of Cicchetti
     and Feinstein (1990), Journal of Clinical Epidemiology 43, 551-558, and for equal numbers of
-    raters the conditional probability of Fleiss (1971), Psychological Bulletin 76, 378-382; his,
-    too, is the kappa of a category, that of Fleiss on the scale of this category and the rest.
+    raters the conditional probability of Fleiss (1971), Psychological Bulletin 76, 378-382. The
+    kappa of a category, also from Fleiss, is his kappa on the scale of this category and the rest.
 
     Args:
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen".
-        clusters: What each unit belongs to, for intervals over clusters.
+        clusters: The cluster of each unit, for intervals over clusters.
         interval: "auto", "bootstrap", "bca" or "analytic" for 95 % intervals.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
     Raises:
-        ValueError: ``ratings`` or ``categories`` are not what they should be.
+        ValueError: invalid ``ratings`` or ``categories``.
 
     >>> yes_no = [[1, 1]] * 80 + [[1, 0]] * 10 + [[0, 1]] * 5 + [[0, 0]] * 5
     >>> [round(one.specific.value, 3) for one in by_category(yes_no, categories=[0, 1])]
@@ -168,24 +168,24 @@ def prevalence_index(
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Coefficient:
-    r"""How unequally often two raters agree on a category and on its absence, from -1 to 1.
+    r"""Return how much more often two raters agree on a category than on its absence, -1 to 1.
 
     With a of N units on which both chose the category and d on which neither did, (a - d) / N:
-    Byrt, Bishop and Carlin (1993), Journal of Clinical Epidemiology 46, 423-429. Far from 0, kappa
-    is low in spite of much agreement.
+    Byrt, Bishop and Carlin (1993), Journal of Clinical Epidemiology 46, 423-429. If it is far from
+    0, kappa is low despite much agreement.
 
     Args:
         ratings: Matrix of units x two raters, nan for missing; or ``Ratings``, but not of counts.
         categories: The scale in its order, or "seen".
-        of: Which category; needed where the scale has more than two. Of two, the last.
-        clusters: What each unit belongs to, for an interval over clusters.
+        of: The category; required if the scale has more than two. By default the last of two.
+        clusters: The cluster of each unit, for an interval over clusters.
         interval: "auto", "bootstrap" or "bca" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
     Raises:
-        ValueError: ``ratings`` or ``categories`` are not what they should be, there are more than
-            two raters, or ``of`` is missing or not on the scale.
+        ValueError: invalid ``ratings`` or ``categories``, more or fewer than two raters, or an
+            ``of`` that is missing or not on the scale.
 
     >>> prevalence_index([[1, 1]] * 80 + [[1, 0]] * 10 + [[0, 1]] * 5 + [[0, 0]] * 5,
     ...     categories=[0, 1]).value
@@ -212,13 +212,13 @@ def bias_index(
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Coefficient:
-    r"""How much more often the first of two raters chose a category than the second, from -1 to 1.
+    r"""Return how much more often the first of two raters chose a category, from -1 to 1.
 
     With b of N units on which only the first chose it and c on which only the second did,
-    (b - c) / N: Byrt, Bishop and Carlin (1993). Far from 0, kappa is higher than the same agreement
-    gives without bias.
+    (b - c) / N: Byrt, Bishop and Carlin (1993). If it is far from 0, kappa is higher than for the
+    same agreement without bias.
 
-    Args and errors as ``prevalence_index``.
+    Arguments and errors are those of ``prevalence_index``.
 
     >>> bias_index([[1, 1]] * 80 + [[1, 0]] * 10 + [[0, 1]] * 5 + [[0, 0]] * 5,
     ...     categories=[0, 1]).value
@@ -244,7 +244,7 @@ def _index(
     resamples: int,
 ) -> Coefficient:
     if interval == "analytic":
-        raise ValueError('an index has an interval by "bootstrap" or "bca" only')
+        raise ValueError('the interval of an index must be "bootstrap" or "bca"')
     return estimate(
         table,
         Statistic(
@@ -265,13 +265,15 @@ def _two_raters_and(
     of: Hashable,
     clusters: Clusters | None,
 ) -> tuple[Ratings, int]:
-    """The ratings, and the position of the category that is asked for."""
+    """Return the ratings, and the position of the requested category."""
     table = as_ratings(ratings, categories, clusters)
     if table.known.shape[1] != 2:
-        raise ValueError(f"prevalence and bias are of two raters; these are {table.known.shape[1]}")
+        raise ValueError(
+            f"prevalence and bias are defined for two raters, not {table.known.shape[1]}"
+        )
     if of is None:
         if len(table.categories) > 2:
-            raise ValueError("of is missing: say which category, as the scale has more than two")
+            raise ValueError("of is missing: name a category, because the scale has more than two")
         return table, len(table.categories) - 1
     if of not in table.categories:
         raise ValueError(f"the category {of!r} is not on the scale")

@@ -1,8 +1,8 @@
-"""Ratings in any of three shapes, brought into one form that counts instead of listing.
+"""Ratings in any of three shapes, converted to one form that counts patterns of values.
 
 Units with the same pattern of values are exchangeable for every coefficient of this package, so
-all of them work on the distinct patterns and how often each occurs. What comes after the counting
-costs as much for a thousand units as for a million.
+all of them work on the distinct patterns and how often each occurs. After the counting, a million
+units cost no more than a thousand.
 """
 
 from __future__ import annotations
@@ -36,29 +36,30 @@ from .scales import (
     resolved,
 )
 
-# Why a unit with one rating is left out, as ``Ratings.excluded`` says it.
+# The reason in ``Ratings.excluded`` for units with one rating.
 ONE_RATER = "judged by one rater only"
-# From this share of all ratings in one category on, percentile intervals hold the true value less
-# often than they say, and BCa intervals do not: docs/agreement.md has the simulation.
+# If one category has at least this share of all ratings, percentile intervals contain the true
+# value less often than their confidence, but BCa intervals do not: docs/agreement.md has the
+# simulation.
 SKEWED_FROM = 0.85
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Who judged what how, on a given scale; made by one of the ``from_`` methods.
+    """The ratings of units by raters on a given scale; made by one of the ``from_`` methods.
 
     Attributes:
-        categories: The scale in its order. A category nobody used still belongs to it.
-        ordered: Whether that order means anything. Only categories that were collected from
-            values which are not numbers have none.
-        digits: Shape (N, R), one row per unit: 0 where the rater did not judge it, else the
+        categories: The scale in its order. An unused category still belongs to it.
+        ordered: Whether that order has a meaning. Only categories that were collected from
+            non-numeric values have no meaningful order.
+        digits: Shape (N, R), one row per unit: 0 if the rater did not judge it, else the
             position on the scale, counted from 1. None for a table of units x categories.
         table: Shape (N, K), how many raters chose each category; None if ``digits`` are known.
         times: Shape (N,), how many units each row stands for; None for one each.
         clusters: Shape (N,), which cluster each row belongs to, counted from 0; None for none.
-        names: What the raters are called, in the order of the columns; None if unknown.
-        labels: What the unit of each row is called; None if unknown.
-        cluster_names: What each cluster is called, in the order of their numbers.
+        names: The names of the raters, in the order of the columns; None if unknown.
+        labels: The name of the unit of each row; None if unknown.
+        cluster_names: The names of the clusters, in the order of their numbers.
     """
 
     categories: tuple[Hashable, ...]
@@ -82,19 +83,19 @@ class Ratings:
         raters: Sequence[Hashable] | None = None,
         units: Sequence[Hashable] | None = None,
     ) -> Ratings:
-        """Ratings from a matrix of units x raters, nan (or None) where a rater did not judge.
+        """Return ratings from a matrix of units x raters, nan (or None) for no judgment.
 
         Args:
             values: Shape (N, R), numbers or any hashable labels.
             categories: The scale in its order, or "seen" for the values that occur.
-            times: Shape (N,), how many units each row stands for; left out, one each.
-            clusters: Shape (N,), what each unit belongs to, such as its query; needed where
-                intervals are to be made over clusters.
-            raters: Shape (R,), what the raters are called.
-            units: Shape (N,), what the units are called, by which two tables are compared.
+            times: Shape (N,), how many units each row stands for; by default one each.
+            clusters: Shape (N,), the cluster of each unit, such as its query; required for
+                intervals over clusters.
+            raters: Shape (R,), the names of the raters.
+            units: Shape (N,), the names of the units, which `compare` uses to pair two tables.
 
         Raises:
-            ValueError: not a matrix, a value that is not on the scale, a scale that is none, or
+            ValueError: not a matrix, a value that is not on the scale, an invalid scale, or
                 times, clusters, raters or units that are not one per row or column.
         """
         table = as_table(values, "ratings", "units x raters")
@@ -122,20 +123,20 @@ class Ratings:
         clusters: Clusters | None = None,
         raters: Sequence[Hashable] | None = None,
     ) -> Ratings:
-        """Ratings that were counted elsewhere, such as in a database: patterns and their times.
+        """Return ratings counted elsewhere, such as in a database: patterns and their times.
 
-        The same as writing each pattern out as many times as it occurs. A pattern may stand in
-        several rows, as it does where it occurs in several clusters.
+        The result is the same as from a matrix that repeats each pattern as often as it occurs. A
+        pattern may have several rows, for example if it occurs in several clusters.
 
         Args:
-            patterns: Shape (P, R), what each rater said, nan (or None) for nothing.
-            times: Shape (P,), in how many units they said so; whole numbers of 0 or more.
+            patterns: Shape (P, R), the value of each rater, nan (or None) for none.
+            times: Shape (P,), the number of units with the pattern; whole numbers of 0 or more.
             categories: The scale in its order, or "seen" for the values that occur.
-            clusters: Shape (P,), what the units of each row belong to, such as their query.
-            raters: Shape (R,), what the raters are called.
+            clusters: Shape (P,), the cluster of the units of each row, such as their query.
+            raters: Shape (R,), the names of the raters.
 
         Raises:
-            ValueError: as ``from_matrix``.
+            ValueError: like ``from_matrix``.
 
         >>> Ratings.from_patterns([[0, 0], [1, 1], [0, 1]], [40, 50, 10], categories=[0, 1]).units
         100
@@ -152,7 +153,7 @@ class Ratings:
         categories: Categories,
         clusters: Mapping[Any, Hashable] | None = None,
     ) -> Ratings:
-        """Ratings from rows of (unit, rater, value), in any order; nan or None is no judgment.
+        """Return ratings from rows of (unit, rater, value), in any order; nan or None: no judgment.
 
         Args:
             rows: (unit, rater, value); the raters' names are kept.
@@ -160,8 +161,8 @@ class Ratings:
             clusters: The cluster of every unit, such as its query.
 
         Raises:
-            ValueError: a unit that one rater judged twice, a value that is not on the scale, a
-                scale that is none, or a unit without a cluster where clusters are given.
+            ValueError: a unit that one rater judged twice, a value that is not on the scale, an
+                invalid scale, or a unit without a cluster if clusters are given.
         """
         units: dict[Hashable, int] = {}
         raters: dict[Hashable, int] = {}
@@ -207,20 +208,20 @@ class Ratings:
         clusters: Clusters | None = None,
         units: Sequence[Hashable] | None = None,
     ) -> Ratings:
-        """Ratings from a table of units x categories that holds how many raters chose each.
+        """Return ratings from a table of units x categories: how many raters chose each.
 
         Such a table does not say who judged, so Cohen's kappa cannot be computed from it.
 
         Args:
             table: Shape (N, K), whole numbers of 0 or more.
             categories: The scale in its order, one per column.
-            times: Shape (N,), how many units each row stands for; left out, one each.
-            clusters: Shape (N,), what each unit belongs to, such as its query.
-            units: Shape (N,), what the units are called, by which two tables are compared.
+            times: Shape (N,), how many units each row stands for; by default one each.
+            clusters: Shape (N,), the cluster of each unit, such as its query.
+            units: Shape (N,), the names of the units, which `compare` uses to pair two tables.
 
         Raises:
-            ValueError: not a table, a number of columns that is not that of the scale, a count
-                that is negative or no whole number, or times or clusters that are not one per row.
+            ValueError: not a table, a number of columns other than the scale's, a count that is
+                negative or not whole, or times or clusters that are not one per row.
         """
         counts = as_table(table, "the table of counts", "units x categories")
         if isinstance(categories, str):
@@ -246,24 +247,24 @@ class Ratings:
 
     @cached_property
     def judged(self) -> Patterns:
-        """One pattern per way in which the raters judged a unit; ValueError if unknown.
+        """Return one pattern per way in which raters judged a unit; ValueError if unknown.
 
-        Rows (P, R) hold the position on the scale, counted from 0, and -1 for no judgment.
+        Rows (P, R) have the position on the scale, counted from 0, and -1 for no judgment.
         """
         patterns = tally(self.known, len(self.categories) + 1, self.times, self.clusters)
         return patterns._replace(rows=patterns.rows - 1)
 
     @cached_property
     def judged_together(self) -> Patterns:
-        """The patterns of ``judged`` that at least two raters judged."""
+        """Return the patterns of ``judged`` that at least two raters judged."""
         return self.judged.where((self.judged.rows >= 0).sum(axis=1) >= 2)
 
     @cached_property
     def counted(self) -> Patterns:
-        """One pattern per way to distribute raters over categories.
+        """Return one pattern per distribution of raters over categories.
 
-        Rows (P, K) hold how many raters chose each category. Units with no rater or one are in
-        here too.
+        Rows (P, K) have the number of raters who chose each category. Units with no rater or one
+        are included.
         """
         if self.table is not None:
             base = int(self.table.max(initial=0)) + 1
@@ -280,23 +281,23 @@ class Ratings:
 
     @cached_property
     def shared(self) -> Patterns:
-        """The patterns of ``counted`` that at least two raters judged: those that tell anything."""
+        """Return the patterns of ``counted`` that at least two raters judged."""
         return self.counted.where(self.counted.rows.sum(axis=1) >= 2)
 
     def with_ratings(self, fewest: int) -> Patterns:
-        """The patterns of ``counted`` with at least so many ratings; ``shared`` for two."""
+        """Return the patterns of ``counted`` with at least ``fewest`` ratings."""
         if fewest == 2:
             return self.shared
         return self.counted.where(self.counted.rows.sum(axis=1) >= fewest)
 
     @cached_property
     def units(self) -> int:
-        """How many units at least two raters judged."""
+        """Return how many units at least two raters judged."""
         return int(self._by_judges[2:].sum())
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """The units that fewer than two raters judged, by reason."""
+        """Return the number of units that fewer than two raters judged, by reason."""
         by_nobody, by_one, *_ = self._by_judges.tolist()
         found = (
             Excluded(ONE_RATER, by_one),
@@ -306,24 +307,24 @@ class Ratings:
 
     @property
     def in_common(self) -> npt.NDArray[np.int64] | None:
-        """Shape (R, R): how many units two raters both judged, and each by himself; or None."""
+        """Return how many units two raters both judged, (R, R), and each alone; or None."""
         return self._presence[0]
 
     @property
     def _by_judges(self) -> npt.NDArray[np.int64]:
-        """How many units were judged by 0, 1, 2 ... raters; at least three numbers."""
+        """Return how many units were judged by 0, 1, 2 ... raters; at least three numbers."""
         return self._presence[1]
 
     @cached_property
     def _of_two(self) -> npt.NDArray[np.int64] | None:
-        """The ``table_of_two`` raters; None if there are not exactly two."""
+        """Return the ``table_of_two`` raters; None if there are not exactly two."""
         if self.digits is None:
             return None
         return table_of_two(self.digits, self.times, len(self.categories) + 1)
 
     @cached_property
     def _presence(self) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.int64]]:
-        """``in_common`` and ``_by_judges``, from one look at who judged what."""
+        """Return ``in_common`` and ``_by_judges``, computed together."""
         if self.digits is None:
             judges = self.counted.rows.sum(axis=1)
             by_judges = np.bincount(judges, weights=self.counted.times, minlength=3)
@@ -336,7 +337,7 @@ class Ratings:
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...] | None:
-        """Pairs of raters (columns of the matrix) with a unit in common; None if unknown."""
+        """Return pairs of raters (matrix columns) with a unit in common; None if unknown."""
         if self.in_common is None:
             return None
         if len(self.in_common) == 2:
@@ -346,7 +347,7 @@ class Ratings:
 
     @property
     def raters(self) -> int:
-        """Raters who judged a unit that someone else judged too; see ``Coefficient.raters``."""
+        """Return the number of raters who share a unit; see ``Coefficient.raters``."""
         if self.pairs is None:
             judges = np.flatnonzero(self._by_judges)
             return int(judges[-1]) if len(judges) and judges[-1] > 1 else 0
@@ -354,20 +355,22 @@ class Ratings:
 
     @cached_property
     def used(self) -> npt.NDArray[np.bool_]:
-        """Shape (K,): which categories occur in units that at least two raters judged."""
+        """Return which categories occur in units that at least two raters judged, shape (K,)."""
         if "counted" in self.__dict__ or self.digits is None:
             return np.asarray(self.shared.rows.any(axis=0))
         tables = self.pair_tables
         return np.asarray((tables.sum(axis=(0, 1)) + tables.sum(axis=(0, 2))) > 0)
 
     def pair_table(self, first: int, second: int) -> npt.NDArray[np.int64]:
-        """Shape (K, K): how many units the first put into the row's and the second into the
-        column's category; ValueError for a table of units x categories."""
+        """Return how many units the two raters put into which two categories, shape (K, K).
+
+        Rows are the first rater's categories. ValueError for a table of units x categories.
+        """
         return np.asarray(self._pair_tables(((first, second),))[0])
 
     @cached_property
     def pair_tables(self) -> npt.NDArray[np.int64]:
-        """Shape (S, K, K): the table of each of ``pairs``; ValueError if unknown."""
+        """Return the table of each of ``pairs``, shape (S, K, K); ValueError if unknown."""
         return self._pair_tables(self.pairs or ())
 
     def _pair_tables(self, pairs: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
@@ -380,11 +383,11 @@ class Ratings:
         return tables_of_pairs(digits, self.times, base, pairs)
 
     def between(self, first: int, second: int) -> Ratings:
-        """The same ratings, of these two raters (columns of the matrix) only; same rows."""
+        """Return the ratings of only these two raters (matrix columns), with the same rows."""
         return self.of([first, second])
 
     def of(self, raters: Sequence[int]) -> Ratings:
-        """The same ratings, of these raters (columns of the matrix) only; same rows.
+        """Return the ratings of only these raters (matrix columns), with the same rows.
 
         ValueError for a table of units x categories, which does not say who judged.
         """
@@ -393,22 +396,22 @@ class Ratings:
         return replace(self, digits=self.known[:, columns], names=names)
 
     def by_pair(self) -> Iterator[tuple[int, int, Ratings]]:
-        """Every pair of raters with a unit in common, and their ratings."""
+        """Yield every pair of raters with a unit in common, and their ratings."""
         for first, second in self.pairs or ():
             yield first, second, self.between(first, second)
 
     @cached_property
     def skewed(self) -> bool:
-        """Whether one category has at least ``SKEWED_FROM`` of the ratings of shared units."""
+        """Return whether one category has ``SKEWED_FROM`` or more of shared units' ratings."""
         chosen = self.shared.times @ self.shared.rows
         return bool(chosen.sum()) and bool(chosen.max() >= SKEWED_FROM * chosen.sum())
 
     def seen(self) -> Ratings:
-        """The same ratings on the scale of the categories that occur, in the same order.
+        """Return the ratings on the scale of the categories that occur, in the same order.
 
-        What occurs only in units that a single rater judged does not count, as these units are
-        left out of every coefficient; their value is not kept. ValueError for a table of units x
-        categories, whose columns are its scale.
+        Categories that occur only in units judged by a single rater do not count, because these
+        units are left out of every coefficient; the value of such a rating is lost. ValueError for
+        a table of units x categories, whose columns are its scale.
         """
         if self.digits is None:
             raise ValueError(
@@ -425,7 +428,7 @@ class Ratings:
         return replace(self, categories=kept, digits=renumbered[self.digits])
 
     def _of_units(self) -> Ratings:
-        """The same ratings without rows that stand for no unit."""
+        """Return the ratings without rows that stand for no unit."""
         if self.times is None or self.times.all():
             return self
         kept = self.times > 0
@@ -442,10 +445,10 @@ class Ratings:
 
     @property
     def known(self) -> npt.NDArray[np.unsignedinteger[Any]]:
-        """``digits``; ValueError for a table of units x categories."""
+        """Return ``digits``; ValueError for a table of units x categories."""
         if self.digits is None:
             raise ValueError(
                 "a table of units x categories does not say who judged; "
-                "give the ratings as units x raters, or take Fleiss' kappa"
+                "give the ratings as units x raters, or use Fleiss' kappa"
             )
         return self.digits

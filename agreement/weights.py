@@ -1,4 +1,4 @@
-"""How much it counts that one rater chose j and the other k."""
+"""Weights of disagreement: how much it counts if one rater chose j and the other k."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ Weights: TypeAlias = Literal["linear", "quadratic"] | npt.ArrayLike | None
 
 
 def disagreement(weights: Weights, table: Ratings, *, symmetric: bool = False) -> FloatArray:
-    """Shape (K, K): the weight of each disagreement, 0 on the diagonal.
+    """Return the weight of each disagreement, shape (K, K), with 0 on the diagonal.
 
     Args:
-        weights: None for 1 wherever two differ; "linear" and "quadratic" for how many steps they
-            lie apart on the scale, or its square; or a matrix of such weights.
-        table: Whose scale it is.
-        symmetric: Whether nobody is first and nobody second, so that only a symmetric matrix will
-            do.
+        weights: None for 1 if two differ; "linear" and "quadratic" for their distance in steps on
+            the scale, or its square; or a matrix of such weights.
+        table: The ratings, which have the scale.
+        symmetric: Whether raters have no order, so that the matrix must be symmetric.
 
     Raises:
-        ValueError: an unknown word, a scale without order, or a matrix that is no such matrix.
+        ValueError: an unknown word, a scale without order, or an invalid matrix.
     """
     categories = len(table.categories)
     if weights is None:
@@ -52,10 +51,10 @@ def disagreement(weights: Weights, table: Ratings, *, symmetric: bool = False) -
     if np.diagonal(matrix).any():
         raise ValueError(
             "weights of disagreement are 0 on the diagonal; "
-            "of weights of agreement w, take w.max() - w"
+            "to convert weights of agreement w, use w.max() - w"
         )
     if (matrix != matrix.T).any() and symmetric:
-        raise ValueError("weights must be symmetric where no rater comes first")
+        raise ValueError("weights must be symmetric if raters have no order")
     return matrix
 
 
@@ -67,7 +66,7 @@ def _plain(categories: int) -> FloatArray:
 
 
 def in_words(weights: Weights) -> str:
-    """Which weights these are, as a Coefficient says it."""
+    """Return a description of the weights for a Coefficient."""
     if weights is None:
         return "unweighted"
     return f"{weights} weights" if isinstance(weights, str) else "own weights"

@@ -22,9 +22,9 @@ from formats.source import Source
 
 @reader("beir", "query, document or qrels line")
 def read_beir(folder: Folder) -> Iterator[Topic | Doc | Qrel]:
-    """Queries, then documents, then the qrels of every split (test, train, dev) together.
+    """Yield queries, then documents, then the qrels of all splits (test, train, dev) together.
 
-    Queries come from queries.jsonl and whatever else beside it is named `…queries….jsonl`. Each of
+    Queries come from queries.jsonl and any other file beside it named `…queries….jsonl`. Each of
     the three parts may be missing. `metadata` may hold description and narrative.
     """
     names = folder.names()
@@ -75,13 +75,13 @@ def _topic(fields: Fields) -> Topic:
     title, narrative = text, text_of("narrative", "instruction")
     query = text_of("origin_query")
     if query is not None and text == f"{narrative} [SEP] {query}":
-        # FollowTable joins the two for its models; people read them apart.
+        # FollowTable joins the two for its models; people read them separately.
         title = query
     return Topic(query_id, title, text_of("description") or "", narrative)
 
 
 def corpus_of(source: Source, seen: Seen) -> Iterator[Doc]:
-    """The documents of a corpus.jsonl; one that was seen is refused."""
+    """Yield the documents of a corpus.jsonl; refuse those whose id is in `seen`."""
     for fields in objects(source):
         try:
             doc = doc_of(fields, fields.part("metadata"))
@@ -96,8 +96,9 @@ def corpus_of(source: Source, seen: Seen) -> Iterator[Doc]:
 
 
 def qrels_of(source: Source, pairs: Pairs) -> Iterator[Qrel]:
-    """The lines of a qrels file: `query-id TAB corpus-id TAB score` below a header line (which may
-    be missing). One that contradicts another in `pairs` is refused.
+    """Yield the lines of a qrels file: `query-id TAB corpus-id TAB score`.
+
+    The header line may be missing. A line that contradicts another in `pairs` is refused.
     """
     first = True
     for line in source.lines():
@@ -107,7 +108,7 @@ def qrels_of(source: Source, pairs: Pairs) -> Iterator[Qrel]:
         columns = line.split("\t")
         if len(columns) != 3:
             source.refuse(
-                "a line has 3 columns parted by tabs (query-id corpus-id score), "
+                "a line has 3 columns separated by tabs (query-id corpus-id score), "
                 f"this has {len(columns)}"
             )
             first = False
@@ -136,12 +137,13 @@ def qrels_of(source: Source, pairs: Pairs) -> Iterator[Qrel]:
 
 
 def write_beir(records: Iterable[Topic | Doc | Qrel], stream: IO[bytes]) -> int:
-    """A zip archive with queries.jsonl, corpus.jsonl and qrels/test.tsv, each only where needed.
+    """Write a zip archive with queries.jsonl, corpus.jsonl and qrels/test.tsv.
 
-    Records may come in any order. The iteration of a Qrel is not kept: BEIR has no place for it.
+    Files without records are omitted. Records may come in any order. The iteration of a Qrel is not
+    written: BEIR has no field for it.
     """
     count = 0
-    # A zip archive is written one file after the other.
+    # The files of a zip archive are written one after the other, so each is collected first.
     with (
         tempfile.TemporaryFile() as queries,
         tempfile.TemporaryFile() as corpus,
@@ -154,7 +156,7 @@ def write_beir(records: Iterable[Topic | Doc | Qrel], stream: IO[bytes]) -> int:
             elif isinstance(record, Doc):
                 corpus.write(_corpus_line(record))
             elif not isinstance(record, Qrel):
-                raise ValueError("a BEIR archive holds queries, documents and qrels alone")
+                raise ValueError("a BEIR archive can only hold queries, documents and qrels")
             else:
                 if not qrels.tell():
                     qrels.write(b"query-id\tcorpus-id\tscore\n")
@@ -169,7 +171,7 @@ def write_beir(records: Iterable[Topic | Doc | Qrel], stream: IO[bytes]) -> int:
             ):
                 if part.tell():
                     part.seek(0)
-                    # A fixed date: same records, same bytes.
+                    # A fixed date, so that the same records give the same bytes.
                     entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
                     entry.compress_type = zipfile.ZIP_DEFLATED
                     with archive.open(entry, "w", force_zip64=True) as target:

@@ -1,4 +1,4 @@
-"""Tables of comma separated values: what is below the header line, row by row."""
+"""Tables of comma-separated values, read row by row below the header line."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from formats.source import Source
 
-# What a column without a name is called, with its number.
+# Columns without a name are called this, followed by their number.
 NAMELESS = "column"
 
 
 class Rows(NamedTuple):
-    """The names of the header line, and the rows below it by these names.
+    """The names in the header line, and the rows below it as dicts with these names.
 
-    An empty cell is None. A row that is no CSV, or longer than the header line, is refused and
-    passed over; the source's line is the one on which the row begins.
+    An empty cell is None. A row that is not CSV, or longer than the header line, is refused and
+    skipped. The source's line is the one on which the row begins.
     """
 
     header: list[str]
@@ -24,17 +24,17 @@ class Rows(NamedTuple):
 
 
 def csv_rows(source: Source, *, lower: bool = False) -> Rows | None:
-    """The table in a file, or None for an empty or refused one.
+    """Return the table in a file, or None if the file is empty or refused.
 
-    Names are stripped, and lowered if wanted. Parted by commas, or by semicolons or tabs where the
-    header line has no comma. A quoted cell may go on over several lines.
+    Names are stripped, and lowercased if `lower`. Cells are separated by commas, or by semicolons
+    or tabs if the header line has no comma. A quoted cell may span several lines.
     """
     begun: list[tuple[int, str]] = []
 
     def feed() -> Iterator[str]:
         for line in source.lines():
             begun.append((source.line or 0, line))
-            # A quoted field may go on in the next line; csv wants to see the line's end.
+            # A quoted cell may continue on the next line, so csv needs the line end.
             yield line + "\n"
 
     lines = feed()
@@ -45,7 +45,7 @@ def csv_rows(source: Source, *, lower: bool = False) -> Rows | None:
     try:
         names = next(csv.reader([header_line], delimiter=delimiter))
     except csv.Error as error:
-        source.refuse_all(f"the header line is no line of CSV: {error}")
+        source.refuse_all(f"the header line is not valid CSV: {error}")
         return None
     header = [name.strip() or f"{NAMELESS} {number}" for number, name in enumerate(names, 1)]
     header = [name.lower() for name in header] if lower else header
@@ -66,7 +66,7 @@ def _rows(
             row = next(rows, None)
         except csv.Error as error:
             source.line, source.text = begun[0] if begun else (source.line, None)
-            source.refuse(f"not a line of CSV: {error}")
+            source.refuse(f"not valid CSV: {error}")
             if source.broken or "limit" in str(error) or "end of data" in str(error):
                 return
             continue

@@ -1,4 +1,4 @@
-"""Values out of JSON objects (and CSV rows), each checked, with a sentence where one is wrong."""
+"""Checked values from JSON objects and CSV rows; ValueErrors have a sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from formats.source import Source
 
 
 def objects(source: Source) -> Iterator[Fields]:
-    """The objects of a JSONL file, one a line; blank lines are passed over."""
+    """Yield the objects of a JSONL file, one per line; skip blank lines."""
     return _by_line(source, source.lines())
 
 
@@ -35,13 +35,13 @@ def _by_line(source: Source, lines: Iterable[str]) -> Iterator[Fields]:
         if isinstance(value, dict):
             yield Fields(value)
         else:
-            source.refuse(f"a line holds one JSON object, this holds {json_name(value)}")
+            source.refuse(f"a line must be one JSON object, not {json_name(value)}")
 
 
 def items(source: Source) -> Iterator[Fields]:
-    """The objects of a JSON file: one a line, a list of them, or one over many lines.
+    """Yield the objects of a JSON file: one per line, a list of them, or one over many lines.
 
-    What is not one a line is read as a whole.
+    If the first line is not a whole object, the file is read into memory at once.
     """
     lines = source.lines()
     first = next((line for line in lines if line and not line.isspace()), None)
@@ -74,7 +74,7 @@ def items(source: Source) -> Iterator[Fields]:
         if isinstance(value, dict):
             yield Fields(value)
         else:
-            source.refuse(f"an entry is a JSON object, this is {json_name(value)}")
+            source.refuse(f"an entry must be a JSON object, not {json_name(value)}")
 
 
 def _is_object(line: str) -> bool:
@@ -85,8 +85,8 @@ def _is_object(line: str) -> bool:
 
 
 def list_items(text: str, values: list[Any]) -> Iterator[tuple[int, Any]]:
-    """(line, value) of each item of `values`, the JSON list in `text`."""
-    # The whole was decoded once for its faults; item by item it is decoded for the lines.
+    """Yield (line, value) for each item of `values`, the JSON list in `text`."""
+    # The first decoding finds errors; this second one, item by item, finds line numbers.
     decoder = json.JSONDecoder()
     at = text.index("[") + 1
     line = text.count("\n", 0, at) + 1
@@ -101,26 +101,26 @@ def list_items(text: str, values: list[Any]) -> Iterator[tuple[int, Any]]:
 
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-"""No moment at which somebody said something lies before this one."""
+"""Earlier times of judgments are refused."""
 
 AHEAD = timedelta(days=1)
-"""How far another clock may be ahead of ours."""
+"""How far the clock of another machine may be ahead of ours."""
 
 
 def moment_problem(moment: datetime) -> str | None:
-    """What is wrong with a moment at which something was said, if anything."""
+    """Return why this cannot be the time of a judgment, or None if it can."""
     if moment < EARLIEST:
-        return "lies before 1970"
+        return "is before 1970"
     if moment > datetime.now(UTC) + AHEAD:
-        return "lies in the future"
+        return "is in the future"
     return None
 
 
 class Fields:
-    """The fields of one object. Each method takes names to try in order; ValueError says what.
+    """The fields of one object. Methods take names to try in order; errors are ValueErrors.
 
-    It remembers which names were asked for and which gave their value. What is left is refused
-    (`refuse_rest`), or told where files of others carry more than is kept (`tell_rest`).
+    It remembers which names were asked for and which gave their value. The remaining fields are
+    refused (`refuse_rest`), or counted as left out in formats of other tools (`tell_rest`).
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
@@ -139,11 +139,11 @@ class Fields:
         return names[0], None
 
     def value(self, name: str) -> Any:
-        """What stands there, unchecked; None where the field is missing."""
+        """Return the unchecked value; None if the field is missing."""
         return self._get((name,))[1]
 
     def part(self, name: str) -> Fields:
-        """The fields of an object inside this one; none where something else stands there."""
+        """Return the fields of an object inside this one; empty if the value is not an object."""
         found = self.values.get(name)
         if isinstance(found, dict):
             self.value(name)
@@ -152,17 +152,17 @@ class Fields:
         return part
 
     def refuse_rest(self) -> None:
-        """ValueError where there is a field that nothing was read from."""
+        """Raise ValueError if there is a field that was not read."""
         known = dict.fromkeys(name for names in self._asked for name in names)
         for name, value in self.values.items():
             if name not in known:
                 raise ValueError(
-                    f"there is no field “{excerpt(name, 40)}”; there are {', '.join(known)}"
+                    f"there is no field “{excerpt(name, 40)}”; the fields are {', '.join(known)}"
                 )
             if name not in self._used and value is not None:
                 names = next(names for names in self._asked if name in names)
                 used = next(one for one in names if one in self._used)
-                raise ValueError(f"{used} and {name} are one field; keep one of the two")
+                raise ValueError(f"{used} and {name} are the same field; keep one of them")
         for name, part in self._parts:
             try:
                 part.refuse_rest()
@@ -170,7 +170,7 @@ class Fields:
                 raise ValueError(f"{name}: {error}") from None
 
     def tell_rest(self, source: Source) -> None:
-        """Count each field that nothing was read from and that holds something, once a record."""
+        """Count each unread field that is not empty as left out, once per record."""
         if len(self._used) == len(self.values) and not self._parts:
             return
         for name in dict.fromkeys(self._rest()):
@@ -184,7 +184,7 @@ class Fields:
             yield from (f"{name}.{rest}" for rest in part._rest())
 
     def id(self, *names: str) -> str:
-        """An id that must be there. A whole number stands for its digits."""
+        """Return a required id. A whole number is converted to text."""
         name, value = self._get(names)
         if value is None:
             raise ValueError(f"{name} is missing")
@@ -193,30 +193,30 @@ class Fields:
         return check_id(value, name)
 
     def optional_id(self, *names: str) -> str | None:
-        """An id, or None where the field is missing or null."""
+        """Return an id, or None if the field is missing or null."""
         return None if self._get(names)[1] is None else self.id(*names)
 
     def optional_text(self, *names: str) -> str | None:
-        """A text, or None where the field is missing or null."""
+        """Return a text, or None if the field is missing or null."""
         name, value = self._get(names)
         if value is not None and not isinstance(value, str):
             raise ValueError(f"{name} must be text, not {json_name(value)}")
         return value
 
     def text(self, *names: str, default: str = "") -> str:
-        """A text, or the default where the field is missing or null."""
+        """Return a text, or the default if the field is missing or null."""
         value = self.optional_text(*names)
         return default if value is None else value
 
     def required_text(self, *names: str) -> str:
-        """A text that must be there and hold more than white space."""
+        """Return a required text that is more than white space."""
         value = self.optional_text(*names)
         if value is None or not value.strip():
             raise ValueError(f"{names[0]} is {'missing' if value is None else 'empty'}")
         return value
 
     def one_of(self, choices: tuple[str, ...], *names: str, default: str | None = None) -> str:
-        """One of a few words."""
+        """Return a text that is one of `choices`."""
         value = self.text(*names) or default
         if value not in choices:
             shown = "missing" if not value else excerpt(repr(value), 40)
@@ -224,18 +224,18 @@ class Fields:
         return value
 
     def optional_one_of(self, choices: tuple[str, ...], *names: str) -> str | None:
-        """One of a few words, or None where the field is missing, null or empty."""
+        """Return one of `choices`, or None if the field is missing, null or empty."""
         return self.one_of(choices, *names) if self.text(*names) else None
 
     def relevance(self, *names: str) -> int:
-        """A whole number that must be there; a fraction is refused."""
+        """Return a required whole number; refuse fractions."""
         name, value = self._get(names)
         if value is None:
             raise ValueError(f"{name} is missing")
         return parse_relevance(value)
 
     def optional_whole(self, *names: str, least: int = 0) -> int | None:
-        """A whole number of at least `least`, or None where the field is missing or null."""
+        """Return a whole number of at least `least`, or None if the field is missing or null."""
         name, value = self._get(names)
         if value is None:
             return None
@@ -248,7 +248,7 @@ class Fields:
         return value
 
     def truth(self, *names: str) -> bool:
-        """True or false; false where the field is missing or null."""
+        """Return true or false; false if the field is missing or null."""
         name, value = self._get(names)
         if value is None:
             return False
@@ -257,7 +257,7 @@ class Fields:
         return value
 
     def moment(self, *names: str) -> datetime | None:
-        """A moment in ISO 8601 as UTC, or None. Without offset it is taken as UTC."""
+        """Return an ISO 8601 time in UTC, or None. A time without offset is taken as UTC."""
         name, value = self._get(names)
         if value is None or value == "":
             return None
@@ -266,24 +266,25 @@ class Fields:
             moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(
-                f"{name} {excerpt(repr(value), 40)} is no date and time like 2026-03-01T09:30:00Z"
+                f"{name} {excerpt(repr(value), 40)} is not a date and time "
+                "like 2026-03-01T09:30:00Z"
             ) from None
         if problem := moment_problem(moment):
             raise ValueError(f"{name} {excerpt(repr(value), 40)} {problem}")
         return moment
 
     def uuid(self, *names: str) -> str | None:
-        """A UUID in its usual form, or None where the field is missing or null."""
+        """Return a UUID in its usual form, or None if the field is missing, null or empty."""
         name, value = self._get(names)
         if value is None or value == "":
             return None
         try:
             return str(uuid.UUID(value))
         except (TypeError, ValueError, AttributeError):
-            raise ValueError(f"{name} {excerpt(repr(value), 60)} is no UUID") from None
+            raise ValueError(f"{name} {excerpt(repr(value), 60)} is not a UUID") from None
 
     def each(self, name: str) -> Iterator[Fields]:
-        """The objects of a list; none where the field is missing or null."""
+        """Yield the objects of a list; none if the field is missing or null."""
         value = self.value(name)
         if value is None:
             return
@@ -302,22 +303,22 @@ _AS_IT_IS = frozenset({str, int, float, bool, type(None)})
 
 
 def to_json(value: object) -> str:
-    """One line of JSON in the order of the fields, the same bytes for the same values."""
+    """Return one line of JSON in the order of the fields; the same values give the same bytes."""
     plain = _plain(value)
     line = _ENCODER.encode(plain)
-    # Every character that `check_text` refuses shows in the line as one of these; so may others.
+    # Every character that `check_text` refuses fails this quick test; so do some it allows.
     if not line.isprintable() or "\\u00" in line or "\\b" in line:
         _check_texts(plain)
     return line
 
 
 def _plain(value: object) -> object:
-    """Records as objects, tuples as lists, moments as text in UTC."""
+    """Convert records to objects, tuples to lists, and times to text in UTC."""
     if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, datetime):
         if value.tzinfo is None:
-            raise ValueError(f"the moment {value} has no time zone")
+            raise ValueError(f"the time {value} has no time zone")
         return value.astimezone(UTC).isoformat()
     if isinstance(value, dict):
         return {
@@ -331,7 +332,7 @@ def _plain(value: object) -> object:
 
 
 def _check_texts(value: object) -> None:
-    """Refuse control characters and half surrogate pairs, wherever in `value` they stand."""
+    """Refuse control characters and half surrogate pairs anywhere in `value`."""
     if isinstance(value, str):
         check_text(value, "a text")
     elif isinstance(value, dict):

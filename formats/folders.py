@@ -1,4 +1,4 @@
-"""Folders of files, on the disk and inside zip archives."""
+"""Folders of files, on disk and inside zip archives."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from formats.unpacking import (
     open_zip,
 )
 
-# Folders that belong inside a format's folder, so that none of them is the folder itself.
+# Subfolders of a format's folder. If one of them is an archive's only top-level folder, the archive
+# itself is the format's folder.
 PARTS = ("qrels", "tables")
-# An archive whose files come to no more is no bomb, however tightly it is packed.
+# An archive that unpacks to no more than this is not a bomb, however tightly it is packed.
 SMALL_ARCHIVE = 64 * 1024 * 1024
 
 
 class Folder(Input):
-    """Several files under one name. Subclasses say which there are and how to open one."""
+    """Several files under one name. Subclasses list the files and open them."""
 
     def __init__(self, name: str, *, collect: bool = False, max_line: int = MAX_LINE) -> None:
         self.name = printable(name)
@@ -48,7 +49,7 @@ class Folder(Input):
 
     @property
     def refused(self) -> int:
-        """How many problems the folder had."""
+        """Return how many problems the folder had."""
         return self._problems.count
 
     def refuse(self, message: str, *, line: int | None = None, text: str | None = None) -> None:
@@ -62,12 +63,12 @@ class Folder(Input):
 
     @abstractmethod
     def names(self) -> list[str]:
-        """Every file in it as `folder/file` with forward slashes, sorted; no folders."""
+        """Return every file in it as `folder/file` with forward slashes, sorted; no folders."""
 
     def source(self, name: str) -> Source:
-        """The file `name`, sharing this folder's problems; the one before it is closed.
+        """Open the file `name`, which shares this folder's problems; close the previous file.
 
-        KeyError where there is no such file.
+        Raise KeyError if there is no such file.
         """
         self.close_current()
         file = f"{self.name}/{printable(name)}"
@@ -88,10 +89,10 @@ class Folder(Input):
 
     @abstractmethod
     def _stream(self, name: str) -> Readable:
-        """The bytes of a file; KeyError where there is no such file."""
+        """Open a file as bytes; raise KeyError if there is no such file."""
 
     def close_current(self) -> None:
-        """Close the file that is being read, if any; `place` still names it."""
+        """Close the file that is being read, if any; `place` still refers to it."""
         if self._current is not None:
             self._current.close()
 
@@ -111,7 +112,7 @@ class Folder(Input):
 
 
 class DirectoryFolder(Folder):
-    """A folder of the file system. Links in it are not seen: they could lead out of it."""
+    """A folder of the file system. Symbolic links are ignored: they could lead outside it."""
 
     def __init__(self, path: Path, *, collect: bool = False, max_line: int = MAX_LINE) -> None:
         super().__init__(str(path), collect=collect, max_line=max_line)
@@ -132,11 +133,12 @@ class DirectoryFolder(Folder):
 
 
 class ZipFolder(Folder):
-    """A zip archive (a stream that can seek) as a folder. Nothing is unpacked to disk.
+    """A zip archive (a seekable stream) as a folder. Nothing is unpacked to disk.
 
-    Refused as a whole (always raised, also when problems are collected): what is no zip, absolute
-    names and `..`, links, encrypted entries, the same name twice, more than `max_entries` files,
-    more than `max_total` bytes unpacked, a file, or the archive, packed tighter than `max_ratio`.
+    Refused as a whole (always raised, also when problems are collected): files that are not zip
+    archives, absolute names and `..`, links, encrypted entries, the same name twice, more than
+    `max_entries` files, more than `max_total` bytes unpacked, and a file or an archive packed
+    tighter than `max_ratio`.
     """
 
     def __init__(
@@ -177,7 +179,7 @@ class ZipFolder(Folder):
         entries: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             path = self._checked_path(info, max_ratio)
-            # What the Mac's archiver adds beside each file.
+            # The macOS archiver adds these beside each file.
             if path.startswith("__MACOSX/") or path.rpartition("/")[2] == ".DS_Store":
                 continue
             if path in entries:
@@ -185,7 +187,7 @@ class ZipFolder(Folder):
             entries[path] = info
         tops = {path.partition("/")[0] for path in entries}
         if len(tops) == 1 and tops.isdisjoint(PARTS) and all("/" in path for path in entries):
-            # A zipped folder usually holds the folder itself.
+            # A zipped folder usually has the folder itself as its only top-level entry.
             return {path.partition("/")[2]: info for path, info in entries.items()}
         return entries
 
@@ -193,20 +195,20 @@ class ZipFolder(Folder):
         path = PurePosixPath(info.filename.replace("\\", "/"))
         shown = f"the entry {excerpt(repr(info.filename))}"
         if path.is_absolute() or re.match("[A-Za-z]:/", str(path)) or ".." in path.parts:
-            raise FormatError(f"{shown} leads out of the archive", file=self.name)
+            raise FormatError(f"{shown} points outside the archive", file=self.name)
         if stat.S_ISLNK(info.external_attr >> 16):
             raise FormatError(f"{shown} is a link", file=self.name)
         if info.flag_bits & 1:
             raise FormatError(f"{shown} is encrypted", file=self.name)
         if info.compress_type not in ZIP_METHODS:
             raise FormatError(
-                f"{shown} is packed by a method that is not known here "
-                f"(number {info.compress_type}); pack it by deflate",
+                f"{shown} is packed with an unknown method "
+                f"(number {info.compress_type}); use deflate",
                 file=self.name,
             )
         if not path.parts:
             raise FormatError(f"{shown} has no name", file=self.name)
-        # Small files of one repeated letter are no bombs.
+        # Small files of one repeated letter are not bombs.
         if info.file_size > 1024 * 1024 and info.file_size > max_ratio * info.compress_size:
             raise FormatError(f"{shown} is packed more than {max_ratio} to 1", file=self.name)
         return str(path)
@@ -224,7 +226,7 @@ class ZipFolder(Folder):
 
 
 def open_folder(path: str | Path, *, collect: bool = False) -> Folder:
-    """The folder (or zip archive) at `path`; FormatError where there is none."""
+    """Open the folder or zip archive at `path`; raise FormatError if there is none."""
     file = named(path)
     if is_dir(file):
         return DirectoryFolder(file, collect=collect)
@@ -234,6 +236,6 @@ def open_folder(path: str | Path, *, collect: bool = False) -> Folder:
     except FormatError as error:
         stream.close()
         if error.message == NO_ZIP:
-            message = "this is a file; a folder or a zip archive is wanted"
+            message = "this is a file; a folder or a zip archive is needed"
             raise FormatError(message, file=error.file) from error
         raise

@@ -2,7 +2,7 @@
 
 Source: the data of "FollowTable: a benchmark for instruction-following table retrieval". A query's
 id is its position in the list, an instruction's id is `<position>_<n>`, both from 0, as in the BEIR
-files made from the same list. A cut list keeps the original positions in index_map.json.
+files made from the same list. A shortened list has its original positions in index_map.json.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from formats.source import Source
 from formats.tables import markup_of, title_of
 
 LIST, POSITIONS, TABLES = "query_instruction.json", "index_map.json", "tables"
-# Of an instruction: why tables violate it, by their names. The published files have no reasons.
+# A field of an instruction: why tables violate it, by table name. The published files lack it.
 VIOLATIONS = "violations"
-# What the note of a narrative begins with, before its instruction type.
+# The note of a narrative is this prefix and the instruction type.
 TYPE_NOTE = "instruction type "
 RATER = "followtable-claims"
 
@@ -55,14 +55,16 @@ class _Entry(NamedTuple):
 
     @property
     def pool(self) -> tuple[str, ...]:
-        """Every document named, once each: the pools in order, then what only the query names."""
+        """Return every document named, once each: the pools, then the query's positives."""
         names = [doc_id for one in self.instructions for doc_id in one.pool]
         return tuple(dict.fromkeys([*names, *self.positive]))
 
     @property
     def generated(self) -> dict[str, int]:
-        """The documents that were written for one instruction, with the number of it: only that one
-        of several instructions lists them, and the query alone does not ask for them.
+        """Return the documents written for one instruction, each with the instruction's number.
+
+        A document counts as written for an instruction if only that one of several instructions
+        lists it and it is not among the query's positives.
         """
         if len(self.instructions) < 2:
             return {}
@@ -82,12 +84,12 @@ class _Entry(NamedTuple):
 def read_followtable(
     folder: Folder,
 ) -> Iterator[Topic | Doc | Qrel | PairRecord | Generated | Claim]:
-    """Queries, then the tables, then qrels, instruction pairs, generated tables and claims.
+    """Yield queries, then tables, qrels, instruction pairs, generated tables and claims.
 
-    Qrels: 1 for `query_positive`, 0 for the other tables of the pool; none for generated ones:
-    those that only one of several instructions lists, and that are not in `query_positive`. Claims
+    Qrels: 1 for `query_positive`, 0 for the other tables of the pool; none for generated tables,
+    which only one of several instructions lists and which are not in `query_positive`. Claims
     (of the rater "followtable-claims"): 1 for `instruction_positive`, 0 for the rest of the pool,
-    with the reason that `violations` gives. The seven instruction types become C1, C2, S1, S2, S3;
+    with the reason given in `violations`. The seven instruction types become C1, C2, S1, S2, S3;
     the narrative's note keeps the type.
     """
     names = folder.names()
@@ -112,7 +114,7 @@ def read_followtable(
                     source.refuse(f"table {doc_id} of query {entry.query_id} is not in the folder")
         yield Topic(entry.query_id, entry.query)
     yield from _documents(folder, entries, tables)
-    # Once more, so that what is said of a record below names the list and not the last table.
+    # Open the list again, so that problems with the records below refer to it, not to a table.
     source = folder.source(LIST)
     for entry in entries:
         source.line = entry.line
@@ -151,7 +153,7 @@ def _pair(entry: _Entry, number: int, instruction: _Instruction) -> PairRecord:
 
 
 def _documents(folder: Folder, entries: list[_Entry], tables: dict[str, str]) -> Iterator[Doc]:
-    """Every table of the folder; without tables, what the entries name is known by its id only."""
+    """Yield every table of the folder; without tables, the documents named, by id only."""
     if not tables:
         for doc_id in dict.fromkeys(doc_id for entry in entries for doc_id in entry.pool):
             yield Doc(doc_id)
@@ -207,7 +209,7 @@ def _entries(source: Source, positions: dict[int, str]) -> list[_Entry]:
 
 def _fields(value: object) -> Fields:
     if not isinstance(value, dict):
-        raise ValueError(f"an entry is an object, not {json_name(value)}")
+        raise ValueError(f"an entry must be an object, not {json_name(value)}")
     return Fields(value)
 
 
@@ -220,7 +222,7 @@ def _entry(query_id: str, line: int, fields: Fields) -> _Entry:
             if kind not in CATEGORIES:
                 raise ValueError(
                     f"instruction_type is {excerpt(repr(kind), 40)}; "
-                    f"known are {', '.join(CATEGORIES)}"
+                    f"it must be one of {', '.join(CATEGORIES)}"
                 )
             positive, pool = _tables(out, "instruction_positive"), _tables(out, "all_tables")
             instructions.append(
@@ -233,7 +235,7 @@ def _entry(query_id: str, line: int, fields: Fields) -> _Entry:
                 )
             )
             if _names(out.values) == _names(fields.values):
-                # It is the query's once more, in another order.
+                # It repeats the query's list in another order: count it as read.
                 out.value("query_positive")
         except ValueError as error:
             raise ValueError(f"instruction {number}: {error}") from None
@@ -247,8 +249,9 @@ def _entry(query_id: str, line: int, fields: Fields) -> _Entry:
 
 
 def _violations(fields: Fields, violating: Set[str]) -> dict[str, str]:
-    """Why tables violate the instruction, by their ids; ValueError for one that is not in the pool
-    of the instruction, or complies with it.
+    """Return why tables violate the instruction, by table id.
+
+    Raise ValueError for a table that is not in `violating`: the pool without the positives.
     """
     reasons = fields.value(VIOLATIONS)
     if reasons is None:
@@ -264,7 +267,7 @@ def _violations(fields: Fields, violating: Set[str]) -> dict[str, str]:
                 "that violate it"
             )
         if not isinstance(reason, str):
-            raise ValueError(f"{VIOLATIONS}: a reason is text, not {json_name(reason)}")
+            raise ValueError(f"{VIOLATIONS}: a reason must be text, not {json_name(reason)}")
         found[doc_id] = reason
     return found
 
@@ -275,7 +278,7 @@ def _names(values: Mapping[str, Any]) -> list[str]:
 
 
 def _tables(fields: Fields, name: str) -> tuple[str, ...]:
-    """Table names without `.txt`, as the BEIR files have them; repeats are left out."""
+    """Return table names without `.txt`, as in the BEIR files; repetitions are dropped."""
     names = fields.value(name)
     if not isinstance(names, list):
         raise ValueError(f"{name} must be a list of table names, not {json_name(names)}")

@@ -1,10 +1,11 @@
-"""InfoSearch: queries with an instruction and its reverse, and three qrels.
+"""InfoSearch: queries with an instruction and its reverse, and three sets of qrels.
 
 Source: the folder that the InfoSearch loader reads: corpus.jsonl, queries.jsonl (`_id`, `text`,
 `instruction_og`, `instruction_changed`, `instruction_reversed`, `keywords`, `short_query`) and one
-folder of qrels for each; and what its list-wise rerankers write: for each query the documents in
-their new order. The paper names a dimension and a condition of each query, which the loader's files
-carry in their names: `dimension`, `condition` and `core_id` are read where a record has them.
+folder of qrels for each instruction; and the files that its list-wise rerankers write: for each
+query the documents in their new order. The paper gives each query a dimension and a condition,
+which the loader has in its file names: `dimension`, `condition` and `core_id` are read if a record
+has them.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from formats.records import (
 from formats.source import Source
 
 RATER = "infosearch-claims"
-# The tag of a run: the files name none.
+# The tag of a run: the files have none.
 TAG = "infosearch"
 QUERIES, CORPUS, ORIGINAL = "queries.jsonl", "corpus.jsonl", "qrels_og"
 
-# Fields of a query that are kept as they are.
+# Fields of a query that are kept unchanged.
 KEPT = ("keywords", "short_query")
 
-# Folders of the other qrels -> the side of the narrative they were made under.
+# Folder of the other qrels -> side of the narrative that they belong to.
 SIDES = {"qrels_changed": "altered", "qrels_reversed": "reversed"}
 
 
@@ -52,10 +53,10 @@ class _Query(NamedTuple):
 def read_infosearch(
     folder: Folder,
 ) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
-    """Queries, documents, qrels, and for each query an instruction pair of its own id.
+    """Yield queries, documents, qrels, and for each query an instruction pair with the same id.
 
-    The relevance a document came with is that of qrels_og; what the other two say are the claims
-    of the rater "infosearch-claims" under the altered and the reversed narrative.
+    qrels_og gives the earlier relevance of documents. The other two are claims of the rater
+    "infosearch-claims" under the altered and the reversed narrative.
     """
     names = folder.names()
     if missing := [name for name in (QUERIES, CORPUS) if name not in names]:
@@ -79,7 +80,7 @@ def read_infosearch(
 
 
 def _qrels_files(names: list[str]) -> Iterator[tuple[str, str]]:
-    """(folder, name) of each file of qrels, those of the original instruction first."""
+    """Yield (folder, name) of each qrels file, those of the original instruction first."""
     for qrels in (ORIGINAL, *SIDES):
         for name in names:
             if name.startswith(f"{qrels}/") and name.endswith(".tsv"):
@@ -141,10 +142,11 @@ def _claim(line: Qrel, side: str) -> JudgmentRecord:
 
 @reader("infosearch-results", "ranked document")
 def read_results(source: Source) -> Iterator[RunLine]:
-    """The list-wise results of one mode: a query (`qid`) and its candidates, best first.
+    """Yield the list-wise results of one mode: a query (`qid`) and its candidates, best first.
 
-    The order of the list is the ranking. Scores are kept where they give the same order; a reranker
-    that leaves those of the first stage does not, and then the score is the place from below.
+    The order of the list is the ranking. Scores are kept if they give the same order. If they do
+    not (a reranker may leave the scores of the first stage), the score is the rank counted from the
+    end of the list.
     """
     seen = Seen()
     for fields in items(source):
@@ -168,7 +170,7 @@ def read_results(source: Source) -> Iterator[RunLine]:
 
 
 def _ranking(fields: Fields) -> tuple[str, list[tuple[str, float | None]]]:
-    """The id of the query, and the id and score of each candidate."""
+    """Return the id of the query, and the id and score of each candidate."""
     query_id = fields.part("query").id("qid")
     ranking: dict[str, float | None] = {}
     for entry in fields.each("candidates"):
@@ -196,6 +198,6 @@ def _score(value: object) -> float | None:
 
 
 def _in_order(ranking: list[tuple[str, float | None]]) -> bool:
-    """Whether the scores, with ties by document id downwards, give the order of the list."""
+    """Return whether the scores, with ties by descending document id, give the list's order."""
     keys = [(score, doc_id) for doc_id, score in ranking if score is not None]
     return len(keys) == len(ranking) and keys == sorted(keys, reverse=True)

@@ -1,4 +1,4 @@
-"""One JSON text as Python values, with a sentence where it is wrong."""
+"""Parse a JSON text into Python values; errors have a sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from formats.limits import check_text, excerpt
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not allowed")
 
 
 class _Repeated(ValueError):
@@ -29,10 +29,10 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_obje
 
 
 def parse_json(text: str) -> Any:
-    """The JSON value in `text`, its strings checked; ValueError with a sentence.
+    """Return the JSON value in `text`, its strings checked; raise ValueError with a sentence.
 
-    NaN, a field that occurs twice in one object, control characters behind a backslash and half
-    surrogate pairs are refused.
+    NaN, a field that occurs twice in one object, escaped control characters and half surrogate
+    pairs are refused.
     """
     try:
         value = _DECODER.decode(text)
@@ -41,7 +41,7 @@ def parse_json(text: str) -> Any:
     except _Repeated:
         raise
     except RecursionError:
-        raise NotJson("not JSON that can be read: nested too deeply", 1, 1) from None
+        raise NotJson("this JSON is nested too deeply", 1, 1) from None
     except ValueError as error:
         raise NotJson(f"not JSON: {error}", 1, 1) from None
     if "\\" in text:
@@ -50,7 +50,7 @@ def parse_json(text: str) -> Any:
 
 
 class NotJson(ValueError):
-    """Text that is not JSON, with line and column counted from 1 inside that text."""
+    """Text that is not JSON, with the line and column in it, from 1."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class NotJson(ValueError):
 
 
 def _check_strings(value: object) -> None:
-    # Bounded by the decoder's own limit on nesting.
+    # The decoder's limit on nesting bounds this recursion.
     if isinstance(value, str):
         check_text(value, "a string")
     elif isinstance(value, list):

@@ -1,8 +1,8 @@
-"""Our own files, one JSON object a line: documents, instruction pairs, judgments.
+"""Rejudge's own JSONL files, one object per line: documents and judgments.
 
-Complete: whatever a record holds is written, and read back to the same record. Documents also come
-from other tools: their names are taken (`_id`, `contents`), and fields that are not kept are told.
-In pairs and judgments a field that is not known is refused.
+Complete: every field of a record is written and reads back to the same record. Documents may come
+from other tools: their field names are accepted (`_id`, `contents`), and unknown fields are counted
+as left out. In judgments an unknown field is refused.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ from formats.tables import markup_of
 
 @reader("docs-jsonl", "document")
 def read_docs(source: Source) -> Iterator[Doc]:
-    """`{"doc_id", "title", "text", "markup"}` a line; without text it is known by its id only.
+    """Yield one document per line: `{"doc_id", "title", "text", "markup"}`.
 
-    A document of several lines names in `text_version` which of its texts each is.
+    A document without text is known by its id only. A document with several texts has a line for
+    each, with its number in `text_version`.
     """
     seen = Seen()
     for fields in objects(source):
@@ -50,7 +51,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
                 text_version=fields.optional_whole("text_version", least=1)
             )
             if doc.text_version is not None and doc.text is None:
-                raise ValueError("text_version is the number of a text, and text is missing")
+                raise ValueError("text_version is given, but text is missing")
         except ValueError as error:
             source.refuse(str(error))
             continue
@@ -63,9 +64,9 @@ def read_docs(source: Source) -> Iterator[Doc]:
 
 
 def doc_of(fields: Fields, metadata: Fields | None = None) -> Doc:
-    """The document in one object. Without `markup` it is told from the text (`markup_of`).
+    """Return the document in one object. Without `markup`, the text decides (`markup_of`).
 
-    `metadata` may hold the markup as well, and counts before the object itself.
+    A `markup` in `metadata` takes precedence over one in the object itself.
     """
     text = fields.optional_text("text", "contents", "body")
     markup = metadata.optional_one_of(MARKUPS, "markup") if metadata else None
@@ -74,7 +75,7 @@ def doc_of(fields: Fields, metadata: Fields | None = None) -> Doc:
 
 
 def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
-    """One document a line, as `read_docs` reads it."""
+    """Write one document per line, as `read_docs` reads it."""
 
     def lines() -> Iterator[str]:
         for doc in records:
@@ -85,9 +86,10 @@ def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
 
 
 def _fields_of(record: Doc | Statement) -> dict[str, object]:
-    """A record's fields, without those added later that say nothing here, so that a project without
-    them has the same bytes as before: `text_version` where there is one text, `machine` of a flag
-    or review by a person, `documents` of a review without any.
+    """Return a record's fields, without empty ones that were added to the format later.
+
+    Projects that do not use these fields keep their bytes: `text_version` of a document with one
+    text, `machine` of a flag or review by a person, `documents` of a review without any.
     """
     fields = record._asdict()
     if fields.get("text_version", 1) is None:
@@ -106,9 +108,9 @@ Statement = JudgmentRecord | FlagRecord | AdjudicationRecord | ReviewRecord | De
 
 @reader("judgments-jsonl", "judgment")
 def read_judgments(source: Source) -> Iterator[Statement]:
-    """Judgments, flags, adjudications, reviews and decisions, one a line, told by `type`.
+    """Yield judgments, flags, adjudications, reviews and decisions, one per line, by `type`.
 
-    Without `type` a line is a judgment: query_id, doc_id, annotator and relevance are enough.
+    A line without `type` is a judgment: query_id, doc_id, annotator and relevance are enough.
     """
     for fields in objects(source):
         try:
@@ -151,18 +153,18 @@ def _spans(fields: Fields, name: str) -> tuple[Evidence, ...]:
     for entry in fields.each(name):
         start, end = entry.optional_whole("start"), entry.optional_whole("end")
         if start is None or end is None or end <= start:
-            raise ValueError(f"a span of {name} has a start and an end after it")
+            raise ValueError(f"a span of {name} needs a start and an end after it")
         spans.append(Evidence(start, end))
     return tuple(spans)
 
 
 def _verdicts(fields: Fields) -> tuple[VerdictRecord, ...]:
-    """Verdicts in the order of their conditions, at most one for each."""
+    """Return verdicts in the order of their conditions, at most one for each."""
     answers: dict[int, str] = {}
     for entry in fields.each("verdicts"):
         number = entry.optional_whole("condition", least=1)
         if number is None:
-            raise ValueError("a verdict says of which condition it is, by its number from 1")
+            raise ValueError("a verdict needs the number of its condition, from 1")
         if number in answers:
             raise ValueError(f"there are two verdicts on condition {number}")
         answers[number] = entry.one_of(ANSWERS, "answer")
@@ -229,7 +231,7 @@ def _review(fields: Fields) -> ReviewRecord:
 
 
 def _texts_read(fields: Fields) -> tuple[TextRead, ...]:
-    """Text versions of documents, in the order given, at most one for each document."""
+    """Return text versions of documents, in the order given, at most one for each document."""
     found: dict[str, TextRead] = {}
     for entry in fields.each("documents"):
         doc_id = entry.id("doc_id")
@@ -242,7 +244,7 @@ def _texts_read(fields: Fields) -> tuple[TextRead, ...]:
 
 def _refuse_machine(fields: Fields, what: str) -> None:
     if fields.truth("machine"):
-        raise ValueError(f"{what} is made by a person, so “machine” cannot be true here")
+        raise ValueError(f"{what} is made by a person, so “machine” cannot be true")
 
 
 def _decision(fields: Fields) -> DecisionRecord:
@@ -278,7 +280,7 @@ _KIND_OF: dict[type, str] = {
 
 
 def write_judgments(records: Iterable[Statement], stream: IO[bytes]) -> int:
-    """One judgment, flag, adjudication, review or decision a line, as `read_judgments` reads it."""
+    """Write one judgment, flag, adjudication, review or decision per line for `read_judgments`."""
 
     def lines() -> Iterator[str]:
         for record in records:

@@ -1,4 +1,4 @@
-"""Instruction pairs as JSON, one object a line."""
+"""Instruction pairs as JSON, one object per line."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from formats.source import Source
 
 @reader("pairs-jsonl", "instruction pair")
 def read_pairs(source: Source) -> Iterator[PairRecord | Claim | Generated]:
-    """Instruction pairs with their narratives, claims (`"type": "claim"`) and documents that were
-    written for one instruction (`"type": "generated"`), one a line.
+    """Yield instruction pairs with narratives, claims and generated documents, one per line.
 
-    `pair_id` is the query's id where it is missing. Instead of `narratives` the texts may stand
-    under `original`, `altered` and `reversed`: version 1 of each.
+    Claims have `"type": "claim"`. Documents written for one instruction have `"type": "generated"`.
+    A missing `pair_id` is the query's id. Instead of `narratives`, the fields `original`, `altered`
+    and `reversed` may hold texts: version 1 of each.
     """
     seen = Seen()
     for fields in objects(source):
@@ -95,7 +95,7 @@ def _source_fields(fields: Fields) -> str:
 
 
 def _writer(entry: Fields) -> tuple[str, str]:
-    """Who wrote a version, as far as its own entry says: its origin and model."""
+    """Return origin and model of a version from its own entry; empty if it has neither."""
     model = entry.text("model")
     origin = entry.optional_one_of(("human", "llm"), "origin") or ("llm" if model else "")
     if model and origin == "human":
@@ -130,14 +130,16 @@ def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
         text = fields.optional_text(side)
         if text is not None:
             if any(known.side == side for known in narratives):
-                raise ValueError(f"the {side} narrative stands in `narratives` and beside it")
+                raise ValueError(
+                    f"the {side} narrative is given both in `narratives` and beside it"
+                )
             narratives.append(NarrativeRecord(side, 1, text))
     narratives.sort(key=lambda narrative: (SIDES.index(narrative.side), narrative.version))
     return tuple(narratives)
 
 
 def _conditions(fields: Fields) -> tuple[ConditionRecord, ...]:
-    """Conditions in the order of their numbers: each an object with a text, or the text alone."""
+    """Return conditions in order of their numbers: each an object with a text, or only a text."""
     values = fields.value("conditions")
     if values is None:
         return ()
@@ -166,7 +168,7 @@ _KINDS = {PairRecord: "pair", Claim: "claim", Generated: "generated"}
 
 
 def write_pairs(records: Iterable[PairRecord | Claim | Generated], stream: IO[bytes]) -> int:
-    """One pair, claim or generated document a line, as `read_pairs` reads it."""
+    """Write one pair, claim or generated document per line, as `read_pairs` reads it."""
 
     def lines() -> Iterator[str]:
         for record in records:
@@ -191,7 +193,7 @@ def write_pairs(records: Iterable[PairRecord | Claim | Generated], stream: IO[by
 
 
 def _version(pair: PairRecord, narrative: NarrativeRecord) -> dict[str, object]:
-    """A version's fields; without its origin and model where they follow from the pair's."""
+    """Return a version's fields, without origin and model if they follow from the pair's."""
     fields = narrative._asdict()
     if writer_of(pair, narrative) == writer_of(pair, narrative._replace(origin="")):
         del fields["origin"], fields["model"]
@@ -200,7 +202,7 @@ def _version(pair: PairRecord, narrative: NarrativeRecord) -> dict[str, object]:
 
 
 def _written_condition(condition: ConditionRecord) -> dict[str, object]:
-    """A condition's fields; without `negated` where nobody has said."""
+    """Return a condition's fields, without `negated` if it is not known."""
     fields = condition._asdict()
     if condition.negated is None:
         del fields["negated"]

@@ -1,4 +1,4 @@
-"""Judgments as a table with a header line: what a spreadsheet or a script hands over."""
+"""Judgments as a table with a header line, as spreadsheets and scripts write them."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ COLUMNS = (
     "pressed",
     "made_at",
 )
-# Written where documents have had several texts.
+# Written if documents have had several texts.
 TEXT_VERSION = "text_version"
 
 
 @reader("judgments-csv", "judgment")
 def read_judgments(source: Source) -> Iterator[JudgmentRecord]:
-    """Columns by the names of the header line: query_id, doc_id, annotator, relevance (or label).
+    """Yield judgments from the columns query_id, doc_id, annotator and relevance (or label).
 
-    Optional: the other COLUMNS, and TEXT_VERSION. A column of another name is refused.
-    Parted by commas, or by semicolons or tabs where the header line has no comma.
+    Optional: the other COLUMNS, and TEXT_VERSION. A column with another name is refused.
+    Cells are separated by commas, or by semicolons or tabs if the header line has no comma.
     """
     table = csv_rows(source, lower=True)
     if table is None:
@@ -63,7 +63,7 @@ def _header_problem(header: list[str]) -> str | None:
         if name and header.count(name) > 1:
             return f"the header line has {name} twice"
     if "relevance" in header and "label" in header:
-        return "the header line has relevance and label; keep one of the two"
+        return "the header line has relevance and label; keep one of them"
     missing = [name for name in ("query_id", "doc_id", "annotator") if name not in header]
     if "relevance" not in header and "label" not in header:
         missing.append("relevance")
@@ -72,7 +72,7 @@ def _header_problem(header: list[str]) -> str | None:
     for name in header:
         if name not in (*COLUMNS, TEXT_VERSION, "label") and not name.startswith(NAMELESS):
             known = ", ".join((*COLUMNS, TEXT_VERSION))
-            return f"there is no column “{excerpt(name, 40)}”; there are {known}"
+            return f"there is no column “{excerpt(name, 40)}”; the columns are {known}"
     return None
 
 
@@ -97,9 +97,9 @@ def _judgment(fields: Fields) -> JudgmentRecord:
 
 
 def write_judgments(records: Iterable[JudgmentRecord], stream: IO[bytes]) -> int:
-    """Judgments with all COLUMNS. Evidence, clauses and verdicts have none and are not written.
+    """Write judgments with all COLUMNS; their evidence, clauses and verdicts are dropped.
 
-    A judgment that was superseded or withdrawn is refused: read back, it would count.
+    A superseded or withdrawn judgment is refused: when read back, it would count.
     """
     table = JudgmentTable(stream)
     for record in records:
@@ -108,10 +108,10 @@ def write_judgments(records: Iterable[JudgmentRecord], stream: IO[bytes]) -> int
 
 
 class JudgmentTable:
-    """A table of judgments that is written row by row, for whoever has them pass by."""
+    """A table of judgments that is written row by row, for callers that iterate over them."""
 
     def __init__(self, stream: IO[bytes], *, text_versions: bool = False) -> None:
-        """`text_versions`: with a column that names the text version."""
+        """Write the header line; `text_versions` adds the column TEXT_VERSION."""
         self._stream = stream
         self._text_versions = text_versions
         self._buffer = io.StringIO()
@@ -120,7 +120,7 @@ class JudgmentTable:
         self._count = 0
 
     def add(self, record: JudgmentRecord) -> None:
-        """Write one judgment; ValueError for one that cannot stand in the table."""
+        """Write one judgment; raise ValueError if the table cannot represent it."""
         check_id(record.query_id, "query_id")
         check_id(record.doc_id, "doc_id")
         check_text(record.annotator, "annotator")
@@ -154,7 +154,7 @@ class JudgmentTable:
             self._send()
 
     def close(self) -> int:
-        """Write what is left and return how many judgments there were; the stream stays open."""
+        """Write the rest and return how many judgments there were; the stream stays open."""
         self._send()
         return self._count
 

@@ -1,4 +1,4 @@
-"""The bytes of a text file: white space at the ends of lines, control characters, foreign files."""
+"""The bytes of a text file: line ends, control characters, signatures of other files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0d-\x1f\x7f]")
 _CONTROL_BYTES = bytes(code for code in range(128) if CONTROL_IN_LINE.match(chr(code)))
 
 
-CR_ALONE = (
-    "the lines end in CR alone, as on old Macs; save the file with LF or CR LF at the ends of lines"
-)
+CR_ALONE = "the lines end in CR only, as on old Macs; save the file with LF or CR LF line ends"
 
 
 FOREIGN_MAGIC = (
@@ -29,10 +27,10 @@ FOREIGN_MAGIC = (
 
 
 def clean(body: bytes) -> str | None:
-    """The text of some lines with their ends as line feeds, or None where anything is wrong."""
+    """Return the text of some lines, their ends as line feeds; None if any of it is wrong."""
     if b"\r" in body:
         body = body.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    # Many times quicker than a search in the text. In UTF-8 a control byte is part of nothing else.
+    # Many times faster than searching the text. In UTF-8 no other character contains these bytes.
     if len(body.translate(None, _CONTROL_BYTES)) != len(body):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a machine's filter keeps and discards: queries, instructions, documents of a query."""
+"""Decisions of a machine's filter to keep or discard queries, instructions and documents."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ COLUMNS = ("query_id", "doc_id", "pair_id", "machine", "decision", "reason")
 
 @reader("filter-jsonl", "decision of a filter")
 def read_filter(source: Source) -> Iterator[FilterRecord]:
-    """Decisions, one JSON object a line, with the fields of COLUMNS.
+    """Yield decisions, one JSON object per line, with the fields of COLUMNS.
 
-    A decision is on the document of the query where there is a `doc_id`, on the instruction where
-    there is a `pair_id`, else on the query. What is discarded needs a reason.
+    A decision with `doc_id` is about that document of the query, one with `pair_id` about that
+    instruction, and any other about the query. Discarding needs a reason.
     """
     for fields in objects(source):
         try:
@@ -34,7 +34,7 @@ def read_filter(source: Source) -> Iterator[FilterRecord]:
 
 @reader("filter-csv", "decision of a filter")
 def read_filter_table(source: Source) -> Iterator[FilterRecord]:
-    """Read decisions as a table with a header line; a column of another name is refused."""
+    """Yield decisions from a table with a header line; refuse columns with other names."""
     table = csv_rows(source, lower=True)
     if table is None:
         return
@@ -48,7 +48,7 @@ def read_filter_table(source: Source) -> Iterator[FilterRecord]:
             return
         if name not in COLUMNS and not name.startswith(NAMELESS):
             known = ", ".join(COLUMNS)
-            source.refuse(f"there is no column “{excerpt(name, 40)}”; there are {known}")
+            source.refuse(f"there is no column “{excerpt(name, 40)}”; the columns are {known}")
             return
     for row in table.rows:
         fields = Fields(row)
@@ -71,14 +71,14 @@ def _record(fields: Fields) -> FilterRecord:
         pair_id=fields.optional_id("pair_id"),
     )
     if record.doc_id is not None and record.pair_id is not None:
-        raise ValueError("a decision is on a document or on an instruction; this names both")
+        raise ValueError("a decision is on a document or on an instruction; this one names both")
     if record.decision == "discard" and not record.reason:
-        raise ValueError("the reason is missing; what is discarded needs one")
+        raise ValueError("the reason is missing; “discard” needs one")
     return record
 
 
 def write_filter(records: Iterable[FilterRecord], stream: IO[bytes]) -> int:
-    """One decision a line, as `read_filter` reads it."""
+    """Write one decision per line, as `read_filter` reads it."""
 
     def lines() -> Iterator[str]:
         for record in records:

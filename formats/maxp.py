@@ -1,7 +1,7 @@
-"""MaxP: a ranking of passages becomes a ranking of documents.
+"""MaxP: turn a ranking of passages into a ranking of documents.
 
 A document has the score of its best passage (Dai and Callan, SIGIR 2019). The id of a passage is
-that of its document, an underscore and a number: `FT911-3_2`.
+the id of its document, an underscore and a number: `FT911-3_2`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SEPARATOR = "_"
 
 
 def document_of(passage: str) -> str:
-    """Return the document of a passage; ValueError where the id is that of no passage.
+    """Return the document of a passage; raise ValueError if this is not a passage's id.
 
     >>> document_of("FT911-3_2"), document_of("a_b_10")
     ('FT911-3', 'a_b')
@@ -22,8 +22,8 @@ def document_of(passage: str) -> str:
     doc_id, separator, number = passage.rpartition(SEPARATOR)
     if not (separator and doc_id and number.isascii() and number.isdigit()):
         raise ValueError(
-            f"{passage} is no id of a passage; that is the id of its document, an underscore and a "
-            "number, as in FT911-3_2"
+            f"{passage} is not the id of a passage, which is the id of its document, an underscore "
+            "and a number, as in FT911-3_2"
         )
     return doc_id
 
@@ -31,8 +31,8 @@ def document_of(passage: str) -> str:
 def rank_documents(passages: Iterable[RunLine]) -> Iterator[RunLine]:
     """Yield the documents of each query, best first, with the score of their best passage.
 
-    Queries come in the order in which they first occur. Ties are broken as trec_eval breaks them:
-    by document id, downwards.
+    Queries keep the order of their first occurrence. Ties are broken as in trec_eval: by
+    descending document id.
     """
     best: dict[str, dict[str, float]] = {}
     tags: dict[str, str] = {}

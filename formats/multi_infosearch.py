@@ -1,9 +1,9 @@
-"""Multi-InfoSearch: one object a line with a query, two or three attributes, and two documents.
+"""Multi-InfoSearch: a query, two or three attributes and two documents in each object.
 
 Source: the record shapes of final_sorted.jsonl and query-doc.json. A record of the first combines
 attributes of a document (audience, keyword, format, language, length, source) into an instruction,
 and has a document rewritten to meet all of them and a hard negative that violates some. The second
-has the documents of each query and what they are.
+has the documents of each query with their types.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from formats.records import (
 )
 from formats.source import Source
 
-# Types of the documents of query-doc.json -> the relevance they come with.
+# Type of a document in query-doc.json -> its earlier relevance.
 TYPES = {"positive": 1, "hard_negative": 0}
 RATER = "multi-infosearch-claims"
 RECORDS, DOCUMENTS = "final_sorted.jsonl", "query-doc.json"
-# What a document may be asked to be. A record has them all; `attributes` are those of its query.
+# Attributes of a document. A record has them all; its `attributes` are those that its query uses.
 METADATA = ("audience", "keyword", "format", "language", "length", "source")
-# What no field has.
+# Differs from every field value.
 NOTHING = object()
-# Fields of a record that are kept as they are.
+# Fields of a record that are kept unchanged.
 KEPT = ("dataset", "query_type", *METADATA)
 
 
@@ -45,22 +45,22 @@ KEPT = ("dataset", "query_type", *METADATA)
 def read_multi_infosearch(
     source: Source,
 ) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
-    """The records of final_sorted.jsonl: see `_read_records`."""
+    """Yield the records of final_sorted.jsonl: see `_read_records`."""
     yield from _read_records(source)
 
 
 def _read_records(
     source: Source,
 ) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
-    """For each record an instruction pair `<query_id>_<combo_id>`, with the attributes as the
-    conditions of its altered narrative, and documents × attributes as verdicts.
+    """Yield an instruction pair `<query_id>_<combo_id>` for each record, with its documents.
 
-    The document that the record was made from has the record's relevance for the query; its two
-    rewritings count as relevant for the query alone. Claims are those of the rater
-    "multi-infosearch-claims": 1 where no attribute is violated, else 0.
+    The attributes are the conditions of the altered narrative, and documents × attributes are the
+    verdicts. The document that a record was made from has the record's relevance for the query; its
+    two rewritings count as relevant for the query itself. Claims of the rater
+    "multi-infosearch-claims" are 1 if no attribute is violated, else 0.
     """
     pairs: dict[str, int] = {}
-    # Query -> its text and the number of each document that it came with.
+    # Query -> its text and the number of each of its source documents.
     queries: dict[str, tuple[str, dict[int, int]]] = {}
     for fields in objects(source):
         try:
@@ -73,7 +73,7 @@ def _read_records(
             query = fields.required_text("query")
             known, documents = queries.get(query_id, (query, {}))
             if known != query:
-                raise ValueError(f"query {query_id} had other words on an earlier line")
+                raise ValueError(f"query {query_id} had another text on an earlier line")
             original = fields.required_text("document")
             number = documents.get(hash(original), len(documents) + 1)
             records = list(_record(query_id, pair_id, query, fields, number))
@@ -95,12 +95,12 @@ def _read_records(
 
 
 def document_id(query_id: str, number: int) -> str:
-    """Return the id of a document that records of a query were made from."""
+    """Return the id of a document from which records of a query were made."""
     return f"{query_id}_document{number}"
 
 
 def made_from(query_id: str, number: int) -> str:
-    """Return the note of a narrative whose record was made from another document than the first."""
+    """Return the note of a narrative: its source document, empty for the query's first one."""
     return f"made from {document_id(query_id, number)}" if number > 1 else ""
 
 
@@ -161,7 +161,7 @@ def _record(
 
 
 def _attributes(fields: Fields) -> dict[str, str]:
-    """Attributes in their order; several values of one are joined by commas."""
+    """Return the attributes in their order; several values of one are joined by commas."""
     value = fields.value("attributes")
     if value == {}:
         raise ValueError("attributes is empty: an instruction has at least one")
@@ -169,14 +169,15 @@ def _attributes(fields: Fields) -> dict[str, str]:
         raise ValueError(f"attributes must be an object of names, not {json_name(value)}")
     for name, said in value.items():
         if fields.values.get(name) == said:
-            # The attributes stand once more beside `attributes`.
+            # The record repeats its attributes beside `attributes`: count them as read.
             fields.value(name)
     return {name: _value(name, said) for name, said in value.items()}
 
 
 def _source_fields(fields: Fields) -> str:
-    """What a record says beside its instruction; what stands in `attributes` is kept there, but
-    for lists, of which a condition has the values joined.
+    """Return the other fields of a record as JSON, without those that repeat an attribute.
+
+    Attributes with lists of values are included, because a condition has their values joined.
     """
     attributes = fields.values.get("attributes", {})
     kept = {
@@ -189,7 +190,7 @@ def _source_fields(fields: Fields) -> str:
 
 
 def _negated(fields: Fields, attributes: dict[str, str]) -> list[str] | None:
-    """The attributes of which the reversed query asks the opposite; None where it is not said."""
+    """Return the attributes whose opposite the reversed query asks for; None if not given."""
     if fields.value("negated_attributes") is None:
         return None
     negated = _names(fields.value("negated_attributes"), "negated_attributes")
@@ -199,7 +200,7 @@ def _negated(fields: Fields, attributes: dict[str, str]) -> list[str] | None:
 
 
 def joined(values: list[str]) -> str:
-    """Return several values of an attribute as a condition has them."""
+    """Return several values of an attribute as the text of a condition."""
     return ", ".join(values)
 
 
@@ -237,10 +238,10 @@ def _queries_with_documents(
 
 @reader("multi-infosearch-docs", "query")
 def read_documents(source: Source) -> Iterator[Topic | Doc | Qrel]:
-    """The queries of query-doc.json with their documents, named `<query_id>_<doc_id>`.
+    """Yield the queries of query-doc.json with their documents, named `<query_id>_<doc_id>`.
 
-    The file does not say of which instruction a document is a positive or a hard negative, so the
-    type is the relevance that it comes with, 1 or 0, and no claim under an instruction.
+    The file does not say for which instruction a document is a positive or a hard negative. So its
+    type gives its relevance for the query, 1 or 0, and not a claim under an instruction.
     """
     for query_id, query, documents in _queries_with_documents(source):
         yield Topic(query_id, query)
@@ -250,10 +251,10 @@ def read_documents(source: Source) -> Iterator[Topic | Doc | Qrel]:
 
 
 def _documents(query_id: str, fields: Fields) -> dict[str, tuple[str, str]]:
-    """The text and the type of each document of a query."""
+    """Return the text and the type of each document of a query, by id."""
     found: dict[str, tuple[str, str]] = {}
     for entry in fields.each("documents"):
-        # Numbered anew for each query, as doc_1, doc_2 and so on.
+        # Numbering restarts for each query: doc_1, doc_2 and so on.
         doc_id = check_id(f"{query_id}_{entry.id('doc_id')}", "doc_id")
         if doc_id in found:
             raise ValueError(f"document {entry.id('doc_id')} occurs twice")
@@ -266,16 +267,16 @@ def _documents(query_id: str, fields: Fields) -> dict[str, tuple[str, str]]:
 
 @reader("multi-infosearch-folder", "record")
 def read_both(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
-    """Both files of the dataset, final_sorted.jsonl and query-doc.json.
+    """Yield the records of both files of the dataset, final_sorted.jsonl and query-doc.json.
 
-    A document of query-doc.json whose text is a rewriting of its query in the first file is that
-    document, and its type must be the same; any other is a document of its own.
+    If the text of a document in query-doc.json is a rewriting of the same query in the first file,
+    it is that document, and its type must be the same. Any other is a separate document.
     """
     names = folder.names()
     if missing := [name for name in (RECORDS, DOCUMENTS) if name not in names]:
         folder.refuse_all(f"no {' and no '.join(missing)} in this folder")
         return
-    # Query -> the type of each rewriting, by the sum of its text.
+    # Query -> digest of a rewriting's text -> its type.
     rewritten: dict[str, dict[bytes, str]] = {}
     texts: dict[str, str] = {}
     for record in _read_records(folder.source(RECORDS)):

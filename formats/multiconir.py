@@ -2,8 +2,8 @@
 
 Source: the files of "MultiConIR: towards multi-condition information retrieval". A row has the
 columns Query1 ... Query10 (k conditions each, numbered in its text), Positive, HN1 ... HN10, and in
-the files of tasks 2 and 3 Natural_Query1 ... Natural_Query10, the same in running words. A column
-Domain, which is ours, parts a file with several domains.
+the files of tasks 2 and 3 Natural_Query1 ... Natural_Query10, the same as running text. A column
+Domain, which Rejudge adds, separates the domains of a file with several.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST = 20
 class _Document(NamedTuple):
     doc_id: str
     text: str
-    # Numbers of the conditions it is claimed to break.
+    # Numbers of the conditions that it is claimed to violate.
     breaks: frozenset[int]
 
 
@@ -44,14 +44,13 @@ class _Document(NamedTuple):
 def read_multiconir(
     source: Source,
 ) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
-    """For each row a query, its documents with the conditions they meet, and an instruction pair
-    for each of its texts.
+    """Yield for each row a query, its documents, and an instruction pair for each of its texts.
 
-    The query's id is the row's position from 0, with a domain `<domain>-<position in it>`; pairs
-    are `<query>_<k>` and, in running words, `<query>_<k>n`, with k conditions each. What is claimed
-    of a document (rater "multiconir-claims"): a verdict on each condition, and as relevance how
-    many are met. HNk breaks condition k alone,
-    or, in files with Natural_Query columns, the conditions 1 to k.
+    The query's id is the row's position from 0, or `<domain>-<position in it>` if it has a domain.
+    Pairs are `<query>_<k>` and, as running text, `<query>_<k>n`, with k conditions each. Claims
+    about a document (rater "multiconir-claims") are a verdict on each condition, and the number of
+    conditions met as the relevance. HNk violates only condition k or, in files with Natural_Query
+    columns, conditions 1 to k.
     """
     table = csv_rows(source)
     if table is None:
@@ -62,7 +61,9 @@ def read_multiconir(
         source.refuse(f"the header line lacks {', '.join(missing)}")
         return
     if sorted(counts) != list(range(1, len(counts) + 1)) or len(counts) > MOST:
-        source.refuse(f"the header line has other queries than Query1 to Query{MOST} at most")
+        source.refuse(
+            f"the query columns must be Query1, Query2 and so on, up to Query{MOST} at most"
+        )
         return
     upto = any(name.startswith("Natural_Query") for name in table.header)
     seen: Counter[str] = Counter()
@@ -80,14 +81,14 @@ def read_multiconir(
 
 
 def query_id_of(domain: str, position: int) -> str:
-    """Return the id of the query at that position, from 0, among the rows of a domain."""
+    """Return the id of the query at this position, from 0, among the rows of a domain."""
     return f"{'-'.join(domain.split())}-{position}"
 
 
 def _row(
     query_id: str, domain: str, row: Fields, most: int, *, upto: bool
 ) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
-    # A row may stop before the last column, but it leaves none out.
+    # A row may end before the last query column, but may not skip one.
     held = [k for k in range(1, most + 1) if row.text(f"Query{k}").strip()]
     if gap := next((k for k in range(1, max(held, default=1) + 1) if k not in held), None):
         raise ValueError(f"Query{gap} is empty")
@@ -142,7 +143,7 @@ def _claim(query_id: str, pair_id: str, document: _Document, conditions: int) ->
 
 
 def _documents(query_id: str, row: Fields, most: int, *, upto: bool) -> list[_Document]:
-    """The positive and the hard negatives that are there."""
+    """Return the positive and those hard negatives that the row has."""
     found = [_Document(f"{query_id}_positive", row.required_text("Positive"), frozenset())]
     for k in range(1, most + 1):
         if text := row.text(f"HN{k}"):
@@ -152,7 +153,7 @@ def _documents(query_id: str, row: Fields, most: int, *, upto: bool) -> list[_Do
 
 
 def conditions_of(text: str, count: int) -> list[str]:
-    """The conditions of a text that numbers them: `Find a book: 1. On bees. 2. Short.`"""
+    """Return the conditions of a text that numbers them: `Find a book: 1. On bees. 2. Short.`"""
     found: list[str] = []
     rest = text
     for number in range(1, count + 1):
@@ -164,12 +165,12 @@ def conditions_of(text: str, count: int) -> list[str]:
             )
         found.append(_parted(rest, number + 1)[0].strip().removesuffix("."))
     if not all(found):
-        raise ValueError(f"a condition of Query{count} has no words: {excerpt(text, 60)}")
+        raise ValueError(f"a condition of Query{count} is empty: {excerpt(text, 60)}")
     return found
 
 
 def _parted(text: str, number: int) -> tuple[str, str, str]:
-    """What stands before and after the mark of a condition."""
+    """Return the text before the mark of a condition, the mark, and the text after it."""
     match = re.search(rf"(?:^|\s){number}\.\s", text)
     if match is None:
         return text, "", ""

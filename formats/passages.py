@@ -1,9 +1,9 @@
-"""Passages: a document's text cut into overlapping windows of words, with ids that lead back.
+"""Passages: a document's text cut into overlapping windows of words, with ids that name it.
 
-The id of a passage is that of its document, an underscore and a number from 1: `FT911-3_2`. Every
-passage has exactly one such ending, also that of a document with a single passage, so the document
-is what stands before the last underscore: `a_3_1` is of document `a_3`, and `a_3` of document `a`
-(`formats.maxp.document_of`).
+The id of a passage is the id of its document, an underscore and a number from 1: `FT911-3_2`. Every
+passage has such an ending, even if it is the only one of its document. So the part before the last
+underscore is the document's id: `a_3_1` is a passage of document `a_3`, and `a_3` one of document
+`a` (`formats.maxp.document_of`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import NamedTuple
 from formats.maxp import SEPARATOR
 
 WORDS, OVERLAP = 400, 200
-# A run of other characters than white space is a word; of scripts without blanks between words
-# (Chinese, Japanese) each character is one.
+# A word is a run of characters other than white space. In scripts without spaces between words
+# (Chinese, Japanese), each character is a word.
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(f"[{_HAN}]|[^\\s{_HAN}]+")
-# The word that ends a sentence.
+# Matches a word that ends a sentence.
 _LAST = re.compile(r"[.!?…。！？][\"'”’»)\]」』]*$")
 
 
@@ -43,7 +43,7 @@ def passage_id(doc_id: str, number: int) -> str:
 
 
 def check_size(words: int, overlap: int) -> None:
-    """Raise ValueError with a sentence where passages of this size would not move on."""
+    """Raise ValueError with a sentence if passages of this size would not advance."""
     if words < 1:
         raise ValueError("A passage has at least one word.")
     if not 0 <= overlap < words:
@@ -58,8 +58,8 @@ def cut(
 ) -> list[Passage]:
     """Cut a text into passages of `words` words, each repeating `overlap` of the one before.
 
-    The last may be shorter. `at_sentences`: passages begin and end with a sentence and have at most
-    so many words, unless one sentence alone has more. A text without a word is one passage.
+    The last may be shorter. With `at_sentences`, passages begin and end with a sentence and have
+    at most `words` words; a longer sentence is cut. A text without words is one passage.
     """
     check_size(words, overlap)
     spans = [found.span() for found in _WORD.finditer(text)]
@@ -87,7 +87,7 @@ def _word_windows(count: int, words: int, overlap: int) -> list[tuple[int, int]]
 def _sentence_windows(
     text: str, spans: Sequence[tuple[int, int]], words: int, overlap: int
 ) -> list[tuple[int, int]]:
-    """Put whole sentences together; what a sentence is longer than a passage is cut by words."""
+    """Group whole sentences into windows; cut sentences longer than a passage by words."""
     borders = [0]
     for number, ((start, end), after) in enumerate(pairwise([*spans, (len(text), len(text))])):
         ends = _LAST.search(text[start:end]) is not None or "\n\n" in text[end : after[0]]
@@ -105,7 +105,7 @@ def _sentence_windows(
         windows.append((parts[at][0], parts[end - 1][1]))
         if end == len(parts):
             return windows
-        # The next passage repeats the last sentences that are not more than the overlap.
+        # The next passage repeats as many last sentences as fit in the overlap.
         begin = end
         while begin - 1 > at and parts[end - 1][1] - parts[begin - 1][0] <= overlap:
             begin -= 1
@@ -113,10 +113,10 @@ def _sentence_windows(
 
 
 def excerpts(text: str, spans: Iterable[tuple[int, int]], *, share: int) -> list[Passage]:
-    """Return passages around these spans of a text, with at most `share` percent of its characters.
+    """Return passages around spans of a text, with at most `share` percent of its characters.
 
-    What the spans hold comes first, in their order; then each grows by a word on both sides for as
-    long as there is room. A span for which there is no room is cut at a word, or left out.
+    The spans themselves come first, in order; then each grows by a word on both sides while there
+    is room. A span that does not fit is cut at a word, or left out.
     """
     room = len(text) * share // 100
     kept: list[list[int]] = []
@@ -145,7 +145,7 @@ def excerpts(text: str, spans: Iterable[tuple[int, int]], *, share: int) -> list
 
 
 def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Put spans in order, those that touch or overlap as one; leave out what is not in the text."""
+    """Sort spans and join those that touch or overlap; leave out parts outside the text."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         start, end = max(0, start), min(end, length)
@@ -159,7 +159,7 @@ def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, in
 
 
 def _cut_at_word(text: str, start: int, end: int) -> int:
-    """Return the end of the last whole word before `end`; `start` where there is none."""
+    """Return the end of the last whole word before `end`; `start` if there is none."""
     if end >= len(text) or text[end].isspace() or (end > start and text[end - 1].isspace()):
         return end
     words = [found.end() for found in _WORD.finditer(text, start, end)]
@@ -170,12 +170,12 @@ def _cut_at_word(text: str, start: int, end: int) -> int:
 
 
 def _before(starts: Sequence[int], at: int) -> int | None:
-    """Return where the word before a place begins."""
+    """Return where the word before a position begins."""
     number = bisect_left(starts, at)
     return starts[number - 1] if number else None
 
 
 def _after(ends: Sequence[int], at: int) -> int | None:
-    """Return where the word behind a place ends."""
+    """Return where the word after a position ends."""
     number = bisect_left(ends, at + 1)
     return ends[number] if number < len(ends) else None

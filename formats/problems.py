@@ -1,4 +1,4 @@
-"""What is wrong with a file, and what of it is not kept."""
+"""Errors in files, and fields of files that are not kept."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from formats.limits import MAX_PROBLEMS, excerpt
 
 
 class FormatError(Exception):
-    """A file that cannot be read as what it is said to be, with the place and the line.
+    """A file cannot be read as the given format; names the file and the line.
 
-    `line` counts from 1 and is None where the fault is the file's as a whole.
+    `line` counts from 1 and is None if the error concerns the file as a whole.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Problems:
         self.count = 0
 
     def report(self, error: FormatError) -> None:
-        """Raise `error`; or keep it and go on, where problems are collected."""
+        """Raise `error`, or keep it and continue if problems are collected."""
         self.count += 1
         if len(self.shown) < self.limit:
             self.shown.append(error)
@@ -45,9 +45,9 @@ class Problems:
 
 
 class LeftOut:
-    """Fields that records of a file have and its format does not keep: how many have each.
+    """Counts of the records that have fields which the format does not keep, by field.
 
-    Of an endless number of names the first MOST are told apart.
+    The first MOST field names are counted separately, any further ones together.
     """
 
     MOST = 100
@@ -63,7 +63,7 @@ class LeftOut:
         self._counts[key] = self._counts.get(key, 0) + 1
 
     def sentences(self) -> list[str]:
-        """What is not kept: one sentence for the fields that as many records have."""
+        """Return what is not kept: one sentence for fields with the same count of records."""
         alike: dict[tuple[str, int], list[str]] = {}
         for (part, field), count in self._counts.items():
             alike.setdefault((part, count), []).append(f"“{field}”")

@@ -1,8 +1,8 @@
-"""Published sets read back: folders of MTEB and the Hugging Face hub, and BEIR with both sides.
+"""Read published sets: folders of MTEB and the Hugging Face hub, and BEIR with both sides.
 
-A query stands in them once for each narrative, as `301-og` and `301-changed`. Here it is one query
-with one instruction pair. `pairs.jsonl`, which Rejudge writes beside the other files, says what
-the ids and queries are in full.
+They have a query once for each narrative, as `301-og` and `301-changed`. The readers make one query
+with one instruction pair of these. `pairs.jsonl`, which Rejudge writes beside the other files, has
+the full ids and queries.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from formats.records import (
 )
 from formats.source import Source
 
-# Who claims the grades of a published set. They are what a file says and not what a person judged
-# here, so they are a machine's: counted in no figure of people, and open to checks.
+# The rater of a published set's grades. No person of the project gave them, so they are loaded as a
+# machine's: they count in no figures about people and can be checked.
 ANNOTATOR = "published"
 PAIRS, IDS = "pairs.jsonl", "pair_ids.tsv"
 CORPUS, QUERIES, INSTRUCTIONS = "corpus.jsonl", "queries.jsonl", "instructions.jsonl"
 QRELS, TOP_RANKED, DIFF = "qrels.jsonl", "top_ranked.jsonl", "qrel_diff.jsonl"
-# The set of reversed narratives, in which these are the changed ones.
+# The subfolder of the set in which the changed narratives are the reversed ones.
 REVERSED = "reversed/"
 SIDES = {"-og": "original", "-changed": "altered", "-reversed": "reversed"}
 
@@ -42,27 +42,27 @@ Record = PairRecord | Doc | Qrel | Pooled | JudgmentRecord
 
 
 class _Known(NamedTuple):
-    """The pairs of a folder: what each is called in it, and the query of each."""
+    """The pairs of a folder: their ids by the names used in it, and their queries."""
 
     pair_ids: dict[str, str]
     queries: dict[str, str]
 
     def of(self, query_id: str) -> tuple[str, str, str]:
-        """Return query, pair and side of a query's id; ValueError where there is none."""
+        """Return query, pair and side of a query's id; raise ValueError if the pair is unknown."""
         for suffix, side in SIDES.items():
             written = query_id.removesuffix(suffix)
             if written != query_id:
                 pair_id = self.pair_ids.get(written, written)
                 if pair_id in self.queries:
                     return self.queries[pair_id], pair_id, side
-        raise ValueError(f"query {query_id} is no side of a pair that the folder has")
+        raise ValueError(f"query {query_id} is not a side of a pair in the folder")
 
 
 @reader("mteb", "query, document or qrels line")
 def read_mteb(folder: Folder) -> Iterator[Record]:
-    """Pairs, documents, candidates, the relevance before, and the claimed one after the change.
+    """Yield pairs, documents, candidates, earlier relevance, and claims about the changed one.
 
-    Without `pairs.jsonl` each pair is a query of its own, whose title is the text of the query.
+    Without `pairs.jsonl`, each pair is a separate query with the query's text as its title.
     """
     names = folder.names()
     if missing := [name for name in (QUERIES, INSTRUCTIONS, QRELS) if name not in names]:
@@ -84,12 +84,12 @@ def read_mteb(folder: Folder) -> Iterator[Record]:
 
 @reader("hf", "query, document or qrels line")
 def read_hf(folder: Folder) -> Iterator[Record]:
-    """Read a data set of the hub with a dataset card: the same files as those of `mteb`."""
+    """Read a data set of the hub with a dataset card: the same files as in `mteb`."""
     yield from read_mteb(folder)
 
 
 def read_beir(folder: Folder) -> Iterator[Record | Topic]:
-    """Read a BEIR folder; one with pairs and a split for each side as a published set."""
+    """Read a BEIR folder, or a published set if it has pairs and a split for each side."""
     if {PAIRS, "qrels/original.tsv", "qrels/changed.tsv"} <= set(folder.names()):
         yield from _sides(folder)
     else:
@@ -97,7 +97,7 @@ def read_beir(folder: Folder) -> Iterator[Record | Topic]:
 
 
 def _sides(folder: Folder) -> Iterator[Record]:
-    """Read the folder that the layout `beir` is."""
+    """Read a folder in the release layout `beir`."""
     names = folder.names()
     known = _Known({}, {})
     for pair in _pairs(folder):
@@ -115,7 +115,7 @@ def _sides(folder: Folder) -> Iterator[Record]:
 
 
 def _ids(folder: Folder, names: list[str]) -> dict[str, str]:
-    """Return the id of each pair by what it is called in the folder."""
+    """Return the id of each pair by its name in the folder."""
     if IDS not in names:
         return {}
     found = {}
@@ -123,7 +123,7 @@ def _ids(folder: Folder, names: list[str]) -> dict[str, str]:
     for number, line in enumerate(source.lines()):
         columns = line.split("\t")
         if len(columns) != 2:
-            source.refuse(f"a line has 2 columns parted by a tab, this has {len(columns)}")
+            source.refuse(f"a line has 2 columns separated by a tab, this has {len(columns)}")
         elif number:
             found[columns[1]] = columns[0]
     return found
@@ -136,7 +136,7 @@ def _pairs(folder: Folder) -> Iterator[PairRecord]:
 
 
 def _pairs_of_queries(folder: Folder) -> Iterator[PairRecord]:
-    """Put pairs together from the queries and their instructions."""
+    """Build pairs from the queries and their instructions."""
     words: dict[str, str] = {}
     source = folder.source(INSTRUCTIONS)
     for fields in objects(source):
@@ -158,7 +158,7 @@ def _pairs_of_queries(folder: Folder) -> Iterator[PairRecord]:
         fields.tell_rest(source)
         suffix = next((one for one in SIDES if query_id.endswith(one)), None)
         if suffix is None:
-            source.refuse(f"the id {query_id} ends with none of {', '.join(SIDES)}")
+            source.refuse(f"the id {query_id} does not end with any of {', '.join(SIDES)}")
             continue
         if query_id not in words:
             source.refuse(f"query {query_id} has no instruction")
@@ -174,13 +174,13 @@ def _pairs_of_queries(folder: Folder) -> Iterator[PairRecord]:
 
 
 def _documents(folder: Folder) -> Iterator[Doc]:
-    """Yield the documents; one with neither title nor text is known by its id only."""
+    """Yield the documents; those with neither title nor text are known by id only."""
     for doc in corpus_of(folder.source(CORPUS), Seen()):
         yield doc if doc.title or doc.text else doc._replace(text=None)
 
 
 def _pooled(source: Source, known: _Known) -> Iterator[Pooled]:
-    """Yield the candidates, once for each pair."""
+    """Yield the candidates of each pair once, from its original side."""
     for fields in objects(source):
         try:
             query_id, _, side = known.of(fields.id("query-id"))
@@ -198,7 +198,7 @@ def _pooled(source: Source, known: _Known) -> Iterator[Pooled]:
 
 
 def _graded(source: Source, known: _Known, changed: str) -> Iterator[Qrel | JudgmentRecord]:
-    """Yield the grades of one set; of that of reversed narratives the changed ones alone."""
+    """Yield the grades of one set; of the reversed set only the changed grades."""
     for fields in objects(source):
         try:
             found = fields.id("query-id"), fields.id("corpus-id"), fields.relevance("score")
@@ -216,7 +216,7 @@ def _graded(source: Source, known: _Known, changed: str) -> Iterator[Qrel | Judg
 def _line(
     source: Source, known: _Known, query_id: str, doc_id: str, relevance: int
 ) -> Iterator[Qrel | JudgmentRecord]:
-    """Yield a grade as the relevance before, or as the set's claim of the one after the change."""
+    """Yield a grade as earlier relevance, or as the set's claim under the changed narrative."""
     try:
         query, pair_id, side = known.of(query_id)
     except ValueError as error:

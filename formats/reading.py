@@ -1,4 +1,4 @@
-"""What readers and writers share: what a file looks like, what was seen before, grades, text."""
+"""Shared by readers and writers: guessing formats, finding repeated keys, grades and text."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from formats.limits import excerpt, json_name
 from formats.source import HEAD, Source
 
 MAX_RECORD = 64 * 1024 * 1024
-"""Characters of one record that goes over many lines (a document, a topic)."""
+"""Maximum characters of one record that spans many lines (a document, a topic)."""
 
 WINDOW = 200_000
-"""How many keys `Seen` remembers: about 30 MB, whatever the length of the file."""
+"""How many keys `Seen` remembers: about 30 MB, regardless of the length of the file."""
 
 _In = TypeVar("_In", bound=Source | Folder)
 _Out = TypeVar("_Out")
 
 
-# Every reader as it was before it was decorated, by the name of its format.
+# Every reader before decoration, by the name of its format.
 _READERS: dict[str, Callable[[Any], Iterator[Any]]] = {}
 
 
 def reader(
     name: str, what: str
 ) -> Callable[[Callable[[_In], Iterator[_Out]]], Callable[[_In], Iterator[_Out]]]:
-    """Make a generator the reader of the format `name`, whose records are called `what`.
+    """Return a decorator for the reader of the format `name`; its records are called `what`.
 
-    A file in which it finds nothing is refused; one whose first line does not fit and that looks
-    like another format is refused with the name of that format.
+    A file in which the reader finds nothing is refused. If the first line does not fit and the file
+    looks like another format, the refusal names that format.
     """
 
     def decorate(read: Callable[[_In], Iterator[_Out]]) -> Callable[[_In], Iterator[_Out]]:
@@ -59,34 +59,34 @@ def reader(
 
 
 def suspect(head: str, name: str) -> str | None:
-    """A hint where a file that begins with `head` is clearly not of the format `name`.
+    """Return a hint if a file that begins with `head` is clearly not of the format `name`.
 
-    Another format is named only where its reader takes the head, and keeps all that stands in it.
+    Another format is named only if its reader accepts the head and keeps every field in it.
     """
     looks = guess(head)
     if looks is None or looks == name:
         return None
     if looks == "beir" and name in ("docs-jsonl", "topics-json"):
-        # A part of the folder may be given alone.
+        # One file of the folder may be loaded alone.
         return None
     if looks in ("followtable", "beir", "infosearch"):
-        return f"the file looks like a part of {looks}: give its folder as {looks}"
+        return f"the file looks like a part of {looks}: load its folder as {looks}"
     if not _takes(looks, head):
         return None
     return f"the file looks like {looks}: load it as {looks}"
 
 
 def _takes(name: str, head: str) -> bool:
-    """Whether the reader of a format takes the beginning of a file, and keeps all of it."""
+    """Return whether the reader of a format accepts the head of a file and keeps all of it."""
     cut = len(head) >= HEAD
     source = Source((_whole_part(head) if cut else head).encode(), collect=True)
     taken = sum(1 for _ in _READERS[name](source))
-    # Of what is cut off the last record may be refused for that alone.
+    # If the head is cut off, its last record may be refused for that reason.
     return taken > 0 and source.refused <= int(cut) and not source.left_out.sentences()
 
 
 def _whole_part(head: str) -> str:
-    """A head that is cut off, without what is not there as a whole."""
+    """Return a head that was cut off, without its incomplete last record."""
     opened = re.match(r'\s*(?:\[|\{\s*"(?:[^"\\]|\\.)*"\s*:(?=\s*\{))\s*', head)
     if opened is None:
         return head.rpartition("\n")[0]
@@ -98,7 +98,7 @@ def _whole_part(head: str) -> str:
 
 
 def guess(head: str) -> str | None:
-    """The name of the format that text beginning with `head` clearly has, if any."""
+    """Return the name of the format that text beginning with `head` clearly has, or None."""
     head = head.lstrip()
     if head.startswith("<"):
         if re.match(r"<\?xml|<!DOCTYPE", head) or re.search(r"<topic\b[^<>]*\bnumber\s*=", head):
@@ -122,7 +122,7 @@ def _guess_list(head: str) -> str:
 
 
 def _guess_records(keys: set[str]) -> str | None:
-    """The name of the format whose records are lists within objects, each over many lines."""
+    """Return the format whose records have lists in objects, each over many lines, or None."""
     if {"candidates", "docid"} <= keys:
         return "infosearch-results"
     return "multi-infosearch-docs" if {"query_id", "documents"} <= keys else None
@@ -132,7 +132,7 @@ def _guess_json(line: str, head: str) -> str | None:
     try:
         keys = set(json.loads(line))
     except (ValueError, RecursionError):
-        # Cut off, or an object over many lines: only its keys can be told.
+        # Cut off, or an object over many lines: only its keys can be found.
         keys = set(re.findall(r'"(\w+)"\s*:', line if len(line) > 1 else head))
     if records := _guess_records(keys | set(re.findall(r'"(docid)"\s*:', head))):
         return records
@@ -175,32 +175,32 @@ def _guess_columns(head: str) -> str | None:
 
 
 LAYOUT = " \t\n\r\f"
-"""What may stand around an id in a text and is no part of it."""
+"""White space that may surround an id in a text and is not part of it."""
 
 _COLUMN = re.compile(r"[^ \t]+")
 
 
 def columns(line: str) -> list[str]:
-    """The columns of a line, parted by any run of blanks and tabs, and by nothing else."""
+    """Return the columns of a line, separated only by runs of spaces and tabs."""
     return _splitter(line)(line)
 
 
 def splitter(lines: list[str]) -> Callable[[str], list[str]]:
-    """A quicker `columns` for these lines."""
+    """Return a function for these lines that is faster than `columns`."""
     return _splitter("".join(lines))
 
 
 def _splitter(text: str) -> Callable[[str], list[str]]:
-    # `str.split` also parts at other white space: in ASCII, and where sources let it pass, that is
-    # the form feed alone.
+    # `str.split` also splits at other white space. In ASCII text that a source lets pass, the only
+    # other white space is the form feed.
     return str.split if text.isascii() and "\f" not in text else _COLUMN.findall
 
 
 class Seen:
-    """Where keys were met first, in bounded memory.
+    """The lines on which keys first occurred, in bounded memory.
 
-    Files come grouped, so the last WINDOW keys are enough to name both lines of a repetition. What
-    lies further apart is caught by the unique constraint when the rows are written.
+    Files are usually grouped, so the last WINDOW keys are enough to name both lines of a
+    repetition. The unique constraint catches repetitions further apart when the rows are written.
     """
 
     def __init__(self, window: int = WINDOW) -> None:
@@ -208,22 +208,22 @@ class Seen:
         self._lines: dict[str, int] = {}
 
     def first(self, key: str, line: int) -> int | None:
-        """The line on which `key` was met before, or None; and remember this one."""
+        """Return the line on which `key` occurred before; if it is new, None, and remember it."""
         if len(self._lines) >= self.window:
             self._lines.clear()
         first = self._lines.setdefault(key, line)
         return None if first == line else first
 
     def again(self, key: str) -> bool:
-        """Whether `key` was met before, where lines do not tell (several files, one JSON value)."""
+        """Return whether `key` occurred before, for input in which line numbers do not matter."""
         return self.first(key, len(self._lines) + 1) is not None
 
 
 class Pairs:
-    """Query-document pairs met in the last WINDOW lines and what was noted of each, by topic.
+    """Query-document pairs in the last WINDOW lines and the value noted for each, by topic.
 
-    For loops over millions of lines: ask `of(query_id)` when the topic changes and use the dict;
-    call `forget_if_many` now and then, and after it gave True ask again.
+    For loops over millions of lines: call `of(query_id)` when the topic changes and use its dict;
+    call `forget_if_many` now and then, and call `of` again if it returned True.
     """
 
     def __init__(self, window: int = WINDOW) -> None:
@@ -231,11 +231,11 @@ class Pairs:
         self._topics: dict[str, dict[str, tuple[int, int]]] = {}
 
     def of(self, query_id: str) -> dict[str, tuple[int, int]]:
-        """Document id -> (what was noted, line) for one topic."""
+        """Return {document id: (noted value, line)} for one topic."""
         return self._topics.setdefault(query_id, {})
 
     def forget_if_many(self) -> bool:
-        """Forget everything once there is more than the window."""
+        """Forget everything if there are more pairs than the window; return whether it did."""
         if sum(map(len, self._topics.values())) <= self.window:
             return False
         self._topics.clear()
@@ -243,49 +243,50 @@ class Pairs:
 
 
 def parse_relevance(value: object) -> int:
-    """A relevance from a file as int; ValueError with a sentence for what is no grade.
+    """Return a relevance from a file as int; raise ValueError with a sentence if it is not one.
 
-    Whole numbers only: `2`, `-1`, also `2.0` (a float column). A fraction is refused, for rounding
-    it would make a judgment nobody gave. Bounded to what a database's small integer holds.
+    Only whole numbers: `2`, `-1`, also `2.0` (a float column). A fraction is refused, because
+    rounding it would make a judgment that nobody gave. The range is that of a database's small
+    integer.
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"the relevance must be a whole number, not {json_name(value)}")
     text = value.strip(" \t") if isinstance(value, str) else str(value)
     shown = excerpt(text, 40)
     if not text:
-        raise ValueError("the relevance is empty; leave the line out where nobody judged")
+        raise ValueError("the relevance is empty; leave the line out if nobody judged")
     match = re.fullmatch(r"([-+]?[0-9]+)(?:\.([0-9]+))?", text)
     if match is None:
         raise ValueError(f"the relevance {shown!r} is not a whole number")
     if (match[2] or "").strip("0"):
         raise ValueError(f"the relevance {shown} is a fraction; relevance is a whole number")
-    # Checked by its length first: Python converts no number of thousands of digits.
+    # The length is checked first: Python refuses to convert numbers with thousands of digits.
     if len(match[1]) > 20 or not -32768 <= int(match[1]) <= 32767:
         raise ValueError(f"the relevance {shown} is out of range (-32768 to 32767)")
     return int(match[1])
 
 
 def tidy(text: str) -> str:
-    """`text` without the layout around it: each line stripped, no blank lines at either end."""
+    """Return `text` with each line stripped and without blank lines at either end."""
     return "\n".join(line.strip() for line in text.split("\n")).strip()
 
 
 def line_ends(text: str) -> str:
-    """`text` with every kind of line end (a browser sends CR LF) as a line feed."""
+    """Return `text` with every kind of line end (browsers send CR LF) as a line feed."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def one_line(text: str) -> str:
-    """`text` with every run of white space as one blank."""
+    """Return `text` with every run of white space as one space."""
     return " ".join(text.split())
 
 
-# Entities of TREC's disks that HTML does not have, or not as the blank that is meant.
+# Entities of TREC's disks that HTML lacks, or that have another meaning in HTML.
 _TREC_ENTITIES = {"hyph": "-", "blank": " "}
 
 
 def unescape(text: str) -> str:
-    """Resolve character references that end in `;`; what is none stays as it stands.
+    """Resolve character references that end in `;`; leave everything else unchanged.
 
     Stricter than `html.unescape`, which would read a part of `?a=1&copy=2` as a reference.
     """

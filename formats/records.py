@@ -1,8 +1,8 @@
-"""What readers yield and writers take: one NamedTuple per kind of thing, nothing else.
+"""The records that readers yield and writers take: one NamedTuple per kind.
 
 Ids (query_id, doc_id, pair_id) are kept byte for byte as given: `051` and `51` are two ids, so are
-`a` and `A`. An id is never empty and holds no white space. Moments are aware datetimes. A text
-that a format does not carry is None; a text that is there and empty is "".
+`a` and `A`. An id is never empty and has no white space. Times are aware datetimes. A text that a
+file does not have is None; a text that is present and empty is "".
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 
 class Topic(NamedTuple):
-    """An information need as it stands in a file; `narrative` is None where the file has none."""
+    """An information need as a file has it; `narrative` is None if the file has none."""
 
     query_id: str
     title: str
@@ -23,10 +23,10 @@ class Topic(NamedTuple):
 
 
 class Doc(NamedTuple):
-    """A document; `text` is None for one that is known by its id only. Markup: MARKUPS.
+    """A document; `text` is None if it is known by its id only. Markup: MARKUPS.
 
-    `text_version` is the number of this text among those the document has had, from 1; None where
-    the file does not say.
+    `text_version` is the number of this text among those the document has had, from 1; None if the
+    file does not give it.
     """
 
     doc_id: str
@@ -37,7 +37,7 @@ class Doc(NamedTuple):
 
 
 class Qrel(NamedTuple):
-    """One line of a qrels file. `iteration` is TREC's second column, kept and never looked at."""
+    """One line of a qrels file. `iteration` is TREC's second column, kept but not used."""
 
     query_id: str
     doc_id: str
@@ -46,14 +46,14 @@ class Qrel(NamedTuple):
 
 
 class Pooled(NamedTuple):
-    """A document that is put up for judging for a query, without a relevance."""
+    """A candidate: a document proposed for judging for a query, without a relevance."""
 
     query_id: str
     doc_id: str
 
 
 class RunLine(NamedTuple):
-    """One line of a run. Order comes from `score`; `rank` is None where it was not a number."""
+    """One line of a run. `score` gives the order; `rank` is None if it was not a number."""
 
     query_id: str
     doc_id: str
@@ -63,9 +63,9 @@ class RunLine(NamedTuple):
 
 
 class ConditionRecord(NamedTuple):
-    """One condition that a narrative sets; `name` is what it is about, where that is said.
+    """One condition that a narrative sets; `name` is its subject, if given.
 
-    `negated`: whether the reversed narrative asks for its opposite; None where that is not said.
+    `negated`: whether the reversed narrative asks for its opposite; None if that is not given.
     """
 
     name: str
@@ -74,8 +74,9 @@ class ConditionRecord(NamedTuple):
 
 
 class NarrativeRecord(NamedTuple):
-    """One version of one side (SIDES) of an instruction pair. Its conditions are numbered by their
-    places, from 1.
+    """One version of one side (SIDES) of an instruction pair.
+
+    Its conditions are numbered by their position, from 1.
     """
 
     side: str
@@ -92,8 +93,8 @@ class NarrativeRecord(NamedTuple):
 class PairRecord(NamedTuple):
     """An instruction pair with all its narratives, in the order (side as in SIDES, version).
 
-    `core` is the id of its core query, which several queries may share; "" where the file gives
-    none. `source_fields` holds what else a paper's record says, as `kept_fields` writes it.
+    `core` is the id of its core query, which several queries may share; "" if the file gives none.
+    `source_fields` has the other fields of a paper's record, as `kept_fields` writes them.
     """
 
     pair_id: str
@@ -104,25 +105,28 @@ class PairRecord(NamedTuple):
     origin: str = "human"
     model: str = ""
     narratives: tuple[NarrativeRecord, ...] = ()
-    # What part of a benchmark the query belongs to.
+    # The part of a benchmark to which the query belongs.
     domain: str = ""
-    # The pair that asks the same in another style: this one says its conditions in running words.
+    # The id of the pair whose conditions this one states in another style: as running text.
     restates: str = ""
     core: str = ""
     source_fields: str = ""
 
 
 def kept_fields(fields: Mapping[str, Any]) -> str:
-    """Return fields of a record as JSON with sorted names, "" for none: the same text for the same
-    fields. Empty values are none.
+    """Return fields of a record as JSON with sorted names; "" if all values are empty.
+
+    Empty values are dropped. The same fields give the same text.
     """
     held = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
     return json.dumps(held, ensure_ascii=False, sort_keys=True) if held else ""
 
 
 def writer_of(pair: PairRecord, narrative: NarrativeRecord) -> tuple[str, str]:
-    """Return the origin and model of a version: what it says itself, else people where it names an
-    author, else what its pair says. A pair says it of what is rewritten, not of its original.
+    """Return the origin and model of a version.
+
+    They are its own if given. An original, or a version with an author, is by a human. Any other
+    version has those of its pair, which describe the rewritten sides.
     """
     if narrative.origin:
         return narrative.origin, narrative.model
@@ -132,8 +136,9 @@ def writer_of(pair: PairRecord, narrative: NarrativeRecord) -> tuple[str, str]:
 
 
 class Claim(NamedTuple):
-    """What a machine or a data set claims about a document under the altered narrative. `reason`:
-    why, such as how a table violates the instruction; "" where it is not said.
+    """A document's relevance under the altered narrative as a machine or data set claims it.
+
+    `reason` explains it, such as how a table violates the instruction; "" if not given.
     """
 
     pair_id: str
@@ -144,15 +149,17 @@ class Claim(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """A document that was written for one instruction, and has a place in no other pool."""
+    """A document that was written for one instruction and belongs to no other pool."""
 
     pair_id: str
     doc_id: str
 
 
 class Evidence(NamedTuple):
-    """A span of a document's or narrative's text, in characters (Unicode code points) from its
-    start; `end` is not part of it.
+    """A span of a document's or narrative's text.
+
+    Positions are in characters (Unicode code points) from the start of the text; `end` is
+    exclusive.
     """
 
     start: int
@@ -160,21 +167,23 @@ class Evidence(NamedTuple):
 
 
 class VerdictRecord(NamedTuple):
-    """What a judgment says of the condition with that number. Answer: ANSWERS."""
+    """A judgment's answer on the condition with that number. Answer: ANSWERS."""
 
     condition: int
     answer: str
 
 
 class JudgmentRecord(NamedTuple):
-    """One rater's relevance for one document. Without `side` it stands for the altered narrative
-    where the pair has one, else for the original; without `version` for the current one, and
-    without `text_version` for the newest text of the document.
+    """One rater's relevance for one document.
+
+    Without `side` it is for the altered narrative if the pair has one, else for the original;
+    without `version` for the current version, without `text_version` for the newest text.
 
     One with `superseded_at` is history and no longer counts: judged again, flagged instead, or
-    taken back (then `withdrawn_at` is set too). `evidence` are spans of the document, `clauses`
-    of the narrative; `pressed` is one of PRESSED or "", `made_at` when it was pressed by the
-    clock of the browser, while `at` is when it was kept."""
+    withdrawn (then `withdrawn_at` is set too). `evidence` are spans of the document, `clauses` of
+    the narrative. `pressed` is one of PRESSED or "". `made_at` is the time of the key press or
+    click by the browser's clock, `at` the time of saving.
+    """
 
     query_id: str
     doc_id: str
@@ -199,7 +208,7 @@ class JudgmentRecord(NamedTuple):
 
 
 class FlagRecord(NamedTuple):
-    """Somebody's mark on a candidate, which is not a grade. Kind: FLAG_KINDS."""
+    """An annotator's mark on a candidate, which is not a grade. Kind: FLAG_KINDS."""
 
     query_id: str
     doc_id: str
@@ -244,7 +253,7 @@ class RatingRecord(NamedTuple):
 
 
 class TextRead(NamedTuple):
-    """A text version of a document that was at hand in a review."""
+    """A text version of a document that was shown in a review."""
 
     doc_id: str
     text_version: int
@@ -267,8 +276,7 @@ class ReviewRecord(NamedTuple):
 
 
 class DecisionRecord(NamedTuple):
-    """What became of a reviewed narrative version: accepted, revise or removed, and why. Stands
-    until withdrawn."""
+    """The outcome (OUTCOMES) for a reviewed narrative version, and why, until withdrawn."""
 
     pair_id: str
     query_id: str
@@ -283,7 +291,8 @@ class DecisionRecord(NamedTuple):
 
 
 class FilterRecord(NamedTuple):
-    """What a machine's filter decided on a query, or on a document or an instruction of it.
+    """A machine filter's decision on a query, or on a document or an instruction of it.
+
     Decision: FILTER_DECISIONS.
     """
 
@@ -296,7 +305,7 @@ class FilterRecord(NamedTuple):
 
 
 class LevelRecord(NamedTuple):
-    """How well an instruction meets a criterion; one that rejects sends it back."""
+    """How well an instruction meets a criterion; a level that rejects sends it back."""
 
     value: str
     name: str
@@ -316,8 +325,10 @@ class CriterionRecord(NamedTuple):
 
 
 class RubricRecord(NamedTuple):
-    """What instructions are rated on: levels, best first, and criteria. Its name holds the
-    version: what it says never changes under one name."""
+    """The levels, best first, and criteria on which instructions are rated.
+
+    Its name includes the version: the content under one name never changes.
+    """
 
     name: str
     title: str

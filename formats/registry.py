@@ -1,7 +1,7 @@
-"""Every format by name: what it is called on screen, what it yields, how it is read and written.
+"""Every format by name: its title on screen, its records, its reader and its writer.
 
-Registering is adding a line to FORMATS. docs/formats.md lists the same names; a test holds the two
-together, another sends every writer's output through its reader.
+To register a format, add an entry to `_ALL`. docs/formats.md lists the same names. One test
+compares the two lists, another reads every writer's output back.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ class UnknownFormat(KeyError):
         super().__init__(name)
 
     def __str__(self) -> str:
-        return f"unknown format {self.name!r}; known are: {', '.join(FORMATS)}"
+        return f"unknown format {self.name!r}; the formats are: {', '.join(FORMATS)}"
 
 
 class Format(NamedTuple):
     """One format. `read` takes a Source (kind "file") or a Folder (kind "folder").
 
     `write(records, stream)` takes a binary stream, returns how many records it wrote, and raises
-    ValueError for a record the format cannot hold (white space in an id). A folder is written as a
-    zip archive. None: this format is only read.
+    ValueError for a record the format cannot represent (white space in an id). A folder is written
+    as a zip archive. None: this format is only read.
 
-    `unknown` says what becomes of a field that the format does not know: in formats of our own it
-    is refused; files of others carry more than is kept, and it is counted and told.
+    `unknown` says what happens to a field that the format does not know: Rejudge's own formats
+    refuse it; in formats of other tools it is counted and reported as left out ("told").
     """
 
     name: str
@@ -85,7 +85,7 @@ class Format(NamedTuple):
     unknown: Literal["refused", "told"]
 
     def open(self, path: str | Path, *, collect: bool = False) -> Source | Folder:
-        """What is at `path` as this format's `read` wants it; FormatError with a sentence."""
+        """Open `path` for this format's `read`; raise FormatError with a sentence."""
         if self.kind == "folder":
             return open_folder(path, collect=collect)
         return open_source(path, collect=collect)
@@ -117,7 +117,7 @@ _ALL = (
     Format(
         "topics-json",
         "Topics (JSON)",
-        "Queries, one JSON object a line or a list: query_id, title, description, narrative.",
+        "Queries, one JSON object per line or a list: query_id, title, description, narrative.",
         "file",
         (Topic,),
         topics_json.read_topics,
@@ -161,7 +161,7 @@ _ALL = (
     Format(
         "docs-jsonl",
         "Documents (JSONL)",
-        "Documents as one JSON object a line: doc_id, title, text, markup.",
+        "Documents as one JSON object per line: doc_id, title, text, markup.",
         "file",
         (Doc,),
         jsonl.read_docs,
@@ -194,7 +194,7 @@ _ALL = (
     Format(
         "hf",
         "Hugging Face folder",
-        "The same files as those of mteb, with a dataset card.",
+        "The same files as in mteb, with a dataset card.",
         "folder",
         (PairRecord, Doc, Pooled, Qrel, JudgmentRecord),
         published.read_hf,
@@ -238,7 +238,7 @@ _ALL = (
     Format(
         "multiconir",
         "MultiConIR (CSV)",
-        "Queries with one to ten conditions, positives and hard negatives with what they meet.",
+        "Queries with one to ten conditions, positives and hard negatives with what they satisfy.",
         "file",
         (Topic, Doc, Qrel, PairRecord, JudgmentRecord),
         multiconir.read_multiconir,
@@ -282,7 +282,7 @@ _ALL = (
     Format(
         "pairs-jsonl",
         "Instruction pairs (JSONL)",
-        "Instructions, one JSON object a line: query_id, original, altered; or versions; claims.",
+        "Instructions, one JSON object per line: query_id, original, altered; or versions; claims.",
         "file",
         (PairRecord, Claim, Generated),
         jsonl_pairs.read_pairs,
@@ -304,7 +304,7 @@ _ALL = (
     Format(
         "judgments-jsonl",
         "Judgments (JSONL)",
-        "Judgments, flags, adjudications, reviews and decisions, one a line, complete.",
+        "Judgments, flags, adjudications, reviews and decisions, one per line, complete.",
         "file",
         (JudgmentRecord, FlagRecord, AdjudicationRecord, ReviewRecord, DecisionRecord),
         jsonl.read_judgments,
@@ -315,7 +315,7 @@ _ALL = (
     Format(
         "rubric-json",
         "Rubric (JSON)",
-        "What instructions are rated on: levels, best first, and criteria with examples.",
+        "Levels, best first, and criteria with examples for rating instructions.",
         "file",
         (RubricRecord,),
         rubrics.read_rubrics,
@@ -326,7 +326,7 @@ _ALL = (
     Format(
         "filter-jsonl",
         "Filter by a machine (JSONL)",
-        "What a machine keeps and discards: query_id, doc_id, machine, decision, reason.",
+        "Decisions of a machine to keep or discard: query_id, doc_id, machine, decision, reason.",
         "file",
         (FilterRecord,),
         machine_filter.read_filter,
@@ -337,7 +337,7 @@ _ALL = (
     Format(
         "filter-csv",
         "Filter by a machine (CSV)",
-        "What a machine keeps and discards, as a table with the same columns.",
+        "Decisions of a machine to keep or discard, as a table with the same columns.",
         "file",
         (FilterRecord,),
         machine_filter.read_filter_table,
@@ -384,7 +384,7 @@ FORMATS: dict[str, Format] = {entry.name: entry for entry in _ALL}
 
 
 def lookup(name: str) -> Format:
-    """The format of that name; raises UnknownFormat with the list of known names."""
+    """Return the format with this name; raise UnknownFormat with the list of known names."""
     try:
         return FORMATS[name]
     except KeyError:

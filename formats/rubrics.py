@@ -1,4 +1,4 @@
-"""Rubrics as JSON: what instructions are rated on. docs/rubric.md has the shape."""
+"""Rubrics as JSON: the criteria and levels for rating instructions. See docs/rubric.md."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from formats.reading import Seen, reader, write_lines
 from formats.records import CriterionRecord, LevelRecord, RubricRecord
 from formats.source import Source
 
-# A rubric is a page; what is longer is no rubric.
+# A rubric is about a page; a longer file is not a rubric.
 MAX_LENGTH = 200_000
-# A key on the keyboard for each.
+# Each level has a digit key.
 MOST_LEVELS = 9
 MOST_CRITERIA = 30
 
 _VALUE = re.compile(r"[a-z0-9][a-z0-9_-]{0,19}")
 _KEY = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _SMALL = "small letters, digits, hyphens and underscores, beginning with a letter or digit"
-# What may stand in each part, and how long it may be; those of _NEEDED must stand there.
+# The fields of each part and their maximum lengths; those in _NEEDED are required.
 _RUBRIC = {"name": 60, "title": 120}
 _LEVEL = {"value": 20, "name": 40, "sentence": 300}
 _CRITERION = {
@@ -38,7 +38,7 @@ _NEEDED = {"name", "title", "value", "key", "asks"}
 
 
 class RubricFaults(ValueError):
-    """What is wrong with a rubric: a sentence for each fault, beginning with its place."""
+    """The faults of a rubric: a sentence for each, which begins with its place in the file."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__("; ".join(faults))
@@ -47,9 +47,9 @@ class RubricFaults(ValueError):
 
 @reader("rubric-json", "rubric")
 def read_rubrics(source: Source) -> Iterator[RubricRecord]:
-    """One rubric as a JSON object over any number of lines, or one object a line.
+    """Yield one rubric from a JSON object over any number of lines, or one from each line.
 
-    The last of a file comes to be in force.
+    The last one in a file becomes the current rubric.
     """
     seen = Seen()
     lines = list(_short(source))
@@ -83,7 +83,7 @@ def _short(source: Source) -> Iterator[str]:
 
 
 def _values(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """The rubrics with the line each begins on: one a line, or else the file as a whole."""
+    """Yield the line and text of each rubric: one per line, or else the file as a whole."""
     filled = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if filled and all(_is_whole(line) for _, line in filled):
         yield from filled
@@ -100,7 +100,7 @@ def _is_whole(line: str) -> bool:
 
 
 def parse(text: str) -> RubricRecord:
-    """Read one rubric. NotJson says where it is no JSON, RubricFaults all that is wrong in it."""
+    """Parse one rubric; raise NotJson if it is not JSON, RubricFaults with all other faults."""
     if len(text) > MAX_LENGTH:
         raise RubricFaults([f"a rubric has at most {MAX_LENGTH:,} characters"])
     try:
@@ -111,10 +111,10 @@ def parse(text: str) -> RubricRecord:
         raise RubricFaults([str(error)]) from None
     faults = _Faults()
     if not isinstance(value, dict):
-        raise RubricFaults([f"a rubric is a JSON object, this is {json_name(value)}"])
+        raise RubricFaults([f"a rubric must be a JSON object, not {json_name(value)}"])
     fields = faults.texts("", value, _RUBRIC, also=("levels", "criteria"))
     if not fields["name"].isprintable():
-        faults.add("name", "holds a line break, or a sign that is not seen")
+        faults.add("name", "contains a line break or an invisible character")
     levels = _levels(faults, value.get("levels"))
     criteria = _criteria(faults, value.get("criteria"))
     if faults.found:
@@ -123,7 +123,7 @@ def parse(text: str) -> RubricRecord:
 
 
 class _Faults:
-    """Collects what is wrong, each with its place."""
+    """Collects faults, each with its place."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
@@ -132,19 +132,19 @@ class _Faults:
         self.found.append(f"{place}: {sentence}" if place else sentence)
 
     def entries(self, name: str, value: object, least: str, most: int) -> list[dict[str, Any]]:
-        """The objects of a list, or none of them where something else stands there."""
+        """Return the objects of a list; an empty list if the value is anything else."""
         if not isinstance(value, list):
-            missing = "is missing" if value is None else f"is a list, not {json_name(value)}"
+            missing = "is missing" if value is None else f"must be a list, not {json_name(value)}"
             self.add(name, missing)
             return []
         if len(value) > most:
-            self.add(name, f"there are {len(value)}; at most {most} are kept")
+            self.add(name, f"there are {len(value)}; at most {most} are allowed")
             return []
         if not value:
             self.add(name, least)
         for number, entry in enumerate(value, 1):
             if not isinstance(entry, dict):
-                self.add(f"{name} {number}", f"is an object, not {json_name(entry)}")
+                self.add(f"{name} {number}", f"must be an object, not {json_name(entry)}")
         return value if all(isinstance(entry, dict) for entry in value) else []
 
     def texts(
@@ -154,12 +154,12 @@ class _Faults:
         lengths: dict[str, int],
         also: tuple[str, ...] = (),
     ) -> dict[str, str]:
-        """The texts of one object by name, "" where there is none; other fields are faults."""
+        """Return the texts of one object by name, "" if missing; other fields are faults."""
         found = {}
         for name in values:
             if name not in lengths and name not in also:
                 known = ", ".join([*lengths, *also])
-                self.add(place, f"there is no field “{excerpt(name, 40)}”; there are {known}")
+                self.add(place, f"there is no field “{excerpt(name, 40)}”; the fields are {known}")
         for name, length in lengths.items():
             found[name] = self._text(f"{place}, {name}" if place else name, values, name, length)
         return found
@@ -169,11 +169,13 @@ class _Faults:
         if value is None and name not in _NEEDED:
             return ""
         if not isinstance(value, str):
-            self.add(place, "is missing" if value is None else f"is text, not {json_name(value)}")
+            self.add(
+                place, "is missing" if value is None else f"must be text, not {json_name(value)}"
+            )
             return ""
         text = value.strip()
         if len(text) > length:
-            self.add(place, f"has {len(text):,} characters; at most {length:,} are kept")
+            self.add(place, f"has {len(text):,} characters; at most {length:,} are allowed")
         try:
             check_text(text, "it")
         except ValueError as error:
@@ -191,10 +193,10 @@ def _levels(faults: _Faults, value: object) -> list[LevelRecord]:
         place = f"levels {number}"
         fields = faults.texts(place, entry, _LEVEL, also=("rejects",))
         if fields["value"] and not _VALUE.fullmatch(fields["value"]):
-            faults.add(f"{place}, value", f"is made of {_SMALL}, at most 20")
+            faults.add(f"{place}, value", f"must be {_SMALL}, at most 20 characters")
         rejects = entry.get("rejects", False)
         if not isinstance(rejects, bool):
-            faults.add(f"{place}, rejects", f"is true or false, not {json_name(rejects)}")
+            faults.add(f"{place}, rejects", f"must be true or false, not {json_name(rejects)}")
         found.append(
             LevelRecord(fields["value"], fields["name"], fields["sentence"], rejects is True)
         )
@@ -206,14 +208,14 @@ def _levels(faults: _Faults, value: object) -> list[LevelRecord]:
     if len(found) == 1:
         faults.add("levels", "there is one; with one level every answer is the same")
     elif not any(rejecting):
-        faults.add("levels", "none rejects; one at least says “rejects”: true")
+        faults.add("levels", "none rejects; at least one must have “rejects”: true")
     elif all(rejecting):
-        faults.add("levels", "all of them reject; the best must let an instruction stand")
+        faults.add("levels", "all of them reject; the best must not")
     elif rejecting != sorted(rejecting):
         number = next(at for at in range(1, len(found)) if rejecting[at - 1] > rejecting[at])
         faults.add(
             f"levels {number + 1}",
-            f"stands below one that rejects ({found[number - 1].value}) and does not reject itself;"
+            f"is below one that rejects ({found[number - 1].value}) but does not reject itself;"
             " the best comes first",
         )
     return found
@@ -226,7 +228,7 @@ def _criteria(faults: _Faults, value: object) -> list[CriterionRecord]:
         place = f"criteria {number}"
         fields = faults.texts(place, entry, _CRITERION)
         if fields["key"] and not _KEY.fullmatch(fields["key"]):
-            faults.add(f"{place}, key", f"is made of {_SMALL}, at most 40")
+            faults.add(f"{place}, key", f"must be {_SMALL}, at most 40 characters")
         found.append(CriterionRecord(**fields))
     _twice(faults, "criteria", "key", [criterion.key for criterion in found])
     return found
@@ -237,13 +239,13 @@ def _twice(faults: _Faults, part: str, name: str, values: list[str]) -> None:
     for number, value in enumerate(values, 1):
         if value and value in first:
             faults.add(
-                f"{part} {number}, {name}", f"“{value}” is that of {part} {first[value]} already"
+                f"{part} {number}, {name}", f"“{value}” is already used by {part} {first[value]}"
             )
         first.setdefault(value, number)
 
 
 def data(rubric: RubricRecord) -> dict[str, Any]:
-    """A rubric as the object that a file holds."""
+    """Return a rubric as the JSON object in a file."""
     return {
         **rubric._asdict(),
         "levels": [level._asdict() for level in rubric.levels],
@@ -252,10 +254,10 @@ def data(rubric: RubricRecord) -> dict[str, Any]:
 
 
 def pretty(rubric: RubricRecord) -> str:
-    """A rubric as people edit it: JSON over many lines."""
+    """Return a rubric as indented JSON, for people to edit."""
     return json.dumps(data(rubric), ensure_ascii=False, indent=2) + "\n"
 
 
 def write_rubrics(records: Iterable[RubricRecord], stream: IO[bytes]) -> int:
-    """One rubric a line."""
+    """Write one rubric per line."""
     return write_lines((to_json(data(rubric)) for rubric in records), stream)

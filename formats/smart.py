@@ -1,4 +1,4 @@
-"""SMART's files, as Cranfield, CACM and MED come: `.I`, then `.T`, `.A`, `.B`, `.W` sections.
+"""SMART files, as of Cranfield, CACM and MED: `.I`, then `.T`, `.A`, `.B`, `.W` sections.
 
 Source: cran.all.1400, cran.qry and cranqrel of the Cranfield collection.
 """
@@ -34,7 +34,7 @@ class _Entry(NamedTuple):
 
 
 def _entries(source: Source) -> Iterator[_Entry]:
-    """What stands between one `.I` and the next."""
+    """Yield the entries of a file: each reaches from one `.I` to the next."""
     line = 0
     number = ""
     sections: dict[str, list[str]] = {}
@@ -49,7 +49,7 @@ def _entries(source: Source) -> Iterator[_Entry]:
                 line, number, sections, lines, length = here, match[1].strip(" \t"), {}, None, 0
                 source.line = line
                 if not number:
-                    source.refuse("an entry without number after .I")
+                    source.refuse("an entry has no number after .I")
                 continue
             if match := _SECTION.fullmatch(text):
                 lines = sections.setdefault(match[1], [])
@@ -58,7 +58,7 @@ def _entries(source: Source) -> Iterator[_Entry]:
             lines.append(text)
             length += len(text)
             if length > MAX_RECORD:
-                source.refuse_all(f"the entry begun on line {line} does not end")
+                source.refuse_all(f"the entry that begins on line {line} does not end")
                 return
         elif text.strip():
             source.refuse("text outside of a section: an entry begins with .I and its number")
@@ -81,7 +81,7 @@ def _tell(source: Source, entry: _Entry, kept: str) -> None:
 
 @reader("smart-docs", "document")
 def read_docs(source: Source) -> Iterator[Doc]:
-    """Documents: `.I` is the id, `.T` the title, `.W` the text; the rest is not kept."""
+    """Yield documents: `.I` is the id, `.T` the title, `.W` the text; the rest is not kept."""
     seen = Seen()
     for entry in _entries(source):
         try:
@@ -98,7 +98,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
 
 @reader("smart-queries", "query")
 def read_queries(source: Source) -> Iterator[Topic]:
-    """Queries: the id is the position from 1, because that is what the qrels count by.
+    """Yield queries. The id is the position from 1, because the qrels refer to it.
 
     The number after `.I` is not kept (in cran.qry it has gaps). `.W` is the title.
     """
@@ -113,11 +113,11 @@ def read_queries(source: Source) -> Iterator[Topic]:
 
 @reader("smart-qrels", "qrels line")
 def read_qrels(source: Source) -> Iterator[Qrel]:
-    """`query document code` by blanks. The code is kept as it stands.
+    """Yield lines of `query document code`. The code is kept unchanged.
 
-    Cranfield's codes run the other way round: 1 is a complete answer, 4 of minimum interest; -1
-    occurs once per query. Nothing is turned around here: a project that loads them says what its
-    grades mean.
+    Cranfield's codes run in the opposite direction: 1 is a complete answer, 4 of minimum interest;
+    -1 occurs once per query. The reader does not convert them: a project that loads them defines
+    what its grades mean.
     """
     pairs = Pairs()
     for line in source.lines():

@@ -1,8 +1,8 @@
-"""Where readers read from: a file as checked lines (`Source`).
+"""`Source`: the input of readers, a file as checked lines.
 
-Everything a stranger's file can do is met here once: gzip, wrong encoding, endless lines, control
-characters, archives that lie. Readers see clean text and say `source.refuse(...)` when a line is
-wrong.
+All handling of hostile or damaged files is in one place: gzip, wrong encoding, endless lines,
+control characters, archives with false sizes. Readers see clean text and call `source.refuse(...)`
+for a wrong line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HEAD = 4_096
 
 
 class Input(ABC):
-    """What whoever loads the records may ask of a `Source` and a `Folder` alike."""
+    """The common interface of `Source` and `Folder` for code that loads records."""
 
     name: str
     left_out: LeftOut
@@ -41,57 +41,57 @@ class Input(ABC):
 
     @property
     def problems(self) -> list[FormatError]:
-        """The first problems met, at most MAX_PROBLEMS of them."""
+        """Return the first problems found, at most MAX_PROBLEMS of them."""
         return self._problems.shown
 
     @property
     def problem_count(self) -> int:
-        """How many problems were met in all."""
+        """Return how many problems were found in total."""
         return self._problems.count
 
     @property
     @abstractmethod
     def place(self) -> tuple[str, int | None]:
-        """File and line on which the last record began."""
+        """Return the file and the line on which the last record began."""
 
     @abstractmethod
     def refuse(self, message: str, *, line: int | None = None, text: str | None = None) -> None:
-        """Raise FormatError, or collect it, about the last line or record (or the given line)."""
+        """Raise or collect a FormatError about the last line or record, or about `line`."""
 
     @abstractmethod
     def refuse_all(self, message: str) -> None:
-        """Refuse the file or folder as a whole: no line, and nothing more is read."""
+        """Refuse the file or folder as a whole, without a line; stop reading it."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close the open files."""
 
 
 class Readable(Protocol):
-    """What a Source needs of a stream: open files and uploads have it."""
+    """The methods of a stream that a Source needs; open files and uploads have them."""
 
     def read(self, size: int, /) -> bytes:
-        """At most `size` bytes; none at the end."""
+        """Return at most `size` bytes; none at the end."""
 
     def close(self) -> object:
-        """Let go of it."""
+        """Close the stream."""
 
 
 class Source(Input):
-    """One file as text lines, checked: gzip undone, strict UTF-8, bounded lines.
+    """One file as checked text lines: gzip unpacked, strict UTF-8, bounded length.
 
-    Takes a binary stream or bytes. With `collect=True` problems do not raise but are kept in
-    `problems` (the first 1,000) and counted in `problem_count`; a bad line is then left out and
-    reading goes on. A source is read once.
+    Takes a binary stream or bytes. With `collect=True`, problems are not raised but kept in
+    `problems` (the first 1,000) and counted in `problem_count`; a bad line is then skipped and
+    reading continues. A source can be read once.
 
     Attributes:
-        line: the number of the line the last record began on.
-        text: that line as it stands.
-        bytes_read: bytes taken from the stream so far (before gzip is undone), for progress.
+        line: the number of the line on which the last record began.
+        text: that line, unchanged.
+        bytes_read: bytes read from the stream so far (before gzip is unpacked), for progress.
         refused: how many problems this file had.
         broken: the file as a whole was refused; a reader stops.
-        left_out: fields that records have and the format does not keep, for whoever loads them.
-        suspicion: asked once, where nothing fits from the start, what the file looks like instead.
+        left_out: fields that records have and the format does not keep, to report after loading.
+        suspicion: called once, if the first line does not fit, for a hint at the likely format.
     """
 
     def __init__(
@@ -127,9 +127,9 @@ class Source(Input):
         return self.name, self.line
 
     def refuse(self, message: str, *, line: int | None = None, text: str | None = None) -> None:
-        """Raise FormatError, or collect it. Without `line` it is about the last line or record.
+        """Raise or collect a FormatError. Without `line`, it is about the last line or record.
 
-        Once the file as a whole was refused nothing more is reported: what follows is noise.
+        After the file as a whole was refused, nothing more is reported: it would be noise.
         """
         if self.broken:
             return
@@ -138,7 +138,7 @@ class Source(Input):
         if line is None:
             line = self.line
             text = self.text if text is None else text
-        # Many problems are kept, and a line may be long.
+        # Up to MAX_PROBLEMS problems are kept, and a line may be long.
         text = text and text[:1_000]
         self._problems.report(FormatError(message, file=self.name, line=line, text=text))
 
@@ -151,11 +151,11 @@ class Source(Input):
         self._problems.report(FormatError(message, file=self.name))
 
     def leave_out(self, field: str) -> None:
-        """Count one record of which the format does not keep this field."""
+        """Count one record with a field that the format does not keep."""
         self.left_out.add(self._part, field)
 
     def _with_likely_format(self, message: str) -> str:
-        """The message, with what the file is instead; then the rest of it is not read."""
+        """Return the message, with a hint at the likely format; a hint also stops reading."""
         suspicion, self.suspicion = self.suspicion, None
         if suspicion is None or not (hint := suspicion(self._beginning())):
             return message
@@ -163,12 +163,12 @@ class Source(Input):
         return f"{message}; {hint}"
 
     def _beginning(self) -> str:
-        """The first HEAD characters that were read, as far as they are text."""
+        """Return the first HEAD characters that were read; U+FFFD stands for invalid bytes."""
         text = self._head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
         return text.replace("\r\n", "\n")[:HEAD]
 
     def _chunks(self) -> Iterator[bytes]:
-        """The bytes of the file, gzip undone (several members too), about CHUNK at once."""
+        """Yield the bytes of the file in pieces of about CHUNK; gzip (all members) is unpacked."""
         if self._begun:
             raise RuntimeError(f"{self.name}: a source is read once")
         self._begun = True
@@ -193,17 +193,17 @@ class Source(Input):
         try:
             chunk = self._stream.read(CHUNK)
         except Unreadable as error:
-            # Only an entry of a zip archive raises it.
+            # Only entries of zip archives raise this.
             self.refuse_all(str(error))
             return b""
         self.bytes_read += len(chunk)
         return chunk
 
     def blocks(self) -> Iterator[tuple[int, list[str]]]:
-        """(number of the first line, lines without their ends) for many lines at once.
+        """Yield (number of the first line, lines without their ends) for many lines at once.
 
-        The quick way for formats of one line a record; such a reader sets `line` and `text` itself.
-        Where lines were refused a block is shorter; the numbers stay right.
+        Faster than `lines` for formats with one record per line; such a reader must set `line` and
+        `text` itself. Refused lines make a block shorter, but the numbers stay correct.
         """
         number = 1
         rest: list[bytes] = []
@@ -258,7 +258,7 @@ class Source(Input):
             self.refuse_all("the file is empty")
 
     def _decoded(self, body: bytes, number: int) -> Iterator[tuple[int, list[str]]]:
-        """Lines of `body`; line by line only where the whole of it does not pass."""
+        """Yield the lines of `body`; decode line by line only if the whole does not pass."""
         if number == 1:
             body = body.removeprefix(b"\xef\xbb\xbf")
         if len(body) <= self.max_line and (text := clean(body)) is not None:
@@ -283,7 +283,7 @@ class Source(Input):
             )
             return None
         if match := CONTROL_IN_LINE.search(line):
-            hint = "; lines end in LF or CR LF, not in CR alone" if match[0] == "\r" else ""
+            hint = "; lines end in LF or CR LF, not in CR only" if match[0] == "\r" else ""
             self.refuse(
                 f"control character U+{ord(match[0]):04X} at position {match.start() + 1}{hint}",
                 line=number,
@@ -305,7 +305,7 @@ class Source(Input):
         )
 
     def lines(self) -> Iterator[str]:
-        """The lines without their ends; `line` is the number of the one last given."""
+        """Yield the lines without their ends; `line` is the number of the last one yielded."""
         for number, block in self.blocks():
             for offset, line in enumerate(block):
                 self.line = number + offset
@@ -315,10 +315,10 @@ class Source(Input):
                     return
 
     def whole(self, limit: int = MAX_WHOLE) -> str | None:
-        """The text of the file at once, for formats that cannot be read in pieces (a JSON list).
+        """Return the whole text, for formats that cannot be read in pieces (a JSON list).
 
-        Checked as `lines()` is; None where something in it was refused. More than `limit`
-        characters are refused.
+        It is checked like `lines()`; None if anything in it was refused. A file of more than
+        `limit` characters is refused.
         """
         parts: list[str] = []
         length = 0
@@ -347,15 +347,15 @@ class Source(Input):
 
 
 def open_source(path: str | Path, *, collect: bool = False) -> Source:
-    """The file at `path` as a Source named as given; FormatError where there is none."""
+    """Open the file at `path` as a Source named `path`; raise FormatError if there is none."""
     file = named(path)
     if is_dir(file):
-        raise FormatError("this is a folder; a file is wanted", file=printable(str(path)))
+        raise FormatError("this is a folder; a file is needed", file=printable(str(path)))
     return Source(opened(file), str(path), collect=collect)
 
 
 def named(path: str | Path) -> Path:
-    """The path, where its name can be kept."""
+    """Return `path` as a Path; raise FormatError if its name is not UTF-8."""
     file = Path(path)
     if SURROGATE.search(str(file)):
         raise FormatError("the file's name is not UTF-8; rename it", file=printable(str(file)))
@@ -363,11 +363,11 @@ def named(path: str | Path) -> Path:
 
 
 def is_dir(path: Path) -> bool:
-    """Return whether there is a folder, or raise FormatError."""
+    """Return whether there is a folder at `path`."""
     try:
         return path.is_dir()
     except OSError:
-        # What is wrong is said when it is opened.
+        # Opening it reports the error.
         return False
 
 
@@ -381,7 +381,9 @@ def opened(path: Path) -> IO[bytes]:
     except FileNotFoundError as error:
         raise FormatError("there is no such file", file=name) from error
     except PermissionError as error:
-        raise FormatError("this file may not be read (permission denied)", file=name) from error
+        raise FormatError("this file cannot be read (permission denied)", file=name) from error
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "its name holds a null character"
+        reason = (
+            error.strerror if isinstance(error, OSError) else "its name contains a null character"
+        )
         raise FormatError(f"this file cannot be read: {reason}", file=name) from error

@@ -1,7 +1,7 @@
-"""Tables rebuilt from text: HTML fragments and Markdown pipe tables become cells.
+"""Parse tables from text: HTML fragments and Markdown pipe tables become cells.
 
-What comes out is text and numbers only. Nothing of the input is passed on as markup, so nothing in
-a table can run: a <script> in a cell is the letters `<script>`.
+The result is only text and numbers. No input is passed on as markup, so a table cannot run
+anything: a <script> in a cell is the text `<script>`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from formats.reading import one_line, unescape
 
 
 class Cell(NamedTuple):
-    """One cell: its text, how many rows and columns it covers, whether it heads others."""
+    """One cell: its text, how many rows and columns it covers, whether it is a header."""
 
     text: str
     rowspan: int = 1
@@ -23,12 +23,12 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table whose rows are filled exactly.
+    """A table in which every row has the full width.
 
-    Cells, and those that reach down from rows above, cover each of the `width` columns of each row
-    once. `alignments` has one of "", left, center, right per column, or is empty. `notes` is the
-    text that stood around the rows. `spans` has, for each row, where the content of its cells
-    stands in the parsed text; cells that fill up a short row have none.
+    The cells of a row, with those that extend down from rows above, cover each of the `width`
+    columns once. `alignments` has one of "", left, center, right per column, or is empty. `notes`
+    is the text around the rows. `spans` has, for each row, the positions of its cells' content in
+    the parsed text; cells that pad a short row have none.
     """
 
     caption: str
@@ -40,9 +40,9 @@ class Table(NamedTuple):
 
 
 def markup_of(text: str) -> str:
-    """What a text is: "html" if it begins with <table, "markdown" for a pipe table, else "plain".
+    """Return "html" for a text that begins with <table, "markdown" for a pipe table, else "plain".
 
-    A pipe table is a row that begins with `|` and a line of dashes below it, first thing in the
+    A pipe table is a row that begins with `|` and a line of dashes below it, at the start of the
     text or below a `# title`.
     """
     if re.match(r"\s*<table\b", text, re.IGNORECASE):
@@ -56,7 +56,7 @@ def markup_of(text: str) -> str:
 
 
 def title_of(text: str, markup: str) -> str:
-    """The caption of an HTML table or the `# title` above a Markdown one, on one line; else ""."""
+    """Return an HTML table's caption or the `# title` above a Markdown one, on one line; or ""."""
     if markup == "html":
         opened = re.search(r"<caption\b[^<>]*>", text, re.IGNORECASE)
         closed = opened and re.compile(r"</caption\s*>", re.I).search(text, opened.end())
@@ -66,25 +66,25 @@ def title_of(text: str, markup: str) -> str:
 
 
 def parse_table(text: str, markup: str) -> Table:
-    """The table in `text`; ValueError for a markup that holds none ("plain")."""
+    """Return the table in `text`; raise ValueError for a markup without tables ("plain")."""
     if markup == "html":
         return _parse_html(text)
     if markup == "markdown":
         return _parse_markdown(text)
-    raise ValueError(f"a text with markup {markup!r} holds no table")
+    raise ValueError(f"a text with markup {markup!r} has no table")
 
 
 # --- HTML -----------------------------------------------------------------------------------------
 
-# The tags of a table, and no others: a `<` that begins none of these is text (`<14`, `MSB<<8`).
-# A tag ends at the next `>`, quoted or not: what that leaves over is text, and stays it.
+# Only the tags of a table: any other `<` is text (`<14`, `MSB<<8`). A tag ends at the next `>`,
+# quoted or not; the rest is text and remains text.
 _TAG = re.compile(
     r"<(/?)(table|caption|thead|tbody|tfoot|tr|th|td)((?:[\s/][^<>]*)?)>", re.IGNORECASE
 )
 _SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,5})", re.IGNORECASE)
 MAX_COLSPAN = 1_000
-# Steps of laying cells out. Real tables need a few per cell; for a text made to be slow the spans
-# are given up: every cell is still there, but covers one place only.
+# Maximum layout steps. Real tables need a few per cell. If a text crafted to be slow exceeds it,
+# spans are ignored: every cell is kept, but covers one row and one column.
 _STEPS = 1_000_000
 
 
@@ -102,12 +102,12 @@ class _HtmlTable:
     def __init__(self) -> None:
         self.caption = ""
         self.notes: list[str] = []
-        # A cell never reaches down out of its section (thead, tbody, tfoot, table).
+        # A cell never extends below its section (thead, tbody, tfoot, table).
         self.sections: list[list[list[_HtmlCell]]] = [[]]
         self.head = False
         self.row: list[_HtmlCell] | None = None
         self.cell: tuple[bool, int, int] | None = None
-        # Where the content of the cell begins.
+        # The position at which the content of the cell begins.
         self.begins = 0
         self.in_caption = False
         self.parts: list[str] = []
@@ -117,7 +117,7 @@ class _HtmlTable:
         self.parts.append(text)
 
     def finish_text(self, end: int) -> None:
-        """The text since the last tag goes where it belongs: cell, caption or beside the table."""
+        """Add the text since the last tag to the cell, the caption or the notes."""
         text = unescape(one_line("".join(self.parts)))
         self.parts = []
         if self.cell is not None and self.row is not None:
@@ -195,7 +195,7 @@ def _parse_html(text: str) -> Table:
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """A span without the blanks at its ends."""
+    """Return a span without the white space at its ends."""
     inner = text[start:end]
     lead = len(inner) - len(inner.lstrip())
     return start + lead, start + lead + len(inner.strip())
@@ -211,13 +211,13 @@ def _laid_out(sections: list[list[list[_HtmlCell]]]) -> tuple[list[tuple[Cell, .
 
 
 class _TooManySteps(Exception):
-    """The table is not worth its spans."""
+    """Laying out the table with its spans takes too many steps."""
 
 
 class _Layout:
-    """Gives each cell its columns, as the HTML standard's table model does.
+    """Assigns columns to cells as in the HTML standard's table model.
 
-    Where the standard lets cells overlap or reach out of the table, they are cut back. Source:
+    Cells that overlap or extend beyond the table, which the standard allows, are cut. Source:
     HTML Living Standard, 4.9.12, "forming a table".
     """
 
@@ -226,9 +226,10 @@ class _Layout:
         self.steps = 0
 
     def place(self, section: list[list[_HtmlCell]], width: int | None) -> list[tuple[Cell, ...]]:
-        """The rows of one section; padded and cut to `width` where it is given.
+        """Return the rows of one section, padded and cut to `width` if given.
 
-        Without it only `self.width` is found: columns in which no cell begins are not counted.
+        Without `width`, the call only determines `self.width`: columns in which no cell begins are
+        not counted.
         """
         # Column -> (first row that is free again, first column right of the covering cell).
         covered: dict[int, tuple[int, int]] = {}
@@ -273,7 +274,7 @@ class _Layout:
     def _padding(
         self, covered: dict[int, tuple[int, int]], row: int, column: int, width: int
     ) -> Iterator[Cell]:
-        """Empty cells for what a short row leaves open."""
+        """Yield empty cells for the uncovered columns of a short row."""
         if not covered:
             if column < width:
                 yield Cell("", 1, width - column)
@@ -291,7 +292,7 @@ class _Layout:
 
 
 def _is_rule(line: str) -> bool:
-    """Whether this is the line of dashes below the header row."""
+    """Return whether this is the line of dashes below the header row."""
     return "-" in line and "|" in line and not line.strip("|:- \t")
 
 
@@ -303,12 +304,12 @@ def _alignment(mark: str) -> str:
 
 
 def _cells(line: str) -> list[str]:
-    # There are no escaped pipes in the files this was made for: each `|` parts two cells.
+    # The files this was made for have no escaped pipes: each `|` separates two cells.
     return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
 
 
 def _cell_spans(line: str, start: int) -> tuple[tuple[int, int], ...]:
-    """Where the cells of a line stand in the text, the line beginning at `start`."""
+    """Return the positions of a line's cells in the text; the line begins at `start`."""
     at, end = _trimmed(line, 0, len(line))
     at += line.startswith("|", at)
     end -= line.endswith("|", at, end)
@@ -351,7 +352,7 @@ def _parse_markdown(text: str) -> Table:
 
 
 def _padded(row: list[Cell], width: int) -> tuple[Cell, ...]:
-    """A short row is filled with one empty cell."""
+    """Return the row, padded with one empty cell if it is short."""
     if len(row) < width:
         row.append(Cell("", colspan=width - len(row), header=row[0].header))
     return tuple(row)

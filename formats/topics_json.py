@@ -1,4 +1,4 @@
-"""Topics as JSON: one object a line (TREC RAG, BEIR), a list, or one object by topic id (CODEC)."""
+"""Topics as JSON: an object per line (TREC RAG, BEIR), a list, or one object by id (CODEC)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _IDS = ("query_id", "id", "_id", "qid", "topic_id", "number")
 
 @reader("topics-json", "topic")
 def read_topics(source: Source) -> Iterator[Topic]:
-    """Topics by the names that occur: title, text, query; description; narrative, Guidelines.
+    """Yield topics by their usual field names: title, text, query; description; narrative ...
 
-    One object a line is read line by line, anything else as a whole. Other fields are told.
+    One object per line is read line by line, any other file as a whole. Other fields are counted
+    as left out.
     """
     seen = Seen()
     lines = source.lines()
@@ -55,7 +56,7 @@ def _object_or_none(line: str) -> dict[str, object] | None:
 
 
 def _whole(source: Source, first: str, lines: Iterator[str]) -> Iterator[Topic]:
-    """The file as one JSON value that begins with the line `first`."""
+    """Yield the topics of a file that is one JSON value and begins with the line `first`."""
     start = source.line or 1
     parts = [first]
     length = len(first)
@@ -87,12 +88,12 @@ def _whole(source: Source, first: str, lines: Iterator[str]) -> Iterator[Topic]:
                 entry = {"query_id": query_id, **entry}
             yield from _topic(source, entry, seen)
     else:
-        source.refuse(f"topics are objects, this is {json_name(value)}")
+        source.refuse(f"topics must be objects, not {json_name(value)}")
 
 
 def _topic(source: Source, value: object, seen: Seen) -> Iterator[Topic]:
     if not isinstance(value, dict):
-        source.refuse(f"a topic is a JSON object, this is {json_name(value)}")
+        source.refuse(f"a topic must be a JSON object, not {json_name(value)}")
         return
     fields = Fields(value)
     try:
@@ -113,7 +114,7 @@ def _topic(source: Source, value: object, seen: Seen) -> Iterator[Topic]:
 
 
 def write_topics(records: Iterable[Topic], stream: IO[bytes]) -> int:
-    """One topic a line: query_id, title, description, narrative (null where there is none)."""
+    """Write one topic per line: query_id, title, description, narrative (null if missing)."""
 
     def lines() -> Iterator[str]:
         for topic in records:

@@ -1,4 +1,4 @@
-"""What TREC's files of columns share, qrels and runs: ids without white space."""
+"""Shared by TREC qrels and runs, which have columns: ids without white space."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from formats.source import Source
 
 
 def id_problem(value: str, what: str) -> str | None:
-    """Return why an id cannot stand in a column, or None."""
+    """Return why this cannot be an id in a column, or None if it can."""
     try:
         check_id(value, what)
     except ValueError as error:
@@ -21,7 +21,7 @@ def counted(fields: list[str]) -> str:
 
 
 def ids_fit(source: Source, number: int, line: str, query_id: str, doc_id: str) -> bool:
-    """Return whether both ids of a line can be kept; refuse the line otherwise."""
+    """Return whether both ids of a line are valid; refuse the line otherwise."""
     for value, what in ((query_id, "query_id"), (doc_id, "doc_id")):
         if problem := id_problem(value, what):
             source.refuse(problem, line=number, text=line)

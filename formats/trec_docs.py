@@ -27,7 +27,7 @@ _DOC_TAG = re.compile(r"<(/?)DOC>", re.IGNORECASE)
 _DOCNO = re.compile(r"<DOCNO>", re.IGNORECASE)
 _TITLE = re.compile(r"<(HEADLINE|HEAD|HL|TITLE|TTL|TI)>", re.IGNORECASE)
 _TEXT = re.compile(r"<(/?)TEXT>", re.IGNORECASE)
-# Of a document without <TEXT>: what is not for reading.
+# Elements of a document without <TEXT> that are not part of its text.
 _NOT_TEXT = re.compile(
     r"<(DOCNO|DOCID|DOCHDR|DOCOLDNO|HEADLINE|HEAD|HL|TITLE|TTL|TI|SCRIPT|STYLE)\b[^<>]*>",
     re.IGNORECASE,
@@ -40,18 +40,18 @@ _INNER = re.compile(
     r"TEXT|ANNOTATION|TRAILER|TYPE|SUBJECT|CAPTION)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
-# An element that has text of its own, outside of <TEXT>.
+# An element outside <TEXT> that begins with text.
 _ELEMENT = re.compile(r"<([A-Za-z][A-Za-z0-9_-]*)(?:\s[^<>]*)?>\s*[^<\s]")
 _ANY_TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
 
 
 @reader("trec-docs", "document")
 def read_docs(source: Source) -> Iterator[Doc]:
-    """Documents in TREC's SGML: <DOC>, <DOCNO>, a headline, <TEXT>, </DOC>.
+    """Yield documents in TREC's SGML: <DOC>, <DOCNO>, a headline, <TEXT>, </DOC>.
 
     Several <TEXT> are joined. Paragraph tags become blank lines, the other tags of TREC's disks
-    inside <TEXT> are dropped, character references resolved. Without <TEXT> the text is what is
-    left of the document without its tags; nothing left: known by its id only.
+    inside <TEXT> are dropped, character references are resolved. Without <TEXT>, the text is the
+    rest of the document without its tags; if that is empty, it is known by its id only.
     """
     seen = Seen()
     parts: list[str] = []
@@ -62,7 +62,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
             parts.append(line)
             length += len(line)
             if length > MAX_RECORD:
-                source.refuse_all(f"the document begun on line {begun} does not end")
+                source.refuse_all(f"the document that begins on line {begun} does not end")
                 return
             continue
         number = source.line or 0
@@ -76,7 +76,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
                 source.refuse("</DOC> without <DOC>")
             else:
                 if begun is not None:
-                    source.refuse(f"<DOC> inside the document begun on line {begun}")
+                    source.refuse(f"<DOC> inside the document that begins on line {begun}")
                 parts, begun, length = [], number, 0
             at = match.end()
             if source.broken:
@@ -94,7 +94,7 @@ def _doc(body: str, line: int, source: Source, seen: Seen) -> Iterator[Doc]:
     source.line, source.text = line, None
     doc_id = (_inside(_DOCNO, "DOCNO", body) or "").strip(LAYOUT)
     if not doc_id:
-        source.refuse("a document without <DOCNO>")
+        source.refuse("a document has no <DOCNO>")
     elif problem := id_problem(doc_id, "the DOCNO"):
         source.refuse(problem)
     elif first := seen.first(doc_id, line):
@@ -106,7 +106,7 @@ def _doc(body: str, line: int, source: Source, seen: Seen) -> Iterator[Doc]:
 
 
 def _dropped(body: str) -> dict[str, None]:
-    """Elements of a document that are not kept, by the names of their tags."""
+    """Return the names of the tags whose elements in a document are not kept."""
     outside = _outside_of_text(body)
     if outside is None:
         found = dict.fromkeys(match[1].upper() for match in _NOT_TEXT.finditer(body))
@@ -119,7 +119,7 @@ def _dropped(body: str) -> dict[str, None]:
 
 
 def _outside_of_text(body: str) -> str | None:
-    """What stands before, between and after the texts; None where there is no <TEXT>."""
+    """Return everything before, between and after the texts; None if there is no <TEXT>."""
     parts: list[str] = []
     at: int | None = 0
     for tag in _TEXT.finditer(body):
@@ -134,7 +134,7 @@ def _outside_of_text(body: str) -> str | None:
 
 
 def _inside(opening: re.Pattern[str], name: str, body: str) -> str | None:
-    """What stands between the first opening tag and the closing tag after it."""
+    """Return the text between the first opening tag and the closing tag after it, or None."""
     if (opened := opening.search(body)) is None:
         return None
     closed = _closing(name).search(body, opened.end())
@@ -153,13 +153,13 @@ def _title_of(body: str) -> str:
 
 
 def _for_reading(body: str) -> str:
-    """`body` without the elements of _NOT_TEXT; one that is not closed stays."""
+    """Return `body` without the elements of _NOT_TEXT; keep elements that are not closed."""
     parts: list[str] = []
     at = 0
     endless: set[str] = set()
     for opened in _NOT_TEXT.finditer(body):
         name = opened[1].upper()
-        # Searched once for each name that never closes, not once for each of its tags.
+        # A name that is never closed is searched once, not once for each of its tags.
         if opened.start() < at or name in endless:
             continue
         closed = _closing(name).search(body, opened.end())
@@ -181,7 +181,7 @@ def _text_of(body: str) -> str | None:
             texts.append(_without(_INNER, body[start : tag.start()]))
             start = None
     if start is not None:
-        # Not closed: it ends with the document.
+        # The last text is not closed: it ends with the document.
         texts.append(_without(_INNER, body[start:]))
     if texts:
         return "\n\n".join(texts)
@@ -205,9 +205,10 @@ def _without_comments(text: str) -> str:
 
 
 def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
-    """Documents in TREC's SGML with <HEADLINE> and <TEXT>; `&`, `<` and `>` as references.
+    """Write documents in TREC's SGML with <HEADLINE> and <TEXT>.
 
-    Plain text only: a table would come back as plain text, so it is refused.
+    `&`, `<` and `>` become references. Only plain text: a table would read back as plain text, so
+    it is refused.
     """
 
     def blocks() -> Iterator[str]:

@@ -21,10 +21,11 @@ from formats.trec_columns import counted, ids_fit
 
 @reader("trec-qrels", "qrels line")
 def read_qrels(source: Source) -> Iterator[Qrel]:
-    """`query_id iteration doc_id relevance`, parted by any run of blanks or tabs.
+    """Yield lines of `query_id iteration doc_id relevance`.
 
-    A line that starts with `#` is a comment. A line that repeats another is let through; one that
-    contradicts another of the last 200,000 lines is refused with both numbers.
+    Columns are separated by runs of spaces or tabs. A line that starts with `#` is a comment. A
+    line that repeats another is accepted; one that contradicts another of the last 200,000 lines
+    is refused with both line numbers.
     """
     grades: dict[str, int] = {}
     pairs = Pairs()
@@ -35,7 +36,7 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
         if pairs.forget_if_many():
             topic = None
         split = splitter(lines)
-        # A line of ASCII that is no longer than an id may be has no id that is refused.
+        # An ASCII line that is no longer than MAX_ID cannot have an invalid id.
         check_ids = split is not str.split or max(map(len, lines)) > MAX_ID
         for number, line in enumerate(lines, start):
             try:
@@ -71,7 +72,10 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
 
 
 def _odd_qrel(source: Source, number: int, line: str, grades: dict[str, int]) -> Qrel | None:
-    """What the quick way did not take: blank lines, comments, a grade met first, bad lines."""
+    """Parse a line that the fast path rejected: blank, a comment, a grade not seen yet, or bad.
+
+    Return None if it has no qrel; a bad line is refused.
+    """
     fields = columns(line)
     if not fields or fields[0].startswith("#"):
         return None
@@ -95,7 +99,7 @@ def _odd_qrel(source: Source, number: int, line: str, grades: dict[str, int]) ->
 
 
 def write_qrels(records: Iterable[Qrel], stream: IO[bytes]) -> int:
-    """`query_id iteration doc_id relevance`; an id with a blank is refused (ValueError)."""
+    """Write `query_id iteration doc_id relevance`; raise ValueError for an id with white space."""
 
     def lines() -> Iterator[str]:
         for query_id, doc_id, relevance, iteration in records:

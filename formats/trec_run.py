@@ -20,14 +20,15 @@ from formats.trec_columns import counted, ids_fit
 
 @reader("trec-run", "run line")
 def read_run(source: Source) -> Iterator[RunLine]:
-    """`query_id Q0 doc_id rank score tag`, parted by any run of blanks or tabs.
+    """Yield lines of `query_id Q0 doc_id rank score tag`.
 
-    trec_eval passes over what stands after the sixth column. Here it is passed over only where the
-    line cannot be one whose document id holds a blank: the rank is a number, and the tag is none.
+    Columns are separated by runs of spaces or tabs. trec_eval ignores everything after the sixth
+    column. This reader does so only if the line cannot be one whose document id has a space: its
+    rank is a number, and its tag is not.
 
-    Lines come as they stand, in any order: sort with `by_score`. The rank is kept and never
-    trusted. A document met twice in a topic (within the last 200,000 lines) is refused with both
-    numbers, as trec_eval refuses it.
+    Lines keep the order of the file: sort them with `by_score`. The rank is kept but not trusted.
+    A document that occurs twice in a topic (within the last 200,000 lines) is refused with both
+    line numbers, as in trec_eval.
     """
     ranks: dict[str, int | None] = {}
     pairs = Pairs()
@@ -78,12 +79,15 @@ def read_run(source: Source) -> Iterator[RunLine]:
 def _odd_run_line(
     source: Source, number: int, line: str
 ) -> tuple[str, str, str, float, str] | None:
-    """What the quick way did not take: blank lines, more than six columns, bad lines."""
+    """Parse a line that the fast path rejected: blank, more than six columns, or bad.
+
+    Return None if it has no run line; a bad line is refused.
+    """
     fields = columns(line)
     if not fields:
         return None
     if len(fields) < 6 or (len(fields) > 6 and not _has_a_rest(fields)):
-        hint = "; does an id hold a blank?" if len(fields) > 6 else ""
+        hint = "; does an id contain a space?" if len(fields) > 6 else ""
         source.refuse(
             "a run line has 6 columns (query_id Q0 doc_id rank score tag), "
             f"this has {counted(fields)}{hint}",
@@ -94,7 +98,9 @@ def _odd_run_line(
     query_id, _, doc_id, rank, score_text, tag = fields[:6]
     score = _score(score_text)
     if score is None:
-        source.refuse(f"the score {excerpt(score_text, 40)!r} is no number", line=number, text=line)
+        source.refuse(
+            f"the score {excerpt(score_text, 40)!r} is not a number", line=number, text=line
+        )
         return None
     if len(fields) > 6:
         source.leave_out("column 7 and after")
@@ -102,12 +108,12 @@ def _odd_run_line(
 
 
 def _has_a_rest(fields: list[str]) -> bool:
-    """Whether a run line of more than six columns reads in one way only."""
+    """Return whether a run line of more than six columns can be read in only one way."""
     return _rank(fields[3]) is not None and _score(fields[5]) is None
 
 
 def _score(text: str) -> float | None:
-    """A finite number in ASCII, or None."""
+    """Return a finite number written in ASCII, or None."""
     try:
         score = float(text)
     except ValueError:
@@ -120,7 +126,7 @@ def _rank(text: str) -> int | None:
 
 
 def by_score(lines: Iterable[RunLine]) -> list[RunLine]:
-    """The lines of one topic in trec_eval's order: score descending, ties by doc_id descending.
+    """Return the lines of one topic in trec_eval's order: by score, ties by doc_id, descending.
 
     Source: trec_eval 9, form_res_rels.c (comp_sim_docno).
     """
@@ -128,7 +134,7 @@ def by_score(lines: Iterable[RunLine]) -> list[RunLine]:
 
 
 def write_run(records: Iterable[RunLine], stream: IO[bytes]) -> int:
-    """`query_id Q0 doc_id rank score tag`; scores in the shortest form that reads back the same."""
+    """Write `query_id Q0 doc_id rank score tag`; scores in the shortest form that reads back."""
 
     def lines() -> Iterator[str]:
         for query_id, doc_id, rank, score, tag in records:

@@ -1,7 +1,7 @@
 """TREC topics as SGML.
 
-This SGML is not XML: fields are not closed, and labels ("Narrative:") stand in the text of some
-years and not of others.
+This SGML is not XML: fields are not closed, and the text has labels ("Narrative:") in some years
+and not in others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _READ_FIELDS = {
     "narr": "narr",
     "narrative": "narr",
 }
-# Known, so that they end the field before them; what they hold is not kept.
+# Known, so that they end the field before them; their content is not kept.
 _OTHER_FIELDS = [
     "head",
     "dom",
@@ -54,7 +54,7 @@ _OTHER_FIELDS = [
 _TOPIC_TAG = re.compile(
     rf"<(/?)(top|{'|'.join([*_READ_FIELDS, *_OTHER_FIELDS])})(?:\s[^<>]*)?>", re.IGNORECASE
 )
-# Only at the start of the field. Without colon the word has the line for itself.
+# Only at the start of the field. Without a colon, the word must be alone on its line.
 _LABELS = {
     "num": re.compile(r"\s*Number\s*:", re.IGNORECASE),
     "title": re.compile(r"\s*Topic\s*:", re.IGNORECASE),
@@ -64,7 +64,7 @@ _LABELS = {
 
 
 class _OpenTopic:
-    """A topic whose end has not come yet."""
+    """A topic whose end was not read yet."""
 
     def __init__(self, line: int) -> None:
         self.line = line
@@ -74,7 +74,7 @@ class _OpenTopic:
         self.length = 0
         self.fault: tuple[str, int] | None = None
         self.tag = ""
-        # Tags that hold something and are not kept.
+        # Tags that have content and are not kept.
         self.others: dict[str, None] = {}
 
     def add(self, text: str, line: int) -> None:
@@ -109,10 +109,10 @@ class _OpenTopic:
 
 @reader("trec-topics", "topic")
 def read_topics(source: Source) -> Iterator[Topic]:
-    """Topics in TREC's SGML. A field ends at the next tag the format knows, not at any `<`.
+    """Yield topics in TREC's SGML. A field ends at the next known tag, not at any `<`.
 
     A topic begins at <top> and ends at </top>, at the next <top> or with the file. Kept: number,
-    title (on one line), description, narrative (None where the topic has none).
+    title (on one line), description, narrative (None if the topic has none).
     """
     topic: _OpenTopic | None = None
     seen = Seen()
@@ -151,7 +151,7 @@ def _finished(topic: _OpenTopic, source: Source, seen: Seen) -> Iterator[Topic]:
         source.refuse(topic.fault[0], line=topic.fault[1])
         return
     if not query_id:
-        source.refuse("a topic without number (<num>)")
+        source.refuse("a topic has no number (<num>)")
         return
     if problem := id_problem(query_id, "the topic's number"):
         source.refuse(problem)
@@ -170,9 +170,9 @@ def _finished(topic: _OpenTopic, source: Source, seen: Seen) -> Iterator[Topic]:
 
 
 def write_topics(records: Iterable[Topic], stream: IO[bytes]) -> int:
-    """Topics in TREC's SGML, with the labels of robust04.
+    """Write topics in TREC's SGML, with the labels of robust04.
 
-    SGML topics have no way to write a tag of theirs inside a text: such a text is refused.
+    SGML topics cannot have one of their own tags inside a text: such a text is refused.
     """
 
     def blocks() -> Iterator[str]:
@@ -186,7 +186,7 @@ def write_topics(records: Iterable[Topic], stream: IO[bytes]) -> int:
                     )
                 check_text(text or "", f"the {what} of topic {topic.query_id}")
             title = one_line(topic.title)
-            # A title that begins like a label keeps its beginning behind a real one.
+            # A title that begins like a label gets a real label before it, so that it reads back.
             label = "Topic: " if _LABELS["title"].match(title) else ""
             lines = ["<top>", "", f"<num> Number: {topic.query_id}", f"<title> {label}{title}", ""]
             if topic.description:

@@ -33,16 +33,16 @@ _XML_FIELDS = {
 }
 
 
-# A token that goes on for longer is parsed anew with each block, so it must not.
+# A longer token is refused: expat would parse it from its start again with each block.
 _MAX_TOKEN = 4 * 1024 * 1024
 
 
 class _Unsafe(Exception):
-    """Raised inside the parser's callbacks to stop it with a sentence."""
+    """Raised in the parser's callbacks to stop it with a sentence."""
 
 
 class _XmlTopic(NamedTuple):
-    """What was read of one topic; `others` are its elements and attributes that are not kept."""
+    """One topic that was read; `others` are its elements and attributes that are not kept."""
 
     line: int
     number: str | None
@@ -51,7 +51,7 @@ class _XmlTopic(NamedTuple):
 
 
 class _XmlTopics:
-    """Callbacks of the parser: collects finished topics with the line each began on."""
+    """The parser's callbacks: collect finished topics with the line on which each began."""
 
     def __init__(self) -> None:
         self.finished: list[_XmlTopic] = []
@@ -61,7 +61,7 @@ class _XmlTopics:
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
-        # A DTD may declare elements (the web track's does). Entities may be bombs, or files.
+        # A DTD may declare elements (the web track's does). Entities can be bombs or read files.
         self.parser.EntityDeclHandler = self._entity
         self.parser.ExternalEntityRefHandler = self._external
         self.parser.SkippedEntityHandler = self._skipped
@@ -126,15 +126,16 @@ class _XmlTopics:
 
 @reader("trec-topics-xml", "topic")
 def read_topics_xml(source: Source) -> Iterator[Topic]:
-    """Topics in XML: <topic number="…"> with query or title, question or description, narrative.
+    """Yield topics in XML: <topic number="…"> with query, question (or description), narrative.
 
-    Whatever else a topic holds (subtopics) is not kept. Entity declarations are refused.
+    `title` is another name of `query`. Other elements of a topic (subtopics) are not kept. Entity
+    declarations are refused.
     """
     topics = _XmlTopics()
     seen = Seen()
     fed = 0
     for start, lines in source.blocks():
-        # Lines that were refused leave their place empty, so that the numbers stay right.
+        # Refused lines become blank lines, so that the line numbers stay correct.
         text = "\n" * (start - topics.lines) + "\n".join(lines) + "\n"
         topics.lines = start + len(lines)
         fed += len(text.encode())
@@ -175,7 +176,7 @@ def _drained(topics: _XmlTopics, source: Source, seen: Seen) -> Iterator[Topic]:
     for line, number, fields, others in topics.finished:
         source.line, source.text = line, None
         if not number:
-            source.refuse("a topic without number")
+            source.refuse("a topic has no number")
         elif problem := id_problem(number, "the topic's number"):
             source.refuse(problem)
         elif first := seen.first(number, line):
@@ -196,12 +197,14 @@ _NOT_XML = re.compile("[\ufffe\uffff]")
 
 
 def write_topics_xml(records: Iterable[Topic], stream: IO[bytes]) -> int:
-    """Topics in XML, in the shape of TREC-COVID (query, question, narrative)."""
+    """Write topics in XML, in the shape of TREC-COVID (query, question, narrative)."""
 
     def element(tag: str, text: str, topic: Topic) -> str:
         check_text(text, f"the {tag} of topic {topic.query_id}")
         if _NOT_XML.search(text):
-            raise ValueError(f"the {tag} of topic {topic.query_id} holds what XML cannot")
+            raise ValueError(
+                f"the {tag} of topic {topic.query_id} contains a character that XML does not allow"
+            )
         return f"    <{tag}>{escape(line_ends(text))}</{tag}>\n"
 
     stream.write(b"<topics>\n")
@@ -209,7 +212,9 @@ def write_topics_xml(records: Iterable[Topic], stream: IO[bytes]) -> int:
     for topic in records:
         check_id(topic.query_id, "query_id")
         if _NOT_XML.search(topic.query_id):
-            raise ValueError(f"query_id {topic.query_id!r} holds what XML cannot")
+            raise ValueError(
+                f"query_id {topic.query_id!r} contains a character that XML does not allow"
+            )
         text = f"  <topic number={quoteattr(topic.query_id)}>\n"
         text += element("query", one_line(topic.title), topic)
         if topic.description:

@@ -1,4 +1,4 @@
-"""Undoing gzip and reading the entries of zip archives, within bounds of bytes and ratio."""
+"""Unpack gzip data and read entries of zip archives, within limits on bytes and ratio."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import IO, TypeVar
 
 CHUNK = 256 * 1024
 MAX_UNPACKED = 4 * 1024 * 1024 * 1024
-"""Bytes that one gzip file, or all files of one archive together, may unpack to."""
+"""Maximum bytes that one gzip file, or all files of one archive together, may unpack to."""
 
 MAX_RATIO = 200
-"""What is packed tighter than this is a bomb, if it goes on for RATIO_FROM bytes."""
+"""Data packed tighter than this for RATIO_FROM bytes is a bomb."""
 
 RATIO_FROM = 4 * 1024 * 1024
 
 GZIP = b"\x1f\x8b"
-# Bytes by which a file of another kind is known.
+# How many first bytes identify a file of another kind.
 HEAD = 16
 
 T = TypeVar("T")
 
-# What `zipfile` and its decompressors raise where an archive was damaged or made to fail.
+# Exceptions of `zipfile` and its decompressors for archives that are damaged or crafted to fail.
 ZIP_FAULTS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -40,7 +40,7 @@ ZIP_FAULTS = (
     RuntimeError,
     ValueError,
 )
-# Compression methods of zip archives that can be undone here.
+# Compression methods of zip archives that can be unpacked.
 ZIP_METHODS = {
     zipfile.ZIP_STORED,
     zipfile.ZIP_DEFLATED,
@@ -53,18 +53,18 @@ NO_ZIP = "this is not a zip archive"
 
 
 class Unreadable(Exception):
-    """Packed data that cannot, or must not, be unpacked; the message is a sentence."""
+    """Packed data cannot, or must not, be unpacked; the message is a sentence."""
 
 
 class Budget:
-    """Bytes that may be unpacked from gzip, shared by the files of one input."""
+    """The number of bytes that may be unpacked from gzip, shared by the files of one input."""
 
     def __init__(self, limit: int = MAX_UNPACKED) -> None:
         self.limit = limit
         self.spent = 0
 
     def spend(self, count: int) -> None:
-        """Count bytes that were unpacked; Unreadable where they are too many together."""
+        """Count unpacked bytes; raise Unreadable if the total exceeds the limit."""
         self.spent += count
         if self.spent > self.limit:
             raise Unreadable(
@@ -74,14 +74,14 @@ class Budget:
 
 
 def inflated(data: bytes, read: Callable[[], bytes], budget: Budget) -> Iterator[bytes]:
-    """What the gzip data that begins with `data` and goes on with `read()` unpacks to.
+    """Unpack gzip data that begins with `data` and continues with `read()`; yield it in pieces.
 
-    Several members follow one another, as files joined by `cat` do. Unreadable for what is damaged,
-    cut off, packed too tightly, or gzip once more.
+    There may be several members, as in files joined by `cat`. Raise Unreadable for data that is
+    damaged, cut off, packed too tightly, or gzip inside gzip.
     """
     inflate = zlib.decompressobj(wbits=31)
     fed = len(data)
-    # Of the stretch that is looked at: bytes unpacked, and bytes taken before it.
+    # For the ratio of the current stretch: its unpacked bytes, and the packed bytes before it.
     unpacked = begun = 0
     head: bytes | None = b""
     while data:
@@ -100,7 +100,7 @@ def inflated(data: bytes, read: Callable[[], bytes], budget: Budget) -> Iterator
             out = head + out
             head = out if len(out) < HEAD else None
             if out.startswith(GZIP):
-                raise Unreadable("this is gzip inside gzip; unpack it once and give what comes out")
+                raise Unreadable("this is gzip inside gzip; unpack it once before loading")
         if out and head is None:
             yield out
         if inflate.eof:
@@ -123,17 +123,17 @@ def inflated(data: bytes, read: Callable[[], bytes], budget: Budget) -> Iterator
 
 
 class ZipEntry:
-    """The bytes of one file in a zip archive; Unreadable wherever the archive is damaged."""
+    """The bytes of one file in a zip archive; raises Unreadable if the archive is damaged."""
 
     def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
         self._stream = _undamaged(lambda: archive.open(info))
 
     def read(self, size: int = -1, /) -> bytes:
-        """At most `size` bytes; none at the end."""
+        """Return at most `size` bytes; none at the end."""
         return _undamaged(lambda: self._stream.read(size))
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the stream."""
         self._stream.close()
 
 
@@ -145,7 +145,7 @@ def _undamaged(step: Callable[[], T]) -> T:
 
 
 def open_zip(stream: IO[bytes]) -> zipfile.ZipFile:
-    """The archive in a stream that can seek; Unreadable where there is none, or a damaged one."""
+    """Open the archive in a seekable stream; raise Unreadable if that is not possible."""
     try:
         there = zipfile.is_zipfile(stream)
     except ZIP_FAULTS:
@@ -155,4 +155,4 @@ def open_zip(stream: IO[bytes]) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(stream)
     except ZIP_FAULTS as error:
-        raise Unreadable("this zip archive is damaged, or of a kind that is not known") from error
+        raise Unreadable("this zip archive is damaged or of an unknown kind") from error

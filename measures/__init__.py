@@ -1,7 +1,7 @@
 """Measures of instruction following in retrieval, from runs and qrels, with intervals.
 
-Every measure returns a ``Measurement``. A call that is wrong raises ValueError; data that allow no
-value give a Measurement that says why. docs/measures.md has formulas, options and sources.
+Every measure returns a ``Measurement``. A wrong call raises ValueError; data without a defined
+value give a Measurement that states the reason. docs/measures.md has formulas, options and sources.
 """
 
 from __future__ import annotations

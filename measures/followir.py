@@ -1,4 +1,4 @@
-"""p-MRR of FollowIR: how far documents move whose relevance the changed instruction changed."""
+"""p-MRR of FollowIR: how far documents move if the instruction changed their relevance."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MissingQuery: TypeAlias = Literal["left_out", "refused"]
 
 
 class Moves(NamedTuple):
-    """Where documents of a query stand under the original and under the changed instruction."""
+    """The ranks of a query's documents under the original and the changed instruction."""
 
     documents: Sequence[str]
     original: Sequence[int]
@@ -41,12 +41,12 @@ class Moves(NamedTuple):
 
     @property
     def scores(self) -> list[float]:
-        """p-MRR of each document."""
+        """Return p-MRR of each document."""
         return list(map(pair_score, self.original, self.changed))
 
 
 def pair_score(original: int, changed: int) -> float:
-    """p-MRR of one document from its two ranks.
+    """Return p-MRR of one document from its two ranks.
 
     >>> pair_score(1, 4), pair_score(4, 1), pair_score(3, 3)
     (0.75, -0.75, 0.0)
@@ -72,7 +72,7 @@ def p_mrr(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """p-MRR (FollowIR, arXiv 2403.15246, section 3.1, equation 1).
+    """Compute p-MRR (FollowIR, arXiv 2403.15246, section 3.1, equation 1).
 
     With R_og and R_new the ranks of a document under the original and the changed instruction, and
     RR = 1 / R::
@@ -89,15 +89,15 @@ def p_mrr(
         qrels_original: Grades under the original instruction.
         qrels_changed: Grades under the changed instruction.
         documents: "newly_irrelevant" (the paper): relevant before and not after. "changed" (mteb
-            1.x): every document whose grade differs, those that become relevant too. Or a set: of
-            document ids, which count in the queries that judge them, or of (query, document)
-            pairs, or documents by query (mteb 2.x, which stores the list).
+            1.x): every document whose grade differs, including those that become relevant. Or a
+            set: of document ids, which count in the queries that judge them, or of (query,
+            document) pairs, or documents by query (mteb 2.x, which stores the list).
         missing: A document that a run lacks has the rank after the last ("after_last", published
-            code), or does not count ("left_out"). The paper says nothing.
+            code), or does not count ("left_out"). The paper does not define it.
         ties: Equal scores by document id, descending ("id_descending", mteb 2.26 and trec_eval), or
-            in the order given ("file", mteb up to 1.39). The paper says nothing.
-        unjudged: A document that one side judges and the other does not is "not_relevant" there, as
-            trec_eval has it, or "left_out".
+            in the order given ("file", mteb up to 1.39). The paper does not define it.
+        unjudged: A document that only one side judges is "not_relevant" on the other, as in
+            trec_eval, or "left_out".
         missing_query: A query that a run lacks is "left_out" with a warning (mteb 2.26) or
             "refused" with a ValueError (mteb 1.39).
         relevant: Lowest grade that counts as relevant.
@@ -106,7 +106,7 @@ def p_mrr(
         seed: Seed of the bootstrap.
 
     Raises:
-        ValueError: an unknown option, a score that is no finite number, or a refused query.
+        ValueError: an unknown option, a score that is not a finite number, or a refused query.
 
     Document a is relevant before and not after. It falls from rank 1 to rank 4: 1 - 1/4.
 
@@ -163,7 +163,7 @@ def changed_documents(
     unjudged: Unjudged = "not_relevant",
     relevant: int = 1,
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Documents by query that p-MRR counts, without queries that have none; and warnings.
+    """Return the documents that p-MRR counts by query, without empty queries; and warnings.
 
     >>> changed_documents({"q": {"a": 2, "b": 0, "c": 1}}, {"q": {"a": 1, "b": 1, "c": 0}})[0]
     {'q': ('c',)}
@@ -208,7 +208,7 @@ def moves_of(
     missing: Missing = "after_last",
     ties: Ties = "id_descending",
 ) -> tuple[dict[str, Moves], list[str]]:
-    """Both ranks of the given documents, for queries that both runs have; and warnings."""
+    """Return both ranks of the given documents, for queries in both runs; and warnings."""
     moves: dict[str, Moves] = {}
     lacking: dict[str, set[tuple[str, str]]] = {original.name: set(), changed.name: set()}
     for query, documents in wanted.items():

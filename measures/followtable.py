@@ -1,4 +1,4 @@
-"""IRS and NFR of FollowTable: what an instruction does to compliant and violating tables."""
+"""IRS and NFR of FollowTable: how an instruction moves compliant and violating tables."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ IdealEqualsBase: TypeAlias = Literal["one", "zero", "undefined"]
 MissingTables: TypeAlias = Literal["after_tables", "after_run"]
 Average: TypeAlias = Literal["pooled", "by_query"]
 
-# Below this a difference of sums of weights is 0 up to rounding.
+# A smaller difference of sums of weights is 0 up to rounding.
 _ZERO = 1e-12
 
 
 @lru_cache(maxsize=100_000)
 def weight(rank: int) -> float:
-    """Weight of a rank, w(r) = 1 / log2(r + 1).
+    """Return the weight of a rank, w(r) = 1 / log2(r + 1).
 
     >>> weight(1), weight(3)
     (1.0, 0.5)
@@ -54,10 +54,11 @@ def irs(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """Instruction Responsiveness Score (FollowTable, arXiv 2605.00400, section 4.3, equations 1-4).
+    """Compute IRS, the Instruction Responsiveness Score (FollowTable, arXiv 2605.00400).
 
-    With r(t, pi) the rank of table t in ranking pi, w(r) = 1 / log2(r + 1), T+ the tables that
-    comply with the instruction and T- those that match the query but violate it::
+    Source: section 4.3, equations 1-4. With r(t, pi) the rank of table t in ranking pi,
+    w(r) = 1 / log2(r + 1), T+ the tables that comply with the instruction and T- those that match
+    the query but violate it::
 
         G+(pi) = sum of w(r(t, pi)) over T+        G-(pi) = the same over T-
         S(pi) = (G+(pi) - G+(base)) - (G-(pi) - G-(base))
@@ -72,11 +73,11 @@ def irs(
         without: Run of the queries alone, the base.
         positive: T+ by query.
         violating: T- by query.
-        tables: N, the number of tables in the collection; it changes the value. None: the tables
-            that the two rankings and the sets name, which differs by query.
-        base: Query id in ``without`` for each query; None where the ids are the same.
-        ideal_equals_base: Value where the base is ideal already and stays, 0/0 in the formula:
-            "one", as section 5.7 of the paper describes it; "zero" (published code); "undefined"
+        tables: N, the number of tables in the collection; it affects the value. None: the number
+            of tables in the two rankings and the sets, which differs by query.
+        base: Query id in ``without`` for each query; None if the ids are the same.
+        ideal_equals_base: Value if the base is ideal already and stays so, 0/0 in the formula:
+            "one", as described in section 5.7 of the paper; "zero" (published code); "undefined"
             leaves the query out.
         missing: A table that a run lacks has rank N + 1 ("after_tables", published code, where IRS
             can exceed 1 slightly) or the rank after the last of that run ("after_run"). The paper
@@ -89,8 +90,8 @@ def irs(
     A query without T+ and T- gets 0 (paper, section 4.3).
 
     Raises:
-        ValueError: an unknown option, a score that is no finite number, fewer tables than ranked,
-            or a table that both complies and violates.
+        ValueError: an unknown option, a score that is not a finite number, fewer tables than
+            ranked, or a table that both complies and violates.
 
     Of three tables, a complies and b violates. Base b, c, a; with instruction a, b, c:
     S = (1 - 1/2) - (0.6309 - 1) = 0.8691; ideal a, c, b: (1 - 1/2) - (1/2 - 1) = 1.
@@ -158,20 +159,20 @@ def nfr(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """Negation Failure Rate (FollowTable, arXiv 2605.00400, section 5.6); lower is better.
+    """Compute NFR, the Negation Failure Rate (FollowTable, arXiv 2605.00400, section 5.6).
 
     With T_trap the tables that violate the instruction because they have what it excludes::
 
         NFR = |{t in T_trap: r(t, with instruction) < r(t, without)}| / |T_trap|
 
-    From 0 (no trap table rises) to 1 (every one rises).
+    From 0 (no trap table rises) to 1 (all rise); lower is better.
 
     Args:
         with_instruction: Run of queries with their instruction.
         without: Run of the queries alone.
         trap: T_trap by query.
         tables: N, the number of tables in the collection, for the rank of missing ones.
-        base: Query id in ``without`` for each query; None where the ids are the same.
+        base: Query id in ``without`` for each query; None if the ids are the same.
         average: "pooled" over all trap tables (the paper's formula names one set), or "by_query".
         missing: As in ``irs``. The paper assumes a full ranking.
         ties: Equal scores by table id, descending, or in the order given ("file").
@@ -180,7 +181,8 @@ def nfr(
         seed: Seed of the bootstrap.
 
     Raises:
-        ValueError: an unknown option, a score that is no finite number, fewer tables than ranked.
+        ValueError: an unknown option, a score that is not a finite number, fewer tables than
+            ranked.
 
     Of the trap tables a and c, c rises from rank 3 to rank 1 and a falls.
 
@@ -220,7 +222,7 @@ def nfr(
 
 
 class _Sides:
-    """The run with instructions and the run of queries alone, whose ids may differ."""
+    """The run with instructions and the run of queries alone; their query ids may differ."""
 
     def __init__(
         self, with_instruction: Run, without: Run, base: Mapping[str, str] | None, ties: Ties
@@ -246,7 +248,7 @@ class _Sides:
         ]
 
     def check_size(self, query: str, named: set[str], tables: int | None) -> int:
-        """N; raise ValueError where it is below what the rankings hold."""
+        """Return N; raise ValueError if the rankings have more tables."""
         base = self.base_of(query)
         if tables is not None and tables >= self.new.size(query) + self.old.size(base) + len(named):
             return tables
@@ -261,7 +263,7 @@ class _Sides:
     def ranks(
         self, query: str, named: Collection[str], fallback: int | None
     ) -> tuple[dict[str, int], dict[str, int]]:
-        """Ranks with and without the instruction; those of missing tables are the fallback."""
+        """Return ranks with and without the instruction; missing tables get the fallback."""
         found = []
         for run, its in ((self.new, query), (self.old, self.base_of(query))):
             known = run.ranks(its, named, self.ties)
@@ -322,14 +324,14 @@ def _check_sets(query: str, comply: set[str], violate: set[str]) -> None:
 
 
 def _gain(comply: Iterable[int], violate: Iterable[int]) -> float:
-    """G+ - G- of the ranks of the two sets."""
+    """Return G+ - G- of the ranks of the two sets."""
     return math.fsum([*map(weight, comply), *(-weight(rank) for rank in violate)])
 
 
 def _responsiveness(
     runs: _Sides, query: str, comply: set[str], violate: set[str], size: int, fallback: int | None
 ) -> float | None:
-    """IRS of one query; None where the base is ideal and nothing moves."""
+    """Return IRS of one query; None if the base is ideal and nothing moves."""
     new, old = runs.ranks(query, comply | violate, fallback)
     base = _gain((old[t] for t in comply), (old[t] for t in violate))
     moved = _gain((new[t] for t in comply), (new[t] for t in violate)) - base
@@ -339,7 +341,7 @@ def _responsiveness(
     if moved >= 0:
         ideal = range(1, len(comply) + 1), range(last - len(violate), last)
         best = _gain(*ideal) - base
-        # Below 0 where the base lacks violating tables, which then rank after the last.
+        # `best` is negative if the base lacks violating tables, which then rank after the last.
         return moved / best if best > _ZERO else None
     worst = _gain(range(last - len(comply), last), range(1, len(violate) + 1)) - base
     return moved / abs(worst) if abs(worst) > _ZERO else 0.0

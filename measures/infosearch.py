@@ -24,7 +24,7 @@ BEYOND_K = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WiseRules:
-    """What a variant of WISE decides.
+    """The rules that differ between variants of WISE.
 
     Attributes:
         k: K, the rank beyond which a reward is 0.01.
@@ -32,7 +32,7 @@ class WiseRules:
             "root_of_share" is 1 - sqrt(d / K).
         strict: Whether the reward of 1 needs R_ori < N instead of R_ori <= N.
         full_penalty: Whether R_rev < R_ori < R_ins gets -1.
-        overlap: Whether the "first" matching penalty counts or the "worst".
+        overlap: Whether the "first" or the "worst" matching penalty counts.
     """
 
     k: int
@@ -42,7 +42,7 @@ class WiseRules:
     overlap: Overlap = "first"
 
     def score(self, original: int, instructed: int, reverse: int, n: int) -> tuple[bool, float]:
-        """Whether the document followed the instruction, and its reward or penalty.
+        """Return whether the document followed the instruction, and its reward or penalty.
 
         >>> rules = WiseRules(k=20)
         >>> rules.score(5, 1, 9, 1), rules.score(5, 10, 1, 1), rules.score(5, 10, 9, 1)
@@ -60,7 +60,7 @@ class WiseRules:
         return False, penalties[0] if self.overlap == "first" else min(penalties)
 
     def full_reward(self, original: int, instructed: int, n: int) -> bool:
-        """Whether the document is at rank 1 and was among the N first."""
+        """Return whether the document is at rank 1 and was among the first N."""
         return instructed == 1 and (original < n if self.strict else original <= n)
 
     def _reward(self, original: int, instructed: int, n: int) -> float:
@@ -95,7 +95,7 @@ def wise(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """WISE (InfoSearch, arXiv 2410.23841, section 2.3, equations 6-9).
+    """Compute WISE (InfoSearch, arXiv 2410.23841, section 2.3, equations 6-9).
 
     With R_ori, R_ins and R_rev the ranks of the gold document in the three modes::
 
@@ -117,17 +117,16 @@ def wise(
         gold: Gold document by query; of several, the mean counts.
         K: Ranks that matter; 20 in the paper.
         N: Number of documents that are relevant to the core query, for all queries or by query.
-            None: the number of gold documents, with which the case of N changes nothing where there
-            is one.
+            None: the number of gold documents; with one, the case of N makes no difference.
         variant: "paper"; "source", the published source tree: 1 - sqrt(R_ori - R_ins) / K, and
-            R_ori < N; "wheel", the published package: R_ori < N, and never -1, as its test for that
-            case cannot hold.
+            R_ori < N; "wheel", the published package: R_ori < N, and never -1, because its test for
+            that case is never true.
         reward: "linear", "root" or "root_of_share" instead of the variant's.
         strict: Whether R_ori < N is needed, instead of the variant's choice.
-        overlap: Where two penalties apply (R_ori = R_ins with R_rev < R_ori, or R_rev = R_ori with
+        overlap: If two penalties apply (R_ori = R_ins with R_rev < R_ori, or R_rev = R_ori with
             R_ori < R_ins), the "first" counts (the paper's order, published code) or the "worst".
         missing: A document that a run lacks has the rank after the last ("after_last", published
-            code) or does not count ("left_out"). The paper says nothing.
+            code) or does not count ("left_out"). The paper does not define it.
         ties: Equal scores by document id, descending, or in the order given ("file", published
             code).
         interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
@@ -195,15 +194,15 @@ def sicr(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """SICR (InfoSearch, arXiv 2410.23841, section 2.3, equations 4 and 5).
+    """Compute SICR (InfoSearch, arXiv 2410.23841, section 2.3, equations 4 and 5).
 
     With R the ranks and S the scores of the gold document in the three modes::
 
         I(q) = 1 if R_ins < R_ori and S_ins > S_ori and R_ori < R_rev and S_ori > S_rev, else 0
         SICR = sum of I(q) / number of queries
 
-    From 0 to 1. Scores of the three runs must be on one scale. A gold document that is first
-    already cannot rise, and gets 0.
+    From 0 to 1. Scores of the three runs must be on one scale. A gold document that is already
+    first cannot rise, and gets 0.
 
     Args:
         original: Run of the core queries, under the ids of the instructed ones.
@@ -213,10 +212,10 @@ def sicr(
         variant: "paper"; or "code", the published code: a gold document at rank 1 also counts if it
             stays there, its score does not fall, and both fall when reversed; of several gold
             documents only the last counts, divided by their number; a missing score is 0.
-        several: What counts of several gold documents (the paper has one): the "mean", whether
-            "all" comply, or "any". Variant "code" has its own rule.
+        several: How several gold documents count (the paper has one): their "mean", whether "all"
+            comply, or "any". Variant "code" has its own rule.
         missing_score: Score of a document that a run lacks: "lowest", below every score, or "zero".
-            None: "lowest" for the paper, which says nothing, "zero" for the code.
+            None: "lowest" for the paper, which does not define it, "zero" for the code.
         missing: A document that a run lacks has the rank after the last ("after_last", published
             code) or does not count ("left_out").
         ties: Equal scores by document id, descending, or in the order given ("file", published
@@ -226,7 +225,7 @@ def sicr(
         seed: Seed of the bootstrap.
 
     Raises:
-        ValueError: an unknown option or a score that is no finite number.
+        ValueError: an unknown option or a score that is not a finite number.
 
     The gold document g rises with the instruction and falls with its reverse, in rank and score.
 
@@ -259,13 +258,13 @@ def robustness(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """Robustness@k (InfoSearch, arXiv 2410.23841, section 2.3, equations 1 and 2).
+    """Compute Robustness@k (InfoSearch, arXiv 2410.23841, section 2.3, equations 1 and 2).
 
-    The least nDCG@k among the instructions of a core query, averaged over core queries. nDCG@k
+    The lowest nDCG@k among the instructions of a core query, averaged over core queries. nDCG@k
     itself comes from ir_measures. From 0 to 1.
 
     Args:
-        scores: nDCG@k of each query with an instruction; None or nan where it has none.
+        scores: nDCG@k of each query with an instruction; None or nan if it has none.
         groups: Core query of each query. The published code of InstructIR groups by the text of
             the core query; pass the text to do the same.
         k: The k of nDCG@k, for the name only.
@@ -278,7 +277,7 @@ def robustness(
     Raises:
         ValueError: an infinite score.
 
-    The least of q1 is 0.2, that of q2 is 0.6.
+    The lowest of q1 is 0.2, the lowest of q2 is 0.6.
 
     >>> robustness({"a": 0.8, "b": 0.2, "c": 0.6}, {"a": "q1", "b": "q1", "c": "q2"}).value
     0.4
@@ -315,7 +314,7 @@ def robustness(
 def mean_over_gold(
     found: GoldModes, score: Callable[[str, Modes], float]
 ) -> dict[str, float | None]:
-    """Mean score of the gold documents of each query; None where it has none."""
+    """Return the mean score of the gold documents of each query; None if it has none."""
     return {
         query: mean([score(query, its) for its in modes]) if modes else None
         for query, modes in found.by_query.items()

@@ -60,13 +60,13 @@ def ratio_of_sums(
 ) -> tuple[float | None, Estimated]:
     """Return the sum of numerators over the sum of denominators, and its interval over queries.
 
-    With every denominator 1 this is the mean. The order of queries changes nothing: the sums are
+    With every denominator 1 this is the mean. The order of queries does not matter: the sums are
     exact, and the bootstrap works on the terms in ascending order.
 
     Args:
         terms: Numerator and denominator of each query.
         bootstrap: How to make the interval.
-        clusters: Cluster of each query: whole clusters are drawn. None: queries are.
+        clusters: Cluster of each query: whole clusters are drawn. None: queries are drawn.
 
     >>> ratio_of_sums([(1.0, 1.0), (0.0, 1.0)], Bootstrap(kind=None))[0]
     0.5
@@ -98,8 +98,10 @@ def ratio_of_sums(
 
 
 def _in_order(pairs: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-    """Terms in ascending order and how often each occurs: each once, so that measures of as many
-    queries share their draws, unless there are too many.
+    """Return terms in ascending order and how often each occurs.
+
+    Unless there are too many, equal terms are listed separately, so that measures with the same
+    number of queries share their draws.
     """
     if len(pairs) > MOST_PATTERNS:
         rows, times = np.unique(pairs, axis=0, return_counts=True)

@@ -1,4 +1,4 @@
-"""The result of a measure: a value or the reason why there is none, and what it was computed on."""
+"""The result of a measure: a value or the reason why there is none, and a description of it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .intervals import Interval
 class Measurement:
     """One value of a measure, with everything needed to report it.
 
-    Never holds nan or infinity: where the data allow no value, ``value`` is None and ``reason`` is
-    a sentence that begins with "undefined: ".
+    It is never nan or infinite: if the data allow no value, ``value`` is None and ``reason`` is a
+    sentence that begins with "undefined: ".
 
     Attributes:
         name: Name of the measure, such as "p-MRR".
-        value: Mean over queries, unless the measure says otherwise; None where undefined.
+        value: Mean over queries, unless the measure defines it otherwise; None if undefined.
         by_query: Value of each query the measure applies to; None for a query that is left out.
-        n: Number of queries that enter the value.
-        reason: Why there is no value; "" where there is one.
-        interval: 95 % interval over queries; None where none was requested or none exists.
-        interval_note: How the interval was made, or why there is none; "" where none was requested.
-        options: Every option of the call that decides the value.
-        warnings: Sentences about the input that a reader of the value needs.
-        terms: Numerator and denominator of each query that enters the value, which is the sum of
-            the ones over the sum of the others.
+        n: Number of queries that count in the value.
+        reason: Why there is no value; "" if there is one.
+        interval: 95 % interval over queries; None if none was requested or none exists.
+        interval_note: How the interval was made, or why there is none; "" if none was requested.
+        options: Every option of the call that affects the value.
+        warnings: Sentences about the input that readers of the value need.
+        terms: Numerator and denominator of each query that counts. The value is the sum of the
+            numerators over the sum of the denominators.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Measurement:
     def __post_init__(self) -> None:
         if self.value is None:
             if not self.reason.startswith("undefined: "):
-                raise ValueError("a measurement without value needs the reason why")
+                raise ValueError("a measurement without a value needs a reason")
             if self.interval is not None:
-                raise ValueError("a measurement without value has no interval")
+                raise ValueError("a measurement without a value has no interval")
         elif not math.isfinite(self.value):
-            raise ValueError(f"{self.value} is no value; undefined is None with a reason")
+            raise ValueError(f"{self.value} is not a value; undefined is None with a reason")
 
     def __str__(self) -> str:
         queries = f"({self.n:,} {'query' if self.n == 1 else 'queries'})"

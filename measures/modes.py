@@ -1,4 +1,4 @@
-"""Places of gold documents in the original, instructed and reversed mode, for WISE and SICR."""
+"""Ranks and scores of gold documents in the original, instructed and reversed mode."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ Gold: TypeAlias = Mapping[str, str | Collection[str]]
 
 
 class Modes(NamedTuple):
-    """Where one gold document stands in the three modes: R_ori, R_ins and R_rev, and the scores,
-    None where a run lacks it.
+    """The ranks of one gold document in the three modes, R_ori, R_ins and R_rev, and its scores.
+
+    A score is None if the run lacks the document.
     """
 
     ranks: tuple[int, int, int]
@@ -33,8 +34,8 @@ class GoldModes(NamedTuple):
     """The gold documents of all queries.
 
     Attributes:
-        by_query: Places of each gold document in the order given; empty where a query has none
-            left or a run lacks the query.
+        by_query: Ranks and scores of each gold document in the order given; empty if a query has
+            none left or a run lacks the query.
         warnings: Sentences about the input.
     """
 
@@ -48,7 +49,7 @@ def gold_modes(
     """Look up the gold documents in the three runs.
 
     Raises:
-        ValueError: an unknown option or a score that is no finite number.
+        ValueError: an unknown option or a score that is not a finite number.
     """
     check_choice("missing", missing, Missing)
     check_choice("ties", ties, Ties)

@@ -16,7 +16,7 @@ from .summary import summarise
 MultiVariant: TypeAlias = Literal["paper", "notebook"]
 Kind: TypeAlias = Literal["strict", "soft"]
 UnjudgedVerdict: TypeAlias = Literal["not_satisfied", "left_out"]
-# Verdict by query, document and dimension: whether it is satisfied, or a score.
+# Verdict by query, document and dimension: whether the dimension is satisfied, or a score.
 Verdicts: TypeAlias = Mapping[str, Mapping[str, Mapping[str, bool | float]]]
 
 
@@ -39,7 +39,7 @@ def m_wise(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """mWISE (Multi-InfoSearch, section 4.2).
+    """Compute mWISE (Multi-InfoSearch, section 4.2).
 
     With R_ori, R_ins and R_rev as in ``wise``, m the number of conditions, s of them satisfied by
     the gold document and v violated::
@@ -50,7 +50,7 @@ def m_wise(
             0.01 s/m                                           otherwise
         otherwise v/m times the penalty of ``wise``
 
-    averaged over queries. From -1 to 1 (the paper's table names no bounds).
+    averaged over queries. From -1 to 1 (the paper's table gives no bounds).
 
     Args:
         original: Run of the core queries, under the ids of the instructed ones.
@@ -64,7 +64,7 @@ def m_wise(
         K: Ranks that matter; 10 in the paper.
         N: Ranks that count as ideal; 1 in the paper.
         variant: "paper"; or "notebook", the published notebook, which passes s = m and v = 0 in
-            every call: a reward is never reduced, and no penalty is other than 0.
+            every call: a reward is never reduced, and every penalty is 0.
         reward: "root_of_share" (the paper), "linear" or "root", as in ``wise``.
         missing: As in ``wise``.
         ties: As in ``wise``.
@@ -104,7 +104,7 @@ def m_wise(
     def score(query: str, modes: Modes) -> float:
         followed, value = rules.score(*modes.ranks, N)
         if not followed:
-            # Not -0.0, where nothing is violated.
+            # Adding 0.0 avoids -0.0 if nothing is violated.
             return value * shares[query][1] + 0.0
         if rules.full_reward(*modes.ranks[:2], N):
             return value
@@ -142,16 +142,16 @@ def m_sicr(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """mSICR (Multi-InfoSearch, section 4.1).
+    """Compute mSICR (Multi-InfoSearch, section 4.1).
 
     I(q) and its mean are those of ``sicr``; the gold document is the one that satisfies all
     conditions of the instruction at once, and the reversed instruction negates them. From 0 to 1.
 
     The options are those of ``sicr``. The paper gives each condition a gold document and also asks
-    for one that satisfies all; where ``gold`` has several documents, ``several`` decides.
+    for one that satisfies all; if ``gold`` has several documents, ``several`` decides.
 
     Raises:
-        ValueError: an unknown option or a score that is no finite number.
+        ValueError: an unknown option or a score that is not a finite number.
 
     The gold document g rises in rank, but not in score.
 
@@ -189,9 +189,9 @@ def mdcr(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """MDCR (Multi-InfoSearch, section 4.3).
+    """Compute MDCR (Multi-InfoSearch, section 4.3).
 
-    With D_q the dimensions that query q asks for, and s = 1 where a document satisfies one::
+    With D_q the dimensions that query q asks for::
 
         strict: 1 if one of the first k documents satisfies all of D_q, else 0
         soft:   the largest share of D_q that one of the first k documents satisfies
@@ -204,9 +204,9 @@ def mdcr(
         dimensions: D_q by query.
         k: Number of documents from the top.
         kind: "strict" or "soft".
-        threshold: Verdicts are scores, and one that is at least this high is satisfied. The
-            published notebook does that with similarities; the paper asks for verdicts.
-        unjudged: A document or dimension without verdict is "not_satisfied"; or the documents that
+        threshold: Verdicts are scores, and a dimension with at least this score is satisfied. The
+            published notebook does this with similarities; the paper requires verdicts.
+        unjudged: A document or dimension without a verdict is "not_satisfied"; or documents that
             lack one are "left_out" of the first k, and a query with none left has no value.
         ties: Equal scores by document id, descending, or in the order given ("file").
         interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
@@ -301,7 +301,7 @@ def _shares(
     violated: Mapping[str, int] | None,
     conditions: Mapping[str, int] | None,
 ) -> tuple[float, float]:
-    """s/m and v/m of a query."""
+    """Return s/m and v/m of a query."""
     met = _count("satisfied", satisfied, query)
     if violated is None and conditions is None:
         raise ValueError("give violated or conditions: mWISE needs the number of conditions")

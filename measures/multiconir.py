@@ -1,4 +1,4 @@
-"""Win rate and flip rate of MultiConIR: positives against hard negatives, by conditions."""
+"""Win rate and flip rate of MultiConIR: positives against hard negatives, by condition count."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .measurement import Measurement
 from .runs import check_choice, is_number, listed, queries_of
 from .summary import summarise
 
-# The score that should be higher, and the one or those that should be lower.
+# The score that should be higher, and one or more scores that should be lower.
 Pair: TypeAlias = tuple[float, float | Sequence[float]]
 # Pairs by number of conditions, or the scores of a ladder: documents by number of conditions met.
 Outcomes: TypeAlias = Mapping[int, Pair] | Mapping[int, float] | Pair
@@ -24,7 +24,7 @@ NanScores: TypeAlias = Literal["loss", "left_out"]
 FlipNan: TypeAlias = Literal["not_greater", "left_out"]
 Average: TypeAlias = Literal["pooled", "by_query"]
 
-# Conditions of a pair that was given without their number.
+# The number of conditions of a pair that was given without one.
 _WITHOUT_NUMBER = 0
 
 
@@ -39,7 +39,7 @@ def win_rate(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """Win rate (MultiConIR, arXiv 2503.08046, section 3.3).
+    """Compute the win rate (MultiConIR, arXiv 2503.08046, section 3.3).
 
     With S(q, d) the score of a document::
 
@@ -47,20 +47,20 @@ def win_rate(
         WR_k,k-1 = share of queries with S(q_10, d_k) > S(q_10, d_(k-1))     (Task 2)
 
     where q_k has k conditions, d+ satisfies all of them and d- misses one, and d_k satisfies k of
-    the ten. From 0 to 1; a model that does not tell the two apart gets 0 by the paper's strict
+    the ten. From 0 to 1; a model that does not distinguish the two gets 0 by the paper's strict
     inequality, not 0.5.
 
     Args:
         scores: By query, a mapping of the number of conditions to a pair (score of the better
-            document, score of the worse one), or to a sequence of worse ones in the second place;
-            a mapping of the number of conditions met to one score, a ladder, whose neighbours are
-            compared; or one pair.
-        k: The number of conditions to measure, of the better document in a ladder. None: all.
+            document, score of the worse one); the second may be a sequence of scores. Or a ladder:
+            a mapping of the number of conditions met to one score, whose neighbours are compared.
+            Or one pair.
+        k: The number of conditions to measure; in a ladder, of the better document. None: all.
         ties: Equal scores are a "loss" (the paper's >, published code), "half" a win, or
             "left_out".
         nan: A comparison with nan is a "loss" (published code) or "left_out".
-        average: "pooled" over all comparisons, or "by_query" first. The same where every query has
-            as many.
+        average: "pooled" over all comparisons, or "by_query" first. The two are equal if every
+            query has the same number of comparisons.
         interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
@@ -126,7 +126,7 @@ def flip_rate(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """Flip rate (MultiConIR, arXiv 2503.08046, section 3.3); lower is steadier.
+    """Compute the flip rate (MultiConIR, arXiv 2503.08046, section 3.3); lower is more stable.
 
     With S_ins and S_des the scores under the query that lists its conditions and under the one that
     describes them::
@@ -140,8 +140,8 @@ def flip_rate(
         instruction: Scores under queries that list their conditions, shaped as in ``win_rate``.
         descriptive: Scores under queries that describe them.
         styles: For each query id in ``instruction`` the one in ``descriptive`` that asks the same;
-            None where the ids are the same.
-        k: The number of conditions to measure, of the better document in a ladder. None: all.
+            None if the ids are the same.
+        k: The number of conditions to measure; in a ladder, of the better document. None: all.
         ties: Equal scores are "not_greater" (the paper's >, published code), or a comparison that
             is a tie in either style is "left_out".
         nan: A comparison with nan is "not_greater" (published code) or "left_out".
@@ -206,7 +206,7 @@ def flip_rate(
 
 
 def _comparisons(query: str, outcomes: Outcomes) -> Iterator[tuple[int, float, float]]:
-    """The number of conditions, the score that should be higher and the one that should not."""
+    """Yield the number of conditions, the score that should be higher, and the lower one."""
     if not isinstance(outcomes, Mapping):
         yield from _of_pair(query, _WITHOUT_NUMBER, outcomes)
         return
@@ -231,7 +231,7 @@ def _of_pair(query: str, k: int, pair: object) -> Iterator[tuple[int, float, flo
                 yield k, float(pair[0]), float(score)
             return
     raise ValueError(
-        f"query {query}: {pair!r} is no pair; give (score of the better document, score of the "
+        f"query {query}: {pair!r} is not a pair; give (score of the better document, score of the "
         "worse one), or a mapping of the number of conditions to pairs or to single scores"
     )
 
@@ -239,7 +239,7 @@ def _of_pair(query: str, k: int, pair: object) -> Iterator[tuple[int, float, flo
 def _numbered(
     query: str, outcomes: Outcomes | None, k: int | None
 ) -> dict[tuple[int, int], tuple[float, float]]:
-    """Comparisons by number of conditions and place among those of that number."""
+    """Return comparisons by number of conditions and position among those with this number."""
     found: dict[tuple[int, int], tuple[float, float]] = {}
     if outcomes is None:
         return found
@@ -252,7 +252,7 @@ def _numbered(
 
 
 def _warning(queries: list[str], what: str, rule: str) -> str:
-    """A sentence about some comparisons; "" where there are none."""
+    """Return a sentence about some comparisons; "" if there are none."""
     if not queries:
         return ""
     ids = set(queries)

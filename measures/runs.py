@@ -1,4 +1,4 @@
-"""Runs and qrels as measures take them: scores to ranks, and sentences for bad input."""
+"""Runs and qrels as input of measures: ranks from scores, and sentences about bad input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Missing: TypeAlias = Literal["after_last", "left_out"]
 
 
 class Line(Protocol):
-    """What a measure reads of a line of a run, such as ``formats.RunLine``."""
+    """The parts of a run line that measures read; ``formats.RunLine`` has them."""
 
     @property
     def query_id(self) -> str: ...
@@ -28,19 +28,19 @@ class Line(Protocol):
 Run: TypeAlias = "Mapping[str, Mapping[str, float]] | Iterable[Line] | Scores"
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 
-# Ids that a warning names before it says how many more there are.
+# How many ids a warning names before it counts the others.
 _NAMED = 5
 
 
 class Scores:
-    """A run whose ranks are looked up: prepared once, it can be given to every measure.
+    """A run with fast look-up of ranks: prepared once, it can be passed to every measure.
 
     Queries without documents count as missing. A document that occurs twice in a query keeps its
     higher score, at the place of its first line.
 
     Args:
         run: Scores by query and document, or lines of a run in any order.
-        name: What the run is called in warnings, such as "original run".
+        name: The name of the run in warnings, such as "original run".
 
     Raises:
         ValueError: a score that is not a finite number, or a run of another shape.
@@ -50,9 +50,9 @@ class Scores:
         self.name = name
         self.repeated = 0
         self._by_query: dict[str, Mapping[str, float]] = {}
-        # Scores of a query, ascending: small in memory, and bisect finds a rank in it.
+        # Scores of a query, ascending: they need little memory, and bisection finds a rank.
         self._ascending: dict[str, FloatArray] = {}
-        # Ranks that were looked up, by query and way of breaking ties; shared between measures.
+        # Ranks already looked up, by query and way of breaking ties; shared between measures.
         self._ranks: dict[str, dict[Ties, dict[str, int]]] = {}
         if isinstance(run, Scores):
             self.repeated = run.repeated
@@ -75,7 +75,7 @@ class Scores:
                 query, document, score = line.query_id, line.doc_id, line.score
             except AttributeError:
                 raise ValueError(
-                    f"the {self.name} is no run: give a mapping of query to document to score, "
+                    f"the {self.name} is not a run: give a mapping of query to document to score, "
                     f"or lines with query_id, doc_id and score; found {line!r}"
                 ) from None
             documents = grouped.setdefault(query, {})
@@ -86,7 +86,7 @@ class Scores:
         return grouped
 
     def only(self, queries: Iterable[str], name: str = "") -> Scores:
-        """The same run with these queries alone; ranks are looked up once for both.
+        """Return the run with only these queries; both runs share the ranks looked up.
 
         >>> list(Scores({"q": {"a": 1.0}, "r": {"a": 1.0}}).only(["r", "s"]))
         ['r']
@@ -96,7 +96,7 @@ class Scores:
         return part
 
     def under(self, ids: Mapping[str, str]) -> Scores:
-        """The same run with queries under other ids; ids of queries that it lacks are left out.
+        """Return the run with queries under other ids; skip queries that it lacks.
 
         >>> run = Scores({"q": {"a": 1.0}}).under({"q settled as 1": "q", "r settled as 1": "r"})
         >>> list(run)
@@ -136,19 +136,19 @@ class Scores:
         return iter(self._by_query)
 
     def size(self, query: str) -> int:
-        """Number of documents of a query."""
+        """Return the number of documents of a query."""
         return len(self._ascending[query])
 
     def documents(self, query: str) -> Mapping[str, float]:
-        """Scores of a query by document."""
+        """Return the scores of a query by document."""
         return self._by_query[query]
 
     def score(self, query: str, document: str) -> float | None:
-        """Score of a document; None where the run lacks it."""
+        """Return the score of a document; None if the run lacks it."""
         return self._by_query[query].get(document)
 
     def rank(self, query: str, document: str, ties: Ties = "id_descending") -> int | None:
-        """Rank of a document from 1, by score descending; None where the run lacks it.
+        """Return the rank of a document from 1, by descending score; None if the run lacks it.
 
         >>> run = Scores({"q": {"a": 2.0, "b": 2.0, "c": 3.0}})
         >>> [run.rank("q", document) for document in "abc"]
@@ -161,7 +161,7 @@ class Scores:
     def ranks(
         self, query: str, documents: Collection[str], ties: Ties = "id_descending"
     ) -> Mapping[str, int]:
-        """Ranks of documents, and perhaps of others; those that the run lacks are not there.
+        """Return ranks of documents, and perhaps of others; documents not in the run are missing.
 
         >>> dict(Scores({"q": {"a": 2.0, "b": 2.0, "c": 3.0}}).ranks("q", ["b", "c", "z"]))
         {'b': 2, 'c': 1}
@@ -183,7 +183,7 @@ class Scores:
         return known
 
     def _places_among_tied(self, query: str, scores: set[float], ties: Ties) -> dict[str, int]:
-        """How many documents of the same score stand before each document with these scores."""
+        """Return how many documents with the same score rank before each one with these scores."""
         if not scores:
             return {}
         tied: dict[float, list[str]] = {score: [] for score in scores}
@@ -196,7 +196,7 @@ class Scores:
         return {document: place for its in tied.values() for place, document in enumerate(its)}
 
     def top(self, query: str, k: int, ties: Ties = "id_descending") -> list[str]:
-        """The first k documents of a query.
+        """Return the first k documents of a query.
 
         >>> run = Scores({"q": {"a": 2.0, "b": 2.0, "c": 3.0, "d": 1.0}})
         >>> run.top("q", 2), run.top("q", 2, "file")
@@ -209,7 +209,7 @@ class Scores:
         return [document for document, _ in items[:k]]
 
     def first(self, query: str, k: int) -> dict[str, float]:
-        """The first k documents of a query with their scores, and those that tie with the last.
+        """Return the first k documents of a query, and those tied with the last, with scores.
 
         >>> Scores({"q": {"a": 2.0, "b": 2.0, "c": 3.0, "d": 1.0}}).first("q", 2)
         {'a': 2.0, 'b': 2.0, 'c': 3.0}
@@ -219,7 +219,7 @@ class Scores:
         return {one: its for one, its in self._by_query[query].items() if its >= least}
 
     def all_tied(self, queries: Iterable[str]) -> list[str]:
-        """Queries with several documents that all have one score."""
+        """Return queries with several documents that all have one score."""
         return [
             query
             for query in queries
@@ -232,8 +232,9 @@ class Scores:
 def places_of(
     run: Scores, query: str, documents: Collection[str], *, ties: Ties, missing: Missing
 ) -> tuple[list[int | None], list[str]]:
-    """Rank of each document, and which documents the run lacks: these stand after the last, or
-    have None where they are left out.
+    """Return the rank of each document, and the documents that the run lacks.
+
+    Documents that the run lacks have the rank after the last, or None if they are left out.
     """
     found = run.ranks(query, documents, ties)
     lacking = [document for document in documents if document not in found]
@@ -253,7 +254,7 @@ def queries_of(count: int) -> str:
 
 
 def listed(ids: Collection[str]) -> str:
-    """Name a few ids and how many more there are.
+    """Name a few ids and count the others.
 
     >>> listed(["q2", "q1"]), listed([f"q{n}" for n in range(7)])
     ('q1, q2', 'q0, q1, q2, q3, q4 and 2 more')
@@ -273,12 +274,12 @@ def check_choice(name: str, value: object, kind: object) -> None:
 def warn_of_runs(
     runs: Iterable[Scores], wanted: Collection[str], *, ties: Ties | None = None
 ) -> list[str]:
-    """Sentences about what runs lack, repeat or leave undecided.
+    """Return sentences about missing or unused queries, repeated lines and ties in runs.
 
     Args:
         runs: The runs of a measure.
-        wanted: The queries it is computed on.
-        ties: How ties are broken, where ranks count.
+        wanted: The queries on which it is computed.
+        ties: How ties are broken, if ranks count.
     """
     warnings = []
     for run in runs:
@@ -308,7 +309,7 @@ def warn_of_runs(
 
 
 def warn_of_documents(missing: Collection[tuple[str, str]], run: Scores, rule: str) -> list[str]:
-    """A sentence about documents that a run lacks, and how they count."""
+    """Return a sentence about documents that a run lacks, and how they count."""
     if not missing:
         return []
     documents = "document" if len(missing) == 1 else "documents"
@@ -326,7 +327,7 @@ def _other_case(ids: Collection[str], run: Scores) -> str:
 
 
 def as_documents(documents: str | Iterable[str]) -> tuple[str, ...]:
-    """One document or several as a tuple without repeats; a set in ascending order."""
+    """Return one or several documents as a tuple without repetitions; a set is sorted."""
     if isinstance(documents, str):
         return (documents,)
     if isinstance(documents, (set, frozenset)):
@@ -335,10 +336,10 @@ def as_documents(documents: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number, nan and infinity included."""
+    """Return whether a value is a number, including nan and infinity."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def mean(values: Collection[float]) -> float:
-    """Exact mean, which does not depend on the order of the values."""
+    """Return the exact mean, which does not depend on the order of the values."""
     return math.fsum(values) / len(values)

@@ -1,7 +1,7 @@
-"""Two systems on the same queries: difference with interval, then tests, and Holm over several.
+"""Two systems on the same queries: difference with interval, tests, and Holm's adjustment.
 
 The sign test and the Wilcoxon test are left out: on thousands of topics they reject a true null
-hypothesis more often than they claim, while paired t, randomization and bootstrap do not
+hypothesis more often than their level, while paired t, randomization and bootstrap do not
 (arXiv 2305.02461).
 """
 
@@ -25,27 +25,27 @@ Test: TypeAlias = Literal["t", "randomization"]
 ByQuery: TypeAlias = Measurement | Mapping[str, float | None]
 
 PERMUTATIONS = 10_000
-# Up to so many queries every assignment of signs is counted instead of drawn.
+# Up to this many queries, every assignment of signs is counted instead of drawn.
 _MOST_EXACT = 13
 _STEPS = 20_000
-# Numbers held at a time.
+# How many numbers are in memory at a time.
 _NUMBERS_AT_A_TIME = 2_000_000
-# Numbers kept in memory for the next comparison: 32 MB of them.
+# How many numbers are kept for the next comparison: 32 MB of them.
 _NUMBERS_KEPT = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The difference of two systems on the queries that both have a value for.
+    """The difference of two systems on the queries for which both have a value.
 
     Attributes:
-        difference: Mean of first minus second; None where undefined.
+        difference: Mean of first minus second; None if undefined.
         interval: 95 % bootstrap interval of the difference over queries; or None.
         interval_note: How the interval was made, or why there is none.
         n: Number of queries in common.
         test: "t" or "randomization".
         statistic: t of the paired test; None for randomization.
-        p: Two-sided p-value; None where undefined.
+        p: Two-sided p-value; None if undefined.
         reason: Why there is no difference or no p; or "".
         warnings: Sentences about the input.
     """
@@ -78,12 +78,12 @@ def compare(
 
     - "t": t = m / (s / sqrt(n)), two-sided against Student's t with n - 1 degrees of freedom.
     - "randomization": the share of assignments of signs to d whose mean is at least as far from 0
-      as m. All 2^n of them up to 13 queries; above that ``permutations`` are drawn, and the one
-      observed counts among them: (1 + count) / (1 + permutations).
+      as m. Up to 13 queries, all 2^n of them; for more, ``permutations`` are drawn, and the
+      observed one counts among them: (1 + count) / (1 + permutations).
 
     Args:
         first: A measurement, or values by query.
-        second: The same of the baseline.
+        second: The same for the baseline.
         test: "randomization" or "t".
         permutations: Number of assignments of signs to draw.
         clusters: Cluster of each query, such as the core query that instructions share: resamples
@@ -92,7 +92,7 @@ def compare(
         resamples: Number of resamples of the bootstrap.
         seed: Seed of the bootstrap and of the randomization.
 
-    Queries that only one of the two has a value for are left out with a warning.
+    Queries for which only one of the two has a value are left out with a warning.
 
     Raises:
         ValueError: an unknown option, no permutation, the t test with clusters, or two
@@ -113,7 +113,9 @@ def compare(
     if permutations < 1:
         raise ValueError(f"{permutations} permutations are too few; give 1 or more")
     if clusters is not None and test == "t":
-        raise ValueError("the t test takes queries for independent; with clusters, randomize")
+        raise ValueError(
+            "the t test treats queries as independent; with clusters, use randomization"
+        )
     here, there = _values(first), _values(second)
     if isinstance(first, Measurement) and isinstance(second, Measurement):
         _check_same(first, second)
@@ -158,8 +160,9 @@ def compare(
 def holm(p_values: Mapping[str, float | None]) -> dict[str, float | None]:
     """Adjust p-values of several comparisons (Holm 1979, Scandinavian Journal of Statistics 6).
 
-    With the p-values in ascending order, the i-th of m is multiplied by m - i + 1, is not below the
-    one before, and not above 1. A comparison without p is not counted and stays without.
+    With the p-values in ascending order, the i-th of m is multiplied by m - i + 1, then raised to
+    the one before if it is lower, and limited to 1. A comparison without p is not counted and
+    remains without.
 
     Raises:
         ValueError: a p-value that is not between 0 and 1.
@@ -182,7 +185,9 @@ def holm(p_values: Mapping[str, float | None]) -> dict[str, float | None]:
 
 
 def upper_tail(t: float, degrees: int) -> float:
-    """Probability that Student's t exceeds ``t``, by Simpson's rule after t = sqrt(degrees) tan u.
+    """Return the probability that Student's t exceeds ``t``.
+
+    It is computed by Simpson's rule after t = sqrt(degrees) tan u.
 
     >>> round(upper_tail(12.706, 1), 4), round(upper_tail(2.228, 10), 4), upper_tail(0, 5)
     (0.025, 0.025, 0.5)
@@ -210,7 +215,7 @@ def _check_same(first: Measurement, second: Measurement) -> None:
 def _sums(
     differences: npt.NDArray[np.float64], clusters: list[Hashable] | None
 ) -> npt.NDArray[np.float64]:
-    """The sum of the differences of each cluster; without clusters the differences."""
+    """Return the sum of the differences of each cluster; without clusters, the differences."""
     if clusters is None:
         return differences
     of_cluster: dict[Hashable, list[float]] = {}
@@ -221,7 +226,7 @@ def _sums(
 
 def _randomized(differences: npt.NDArray[np.float64], permutations: int, seed: int) -> float:
     size = len(differences)
-    # Sums that differ from the observed one by rounding alone are as far from 0.
+    # Sums that differ from the observed one only by rounding count as equally far from 0.
     bound = abs(math.fsum(differences)) - 1e-9 * float(np.abs(differences).sum())
     if size <= _MOST_EXACT:
         bits = np.arange(2**size)[:, np.newaxis] >> np.arange(size) & 1
@@ -234,7 +239,7 @@ def _randomized(differences: npt.NDArray[np.float64], permutations: int, seed: i
 
 
 def _signs(size: int, permutations: int, seed: int) -> Iterable[npt.NDArray[np.float64]]:
-    """Assignments of signs, some at a time; kept for the next differences of as many queries."""
+    """Return assignments of signs in portions; small ones are cached for as many queries."""
     if size * permutations <= _NUMBERS_KEPT:
         return _kept_signs(size, permutations, seed)
     return _drawn_signs(size, permutations, seed)

@@ -1,4 +1,4 @@
-"""Strict instruction compliance from the places of gold documents: what SICR and mSICR share."""
+"""Strict instruction compliance from the ranks of gold documents: shared by SICR and mSICR."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def strict_compliance(
     options: Mapping[str, object],
     bootstrap: Bootstrap,
 ) -> Measurement:
-    """SICR or mSICR from the places of gold documents."""
+    """Compute SICR or mSICR from the ranks and scores of gold documents."""
     check_choice("variant", variant, SicrVariant)
     check_choice("several", several, SeveralGold)
     if missing_score is None:

@@ -1,4 +1,4 @@
-"""From values of queries to a Measurement: the part that all measures have in common."""
+"""From values of queries to a Measurement: shared by all measures."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def summarise(
 
     Args:
         name: Name of the measure.
-        by_query: Value of each query; None where it is left out.
+        by_query: Value of each query; None if it is left out.
         bootstrap: How to make the interval.
         options: The options that decide the value.
         warnings: Sentences about the input.
         undefined: Why there is no value, if no query has one.
-        terms: Numerator and denominator of each query, where the value is pooled instead.
+        terms: Numerator and denominator of each query, if the value is pooled instead.
     """
     found = {query: value for query, value in by_query.items() if value is not None}
     if terms is None:
@@ -64,15 +64,15 @@ def clustered(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measurement:
-    """The same measurement with an interval over clusters of queries instead of queries.
+    """Return the measurement with an interval over clusters of queries instead of queries.
 
-    Instructions that share one core query are no independent draws: each resample takes whole
-    clusters. The value stays as it is.
+    Instructions that share one core query are not independent draws: each resample takes whole
+    clusters. The value does not change.
 
     Args:
-        measurement: What a measure returned.
+        measurement: The result of a measure.
         clusters: Cluster of each query, such as the core query of an instruction; a query without
-            one is a cluster of its own.
+            one is a separate cluster.
         interval: "bootstrap" or "bca" for a 95 % interval over clusters.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
@@ -105,5 +105,5 @@ def clustered(
 
 
 def cluster_of(query: str, clusters: Mapping[str, Hashable]) -> Hashable:
-    """The cluster of a query; one that has none is a cluster of its own."""
+    """Return the cluster of a query; a query without one is a separate cluster."""
     return query in clusters, clusters.get(query, query)

@@ -1,4 +1,4 @@
-"""What a coefficient found, where a test knows that there is something."""
+"""Values and intervals of coefficients that are known to have them."""
 
 from __future__ import annotations
 

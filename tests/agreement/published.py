@@ -1,6 +1,6 @@
-"""Published coefficients, each with the table it was computed from and where both stand.
+"""Published coefficients, each with the table it was computed from and the source of both.
 
-Printed values are written as printed: a test rounds what we compute to as many digits.
+Values are written as printed: a test rounds the computed value to the same number of digits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Published(NamedTuple):
 
 
 def units_of(table: list[list[int]]) -> list[tuple[int, int]]:
-    """The units of a contingency table: categories 1, 2, ... of the row's and column's rater."""
+    """Return the units of a contingency table: categories 1, 2, ... of the two raters."""
     return [
         (row, column)
         for row, cells in enumerate(table, start=1)
@@ -44,7 +44,7 @@ def units_of(table: list[list[int]]) -> list[tuple[int, int]]:
 
 
 def by_distance(*weights: float) -> np.ndarray:
-    """A matrix of weights from the weights of 0, 1, 2 ... steps on the scale."""
+    """Return a matrix of weights from the weights of 0, 1, 2 ... steps on the scale."""
     steps = np.arange(len(weights))
     return np.array(weights)[np.abs(np.subtract.outer(steps, steps))]
 

@@ -33,7 +33,7 @@ ALL = [percent_agreement, cohen_kappa, scott_pi, fleiss_kappa, gwet_ac, krippend
         ([[[0], [1]]], [0, 1], "two dimensions, units x raters; this has 3"),
         ([0, 1], [0, 1], "two dimensions, units x raters; this has 1"),
         (FINE, [], "the scale is empty"),
-        (FINE, [0, 1, 1, 2], "a category stands twice on the scale 0, 1, 1, 2"),
+        (FINE, [0, 1, 1, 2], "a category occurs twice on the scale 0, 1, 1, 2"),
         (FINE, [0, 1, 2, nan], "nan cannot be a category"),
         (FINE, [0, 1, 2, None], "None cannot be a category"),
         (FINE, {0, 1, 2}, "a scale has an order"),
@@ -50,7 +50,7 @@ def test_ratings_and_scale(coefficient, ratings, categories, sentence):
 def test_ratings_have_one_scale(coefficient):
     ratings = Ratings.from_matrix(FINE, categories=[0, 1, 2])
 
-    with pytest.raises(ValueError, match="carry their own scale"):
+    with pytest.raises(ValueError, match="have their own scale"):
         coefficient(ratings, categories=[0, 1, 2, 3])
 
 
@@ -84,7 +84,7 @@ def test_a_long_value_off_the_scale():
         ([[1, -1]], [0, 1], "a count of raters cannot be negative: -1"),
         ([[1, 0.5]], [0, 1], "a count of raters must be a whole number"),
         ([[1, nan]], [0, 1], "a count of raters must be a whole number"),
-        ([["a", "b"]], [0, 1], "holds numbers of raters, and nothing else"),
+        ([["a", "b"]], [0, 1], "holds numbers of raters; give only numbers"),
         ([[1, 1, 1]], [0, 1], "the table has 3 columns, the scale has 2 categories"),
         ([1, 1], [0, 1], "two dimensions, units x categories; this has 1"),
         ([[1, 1]], "seen", "needs the scale"),
@@ -110,7 +110,10 @@ def test_categories_seen_of_counts():
         ([0, 1, 2], r"must have the shape \(3, 3\), .* these have \(3,\)"),
         ([[0, 1, -1], [1, 0, 1], [-1, 1, 0]], "numbers of 0 or more"),
         ([[0, 1, nan], [1, 0, 1], [nan, 1, 0]], "numbers of 0 or more"),
-        ([[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]], "are 0 on the diagonal; of weights of agree"),
+        (
+            [[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]],
+            "are 0 on the diagonal; to convert weights of agree",
+        ),
     ],
 )
 def test_weights(weights, sentence):
@@ -119,7 +122,7 @@ def test_weights(weights, sentence):
 
 
 def test_asymmetric_weights_for_more_than_two_raters():
-    with pytest.raises(ValueError, match="weights must be symmetric where no rater comes first"):
+    with pytest.raises(ValueError, match="weights must be symmetric if raters have no order"):
         cohen_kappa([[0, 1, 1], [1, 1, 0]], categories=[0, 1], weights=[[0, 1], [2, 0]])
 
 

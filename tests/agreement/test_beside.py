@@ -1,4 +1,4 @@
-"""What stands beside a coefficient: all pairs, single categories, prevalence and bias."""
+"""Supplements to a coefficient: all pairs, single categories, prevalence and bias."""
 
 from __future__ import annotations
 
@@ -142,10 +142,10 @@ def test_an_index_of_nothing_shared_is_undefined():
 @pytest.mark.parametrize(
     ("table", "options", "sentence"),
     [
-        ([[0, 1, 1]], {"categories": [0, 1]}, "are of two raters; these are 3"),
-        ([[0, 1]], {"categories": [0, 1, 2]}, "of is missing: say which category"),
+        ([[0, 1, 1]], {"categories": [0, 1]}, "are defined for two raters, not 3"),
+        ([[0, 1]], {"categories": [0, 1, 2]}, "of is missing: name a category"),
         ([[0, 1]], {"categories": [0, 1, 2], "of": 7}, "the category 7 is not on the scale"),
-        ([[0, 1]], {"categories": [0, 1], "interval": "analytic"}, '"bootstrap" or "bca" only'),
+        ([[0, 1]], {"categories": [0, 1], "interval": "analytic"}, 'must be "bootstrap" or "bca"'),
     ],
 )
 def test_wrong_calls(index, table, options, sentence):

@@ -38,7 +38,7 @@ every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
 
 
 def ratings(units: int, raters: int = 3, missing: float = 0.1, seed: int = 1) -> np.ndarray:
-    """Raters who know the truth in 60 % of the cases and guess in the others, on a scale of 4."""
+    """Return ratings on a scale of 4 by raters who know 60 % of the truth and guess the rest."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 4, (units, 1))
     guess = rng.integers(0, 4, (units, raters))
@@ -53,7 +53,7 @@ def with_interval(name: str, table: np.ndarray, **options: int) -> Coefficient:
 
 @every_coefficient
 def test_every_resample_has_the_value_of_the_units_drawn(name, monkeypatch):
-    # The resamples are counts of patterns; here they are written out as units again.
+    # The resamples are counts of patterns; the test writes them out as units again.
     table = ratings(40)
     drawn: list[tuple[np.ndarray, np.ndarray]] = []
     original = bootstrap.Drawn.resample
@@ -78,7 +78,7 @@ def test_every_resample_has_the_value_of_the_units_drawn(name, monkeypatch):
 
 
 def patterns_of(name: str, table: np.ndarray) -> np.ndarray:
-    """The patterns behind the draws, as units x raters: the most frequent first, then by code."""
+    """Return the patterns of the draws, as units x raters: most frequent first, then by code."""
     shared = table[(~np.isnan(table)).sum(axis=1) >= 2]
     codes = np.nan_to_num(shared, nan=-1).astype(int)
     if name in ("kappa", "quadratic", "pi", "linear pi"):
@@ -100,7 +100,7 @@ def test_it_is_the_interval_of_a_plain_resampling_loop(name):
         COEFFICIENTS[name](table[rng.integers(0, 80, 80)], categories=range(4)).value
         for _ in range(1_000)
     ]
-    # Units that fewer than two judged are drawn in the loop and not by us: 2 or 3 of 80 here.
+    # Units that fewer than two judged (2 or 3 of 80) are drawn in the loop, but not by agreement.
     low, high = np.percentile(np.array(loop, dtype=float), [2.5, 97.5])
 
     interval = with_interval(name, table, resamples=20_000).interval

@@ -32,7 +32,7 @@ def test_a_value_is_finite(value: float):
 
 
 def test_no_value_needs_a_reason():
-    with pytest.raises(ValueError, match="needs the reason why"):
+    with pytest.raises(ValueError, match="needs a reason"):
         made(value=None)
 
 

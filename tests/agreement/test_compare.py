@@ -22,7 +22,7 @@ ALL = [percent_agreement, cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha
 
 
 def two_tables(units: int = 200, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """The same units twice: raters who know the truth of 60 %, and of 80 %."""
+    """Return ratings of the same units by raters who know 60 % and 80 % of the truth."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, (units, 1))
     before, after = (
@@ -178,7 +178,7 @@ def test_one_unit_has_no_interval():
 
 
 def test_units_are_one_name_per_row():
-    with pytest.raises(ValueError, match="units are one name per row, 2, and no name twice"):
+    with pytest.raises(ValueError, match="units are one name per row: 2 different names"):
         compare(
             [[0, 1], [1, 1]],
             [[0, 1], [1, 1]],
@@ -193,7 +193,7 @@ def test_rows_that_stand_for_several_units_are_not_paired():
         [[0, 1], [1, 1]], categories=[0, 1], times=[3, 4], units=["d1", "d2"]
     )
 
-    with pytest.raises(ValueError, match="units that are paired are one per row"):
+    with pytest.raises(ValueError, match="paired units need one row each"):
         compare(counted, counted, coefficient=percent_agreement)
 
 
@@ -207,7 +207,7 @@ def test_other_functions_are_not_compared():
 
 @pytest.mark.parametrize("coefficient", ALL)
 def test_resamples_in_which_one_agreement_has_no_unit_are_left_out(coefficient):
-    # Of 30 clusters four have units of the second: 26 / 30 to the 30th, 1.4 % of resamples none.
+    # 4 of 30 clusters have units of the second: (26 / 30) ** 30 = 1.4 % of resamples have none.
     before, after = two_tables(120)
     queries = np.arange(120) // 4
     first = Ratings.from_matrix(after, categories=SCALE, clusters=queries)

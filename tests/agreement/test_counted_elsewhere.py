@@ -1,4 +1,4 @@
-"""Ratings that were counted elsewhere, such as in a database."""
+"""Ratings counted elsewhere, such as in a database."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ def test_a_table_of_counts_may_have_times_too(table, data):
 @pytest.mark.parametrize(
     ("times", "sentence"),
     [
-        ([1], r"times are one number per row, 2; these have the shape \(1,\)"),
+        ([1], r"times are one number per row: their shape must be \(2,\), not \(1,\)"),
         ([1, -1], "times cannot be negative: -1"),
         ([1, 0.5], "times must be a whole number"),
         ([1, nan], "times must be a whole number"),
-        (["a", "b"], "times are numbers of units, and nothing else"),
+        (["a", "b"], "times are numbers of units; give only numbers"),
     ],
 )
 def test_times_that_are_none(times, sentence):
@@ -100,10 +100,10 @@ def test_times_that_are_none(times, sentence):
 @pytest.mark.parametrize(
     ("clusters", "sentence"),
     [
-        (["q1"], "clusters are one label per row, 2; these are 1"),
-        (np.array([1, 2, 3]), "clusters are one label per row, 2; these are 3"),
-        (["q1", None], "a unit without a cluster"),
-        ([1.0, nan], "a unit without a cluster"),
+        (["q1"], "clusters are one label per row: 2 labels, not 1"),
+        (np.array([1, 2, 3]), "clusters are one label per row: 2 labels, not 3"),
+        (["q1", None], "a unit has no cluster"),
+        ([1.0, nan], "a unit has no cluster"),
     ],
 )
 def test_clusters_that_are_none(clusters, sentence):
@@ -114,13 +114,13 @@ def test_clusters_that_are_none(clusters, sentence):
 def test_ratings_have_their_own_clusters():
     ratings = Ratings.from_matrix([[0, 0], [1, 1]], categories=SCALE)
 
-    with pytest.raises(ValueError, match="carry their own clusters"):
+    with pytest.raises(ValueError, match="have their own clusters"):
         fleiss_kappa(ratings, clusters=["q1", "q2"])
 
 
 @pytest.mark.parametrize("raters", [["ada"], ["ada", "ada"], ["ada", "ben", "carla"]])
 def test_raters_are_one_name_per_column(raters):
-    with pytest.raises(ValueError, match="raters are one name per column, 2, and no name twice"):
+    with pytest.raises(ValueError, match="raters are one name per column: 2 different names"):
         Ratings.from_matrix([[0, 0], [1, 1]], categories=SCALE, raters=raters)
 
 

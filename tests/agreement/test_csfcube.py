@@ -16,7 +16,7 @@ from agreement import Ratings, cohen_kappa, fleiss_kappa, krippendorff_alpha, pe
 
 GRADES = [0, 1, 2, 3]
 ANNOTATORS = ["annotator1", "annotator2", "annotator3", "annotator4"]
-# Pairs who have judged anything together, and how many documents both gave a grade.
+# Pairs of annotators who share documents, and the number of documents that both graded.
 SHARED = {
     ("annotator1", "annotator2"): 195,
     ("annotator1", "annotator3"): 330,
@@ -28,7 +28,7 @@ pairs = pytest.mark.parametrize("pair", SHARED)
 
 @pytest.fixture(scope="module")
 def table(shared_data: Path) -> np.ndarray:
-    """Units (query and document) x annotators; -1 in the file means that no grade was given."""
+    """Return units (query and document) x annotators; -1 in the file means no grade."""
     cells: dict[tuple[str, str], list[float]] = {}
     path = shared_data / "text" / "csfcube" / "converted" / "annotator_labels.csv"
     with path.open(newline="", encoding="utf-8") as lines:
@@ -44,7 +44,7 @@ def columns(table: np.ndarray, pair: tuple[str, str]) -> np.ndarray:
 
 
 def kappa_by_hand(rows: np.ndarray, power: int) -> float:
-    """Cohen's kappa from its definition; power 0 unweighted, 1 linear, 2 quadratic."""
+    """Return Cohen's kappa from its definition; power 0 unweighted, 1 linear, 2 quadratic."""
     both = [(a, b) for a, b in rows.tolist() if not isnan(a) and not isnan(b)]
     first, second = Counter(a for a, _ in both), Counter(b for _, b in both)
 
@@ -60,7 +60,7 @@ def kappa_by_hand(rows: np.ndarray, power: int) -> float:
 
 
 def alpha_by_hand(rows: np.ndarray, power: int) -> float:
-    """Krippendorff's alpha of two raters from all pairs of values; power 0 nominal, 2 interval."""
+    """Return Krippendorff's alpha of two raters from all pairs; power 0 nominal, 2 interval."""
     both = [(a, b) for a, b in rows.tolist() if not isnan(a) and not isnan(b)]
     values = [value for unit in both for value in unit]
 
@@ -133,7 +133,7 @@ def test_the_mean_over_pairs_is_the_mean_of_the_four_by_hand(table):
 
 
 def test_no_grade_is_missing_and_not_a_grade(table):
-    # Ordinal alpha with -1 as missing; taken for a grade it would be 0.406.
+    # Ordinal alpha with -1 as missing; with -1 as a grade it would be 0.406.
     result = krippendorff_alpha(table, categories=GRADES, level="ordinal", interval="bootstrap")
 
     assert result.value == pytest.approx(0.413, abs=5e-4)

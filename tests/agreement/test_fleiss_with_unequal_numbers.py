@@ -29,8 +29,8 @@ def test_unequal_numbers_are_named_a_generalisation():
 
 
 def test_every_unit_counts_the_same_whatever_its_number_of_raters():
-    # Agreeing pairs: 1, 0 and 1 of all, mean 2/3. Shares of category 0: 1, 1/2 and 0, mean 1/2, so
-    # 1/2 is expected by chance.
+    # Shares of agreeing pairs: 1, 0 and 1, mean 2/3. Shares of category 0: 1, 1/2 and 0, mean 1/2,
+    # so 1/2 is expected by chance.
     assert fleiss_kappa(UNEQUAL, categories=[0, 1]).value == pytest.approx(1 / 3, abs=1e-15)
 
 

@@ -1,4 +1,4 @@
-"""Intervals other than the plain one: BCa, analytic, over clusters, and of very many patterns."""
+"""Other intervals than percentiles: BCa, analytic, over clusters, with very many patterns."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def ratings(units: int, raters: int = 3, categories: int = 3, knowing: float = 0
 def test_the_bca_interval_is_that_of_scipy(coefficient):
     from scipy import stats  # takes a second
 
-    # scipy takes the acceleration from leaving out units, here it is linearised; and the tails
-    # are widened a little here.
+    # scipy computes the acceleration by leaving out units, agreement by linearisation; and
+    # agreement widens the tails a little.
     table = ratings(150)
     table = table[(~np.isnan(table)).sum(axis=1) >= 2]
     theirs = stats.bootstrap(
@@ -69,7 +69,7 @@ def test_the_bca_interval_is_that_of_scipy(coefficient):
 def test_percentiles_of_few_units_are_widened():
     from scipy import stats
 
-    # Hesterberg (2015): of 20 units, the normal share of t(0.975, 19) sqrt(20 / 19) on either side.
+    # Hesterberg (2015): with 20 units, the normal share of t(0.975, 19) sqrt(20 / 19) on each side.
     tail = bootstrap._widened_tail(20)
 
     assert tail == pytest.approx(stats.norm.cdf(-stats.t.ppf(0.975, 19) * math.sqrt(20 / 19)))
@@ -118,7 +118,7 @@ def test_clusters_of_one_unit_each_are_units(coefficient, method):
 
 @pytest.mark.parametrize("method", ["bootstrap", "bca", "analytic"])
 def test_units_that_repeat_each_other_are_worth_one(method):
-    # Each unit ten times in its cluster: the interval is that of the units taken once.
+    # Each unit is ten times in its cluster: the interval is that of the units taken once.
     table = ratings(60)
     table = table[(~np.isnan(table)).sum(axis=1) >= 2]
     how = {"interval": method, "resamples": 4_000}
@@ -182,7 +182,7 @@ def test_sums_from_their_normal_limit_give_the_same_interval(coefficient, monkey
 
 
 def test_pairs_of_five_raters_on_five_categories_are_resampled_at_once():
-    # 7,776 patterns are possible; counting them anew for every resample took 14 seconds.
+    # 7,776 patterns are possible; counting them again for every resample took 14 seconds.
     table = ratings(100_000, raters=5, categories=5)
     began = time.process_time()
 
@@ -237,7 +237,7 @@ def test_units_with_one_rating_may_enter_the_shares():
     without = gwet_ac(table, categories=[0, 1])
     with_them = gwet_ac(table, categories=[0, 1], single_ratings=True, interval="bootstrap")
 
-    # p_a is 2/3; the shares of 0 are 1/2 without and 3/10 with the two.
+    # p_a is 2/3; the share of 0 is 1/2 without and 3/10 with the two single ratings.
     assert without.value == pytest.approx((2 / 3 - 1 / 2) / (1 / 2))
     assert with_them.value == pytest.approx((2 / 3 - 0.42) / 0.58)
     assert (

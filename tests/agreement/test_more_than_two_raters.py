@@ -7,7 +7,7 @@ import pytest
 from agreement import Ratings, cohen_kappa
 
 # Raters 1 and 2: kappa 1/2 (agree on 3 of 4; by chance 1/2). Raters 1 and 3: kappa 1. Raters 2 and
-# 3: 1/2. Rater 4 judged one unit together with rater 1 only: one category, no value.
+# 3: 1/2. Rater 4 shares one unit, only with rater 1: one category, no value.
 RATINGS: list[list[float]] = [
     [0, 0, 0, nan],
     [0, 1, 0, nan],

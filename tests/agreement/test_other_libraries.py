@@ -1,4 +1,4 @@
-"""The same numbers as other libraries, wherever they define the same."""
+"""Values equal those of other libraries with the same definitions."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def irrcac(table: np.ndarray, method: str, weights: str = "identity") -> dict[st
     from irrCAC.raw import CAC
 
     with warnings.catch_warnings():
-        # It warns of how it calls pandas.
+        # It warns about its own use of pandas.
         warnings.simplefilter("ignore")
         cac = CAC(pd.DataFrame(table), weights=weights, categories=list(range(4)), digits=15)
         found: dict[str, float] = getattr(cac, method)()["est"]
@@ -144,12 +144,12 @@ def irrcac(table: np.ndarray, method: str, weights: str = "identity") -> dict[st
 @given(table=tables_with_gaps)
 @settings(max_examples=30)
 def test_pooled_coefficients_are_those_of_irrcac_with_missing_ratings(ours, method, weights, table):
-    # irrCAC keeps single ratings in the shares, and breaks on units without any.
+    # irrCAC includes single ratings in the shares, and fails on units without ratings.
     table = table[~np.isnan(table).all(axis=1)]
     named = None if weights == "identity" else weights
     result = ours(table, categories=range(4), weights=named, single_ratings=True)
     assume(result.value is not None)
-    # Of a single unit it divides by 0.
+    # With a single unit it divides by 0.
     assume(len(table) > 1)
 
     theirs = irrcac(table, method, weights)["coefficient_value"]

@@ -1,4 +1,4 @@
-"""How many units it takes for an interval that is narrow enough."""
+"""How many units are needed for a sufficiently narrow interval."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def small(**changes: object) -> Plan:
 
 def test_it_is_the_number_of_the_formula_where_there_is_one():
     # Two balanced categories: the variance of kappa is (1 - kappa^2) / N, for 0.6 it is 0.64 / N;
-    # a normal interval 0.1 wide takes (2 * 1.96 / 0.1)^2 * 0.64 = 983 units.
+    # a normal interval 0.1 wide needs (2 * 1.96 / 0.1)^2 * 0.64 = 983 units.
     found = small(width=0.1, sets=400)
 
     assert found.units == pytest.approx(983, abs=15)
@@ -70,7 +70,7 @@ def test_it_says_how_far_it_is():
 
 
 def test_a_bootstrap_interval_may_be_planned_too():
-    # Of about 100 units the analytic interval is a little wider than the percentiles.
+    # With about 100 units, the analytic interval is slightly wider than the percentiles.
     found = small(interval="bootstrap", resamples=200)
 
     assert found.units is not None
@@ -110,17 +110,17 @@ def test_simulated_raters_agree_as_expected(coefficient, options):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"width": 0}, "the width of an interval is above 0"),
+        ({"width": 0}, "the width of an interval must be above 0"),
         ({"prevalence": [1.0]}, "the share of each of two or more categories"),
         ({"prevalence": [0.5, 0.4]}, "sum to 1"),
-        ({"prevalence": [1.0, 0.0]}, "none is 1 by itself"),
+        ({"prevalence": [1.0, 0.0]}, "none may be 1"),
         ({"prevalence": [1.5, -0.5]}, "the share of each of two or more categories"),
-        ({"raters": 1}, "takes two raters or more, not 1"),
-        ({"missing": 1.0}, "from 0 to below 1, not at 1.0"),
+        ({"raters": 1}, "needs two or more raters, not 1"),
+        ({"missing": 1.0}, "from 0 to below 1, not 1.0"),
         ({"sets": 99}, "99 data sets are too few"),
-        ({"agreement": 1.0}, "to below 1; not at 1.0"),
-        ({"agreement": -0.2}, "lies from 0, which is chance"),
-        ({"agreement": 0.4, "coefficient": percent_agreement}, "lies from 0.5, which is chance"),
+        ({"agreement": 1.0}, "to below 1, not 1.0"),
+        ({"agreement": -0.2}, "must be from 0, which is chance"),
+        ({"agreement": 0.4, "coefficient": percent_agreement}, "must be from 0.5, which is chance"),
     ],
 )
 def test_wrong_calls(changes, sentence):

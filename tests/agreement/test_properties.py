@@ -1,4 +1,4 @@
-"""What holds for every table of ratings, by hypothesis."""
+"""Properties of every table of ratings, tested with hypothesis."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ complete_tables = hnp.arrays(
     float, st.tuples(st.integers(1, 12), st.integers(2, 4)), elements=st.sampled_from(SCALE)
 )
 
-# A test without it tries all coefficients on one table: drawing a table takes longer than computing
-# a coefficient, and each would be tried on the same tables.
+# A test without this mark tries all coefficients on one table: drawing a table takes longer than
+# computing a coefficient, and each would be tried on the same tables.
 every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
 
 
@@ -102,14 +102,14 @@ def test_turning_the_scale_round_does_not_matter(table):
 @given(table=tables)
 def test_every_unit_twice_is_the_same(table):
     for name in NOT_ALPHA:
-        # Not so for alpha, which corrects for small samples.
+        # Not true for alpha, which corrects for small samples.
         assert same(value(name, table), value(name, np.vstack([table, table]))), name
 
 
 @pytest.mark.parametrize("name", sorted({*COEFFICIENTS} - {*NOT_ALPHA}))
 @given(table=tables)
 def test_every_unit_twice_brings_alpha_nearer_to_its_limit(name, table):
-    # 1 - alpha is (n - 1) / n times something that doubling leaves alone.
+    # 1 - alpha is (n - 1) / n times a value that doubling does not change.
     once, twice = value(name, table), value(name, np.vstack([table, table]))
     if once is None or twice is None:
         assert once is twice

@@ -1,4 +1,4 @@
-"""A share has an exact interval, and the bound says how many more must be checked."""
+"""A share has an exact interval, and the bound gives how many more must be checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ confidences = st.sampled_from([0.5, 0.9, 0.95, 0.99])
 
 
 def chance_of_at_most(count: int, of: int, p: float) -> float:
-    """P(X <= count) term by term, in whole numbers as long as they go."""
+    """Return P(X <= count), summed term by term, in whole numbers as far as possible."""
     return math.fsum(math.comb(of, i) * p**i * (1 - p) ** (of - i) for i in range(count + 1))
 
 
@@ -35,7 +35,7 @@ def test_the_examples_in_the_docstrings_are_what_they_say():
         (0, 1, 0.0, 0.975),
         # All of n: 0.025 ** (1 / n).
         (3, 3, 0.2924018, 1.0),
-        # These two as scipy.stats.binomtest gives them; 12 of 500 is MultiConIR's residual error.
+        # These two are from scipy.stats.binomtest; 12 of 500 is MultiConIR's residual error.
         (5, 10, 0.1870861, 0.8129139),
         (12, 500, 0.0124612, 0.0415476),
     ],
@@ -114,7 +114,7 @@ def test_so_many_more_are_enough_and_one_less_is_not(pair, bound):
         (0, 100, 0.02, 49),
         (0, 150, 0.01, 149),
         (0, 300, 0.01, 0),
-        # One wrong: 236 with P(X <= 1) = 0.0499 at 2 %, so 86 more.
+        # One error: 236 with P(X <= 1) = 0.0499 at 2 %, so 86 more.
         (1, 150, 0.02, 86),
     ],
 )
@@ -146,11 +146,11 @@ def test_a_share_says_all_of_it():
     ("count", "of", "confidence"), [(-1, 5, 0.95), (6, 5, 0.95), (1, 5, 0), (1, 5, 1)]
 )
 def test_what_is_no_share_is_refused(count, of, confidence):
-    with pytest.raises(ValueError, match=r"no share|between 0 and 1"):
+    with pytest.raises(ValueError, match=r"not a share|between 0 and 1"):
         proportion(count, of, confidence=confidence)
 
 
 @pytest.mark.parametrize("bound", [0, 1, -0.1])
 def test_a_bound_of_nothing_or_everything_is_refused(bound):
-    with pytest.raises(ValueError, match="a bound lies between 0 and 1"):
+    with pytest.raises(ValueError, match="a bound must be between 0 and 1"):
         more_needed(0, 10, bound=bound)

@@ -1,4 +1,4 @@
-"""interval="auto" is BCa where one category has 85 % or more of the ratings, else percentiles."""
+"""interval="auto" is BCa if one category has 85 % or more of the ratings, else percentiles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCALE = [0, 1, 2]
 
 
 def of_zeros(ratings: int) -> list[list[int]]:
-    """100 units by two raters, of whose 200 ratings so many are 0; the two differ once."""
+    """Return 100 units by two raters with `ratings` zeros, who differ once."""
     both = (ratings - 1) // 2
     return [[0, 0]] * both + [[0, 1]] + [[1, 1]] * (99 - both)
 
@@ -43,7 +43,7 @@ def test_the_note_says_which_it_is():
 
 @pytest.mark.parametrize(("zeros", "skewed"), [(169, False), (171, True), (31, False), (29, True)])
 def test_skewed_begins_at_85_percent_of_all_ratings(zeros, skewed):
-    # Of 200 ratings 170 are 85 %, be they of one category or of the other.
+    # 85 % of 200 ratings are 170, which may be in either category.
     assert Ratings.from_matrix(of_zeros(zeros), categories=[0, 1]).skewed is skewed
 
 

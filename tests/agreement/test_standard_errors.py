@@ -1,4 +1,4 @@
-"""Standard errors: those that were published, and those of other libraries."""
+"""Standard errors equal published ones and those of other libraries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def random_table(seed: int, raters: int) -> np.ndarray:
 @pytest.mark.parametrize(
     ("weights", "printed"),
     [
-        # ASE of the SAS PROC FREQ printout that statsmodels keeps in its tests.
+        # ASE in the SAS PROC FREQ printout that statsmodels keeps in its tests.
         (None, "0.1380"),
         ("linear", "0.1457"),
     ],
@@ -58,7 +58,7 @@ def test_two_raters_have_the_standard_error_that_irrcac_prints(coefficient, prin
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 @pytest.mark.parametrize("seed", range(12))
 def test_kappa_has_the_standard_error_of_statsmodels(seed, weights):
-    # Takes a second to import, as the others below.
+    # Takes a second to import, like the others below.
     from statsmodels.stats.inter_rater import cohens_kappa
 
     # Fleiss, Cohen and Everitt (1969) for both.
@@ -87,7 +87,7 @@ def test_pooled_coefficients_have_the_standard_error_of_irrcac(seed, coefficient
     from irrCAC.raw import CAC
 
     with warnings.catch_warnings():
-        # It warns of how it calls pandas.
+        # It warns about its own use of pandas.
         warnings.simplefilter("ignore")
         cac = CAC(pd.DataFrame(table), weights=weights, categories=SCALE, digits=15)
         theirs = getattr(cac, method)()["est"]
@@ -110,7 +110,7 @@ def test_pooled_coefficients_have_the_standard_error_of_irrcac(seed, coefficient
 )
 @pytest.mark.parametrize("raters", [2, 4])
 def test_the_standard_error_is_that_of_leaving_out_one_unit_at_a_time(coefficient, raters):
-    # The jackknife, by which both come to the same for many units.
+    # The jackknife gives the same for many units.
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 4, (400, 1))
     table = np.where(rng.random((400, raters)) < 0.7, truth, rng.integers(0, 4, (400, raters)))
@@ -125,7 +125,7 @@ def test_the_standard_error_is_that_of_leaving_out_one_unit_at_a_time(coefficien
 
 
 def test_ac1_of_two_raters_has_the_standard_error_of_gwet_2008_but_for_n_minus_1():
-    # Of 10 units both say 0 of six, both 1 of two, and they differ on two: pa = 0.8, 0.7 of all
+    # Of 10 units, both give 0 to six and 1 to two, and they differ on two: pa = 0.8, 0.7 of all
     # ratings are 0, pe = 2 x 0.7 x 0.3 = 0.42, AC1 = 0.38 / 0.58.
     table = [[0, 0]] * 6 + [[1, 1]] * 2 + [[0, 1], [1, 0]]
     off = 1 - 0.38 / 0.58

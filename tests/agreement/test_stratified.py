@@ -1,6 +1,4 @@
-"""A share over strata is weighted by their sizes, and its interval holds also where nothing was
-found.
-"""
+"""A share over strata is weighted by their sizes; its interval is valid also without hits."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from agreement.stratified import Stratified, Stratum, stratified
 
 
 def limits(found: Stratified) -> tuple[float, float, float]:
-    """Both limits of the interval, and the bound."""
+    """Return both limits of the interval, and the bound."""
     assert found.interval is not None
     assert found.at_most is not None
     return (*found.interval, found.at_most)
@@ -27,7 +25,7 @@ def test_the_example_in_the_docstring_is_what_it_says():
 
 
 def test_each_stratum_counts_by_the_things_there_are_in_it():
-    # 900 / 1000 of 2 / 50 and 100 / 1000 of 10 / 50: 0.036 + 0.02. Unweighted it is 12 / 100.
+    # 900 / 1000 of 2 / 50 and 100 / 1000 of 10 / 50: 0.036 + 0.02. Unweighted it would be 12 / 100.
     found = stratified([Stratum(2, 50, 900), Stratum(10, 50, 100)])
 
     assert found.share == pytest.approx(0.056)
@@ -48,7 +46,7 @@ def test_with_nothing_found_the_bound_is_the_rule_of_three_for_the_stratum_that_
 
 @pytest.mark.parametrize(
     ("count", "low", "high"),
-    # The exact limits of a Poisson count, as every table has them (Garwood 1936).
+    # The exact limits of a Poisson count, which tables list (Garwood 1936).
     [(0, 0, 3.6889), (1, 0.0253, 5.5716), (2, 0.2422, 7.2247), (10, 4.7954, 18.3904)],
 )
 def test_at_one_rate_the_limits_are_those_of_a_poisson_count(count, low, high):
@@ -70,7 +68,7 @@ def chances(of: int, p: float) -> list[float]:
 
 @pytest.mark.parametrize("rates", [(0.01, 0.01), (0.005, 0.2), (0.1, 0), (0.05, 0.3), (0.5, 0.5)])
 def test_the_interval_holds_as_often_as_it_says_whatever_the_rates(rates):
-    # Every outcome of 15 and 10 looked at, of a stratum four times as large as the other.
+    # Every outcome of inspecting 15 and 10 items; one stratum is four times as large as the other.
     truth = 0.8 * rates[0] + 0.2 * rates[1]
     within = below = 0.0
     for x, chance_of_x in enumerate(chances(15, rates[0])):
@@ -89,14 +87,14 @@ def test_a_stratum_that_nobody_looked_at_leaves_no_estimate_for_the_whole():
 
     assert (found.share, found.interval, found.at_most) == (None, None, None)
     assert found.note == "undefined: nothing was looked at in 1 of 2 strata"
-    # One with nothing in it has no say.
+    # An empty stratum does not count.
     assert stratified([Stratum(1, 50, 900), Stratum(0, 0, 0)]).share == pytest.approx(0.02)
     assert stratified([]).note == "undefined: there is nothing in any stratum"
 
 
 @pytest.mark.parametrize("wrong", [Stratum(-1, 5, 10), Stratum(6, 5, 10), Stratum(1, 11, 10)])
 def test_counts_that_cannot_be_are_refused(wrong):
-    with pytest.raises(ValueError, match="no share"):
+    with pytest.raises(ValueError, match="not a share"):
         stratified([wrong])
     with pytest.raises(ValueError, match="confidence"):
         stratified([Stratum(0, 1, 1)], confidence=1)

@@ -91,7 +91,7 @@ def test_categories_seen_in_the_long_shape():
 def test_words_are_values_too(values):
     result = cohen_kappa(values, categories=["bad", "good"])
 
-    # Of two shared units they agree on one; by chance on 1 * 1/2.
+    # They agree on one of two shared units; by chance on 1 * 1/2.
     assert result.value == 0.0
     assert result.excluded == (Excluded("judged by one rater only", 2),)
 
@@ -116,8 +116,8 @@ def test_what_a_mask_hides_is_missing():
 
 
 def test_a_long_scale_is_read_like_a_short_one():
-    # From 48 categories on values are searched for and no longer compared one by one; a scale may
-    # run downwards, too.
+    # From 48 categories on, values are searched for instead of compared one by one; a scale may
+    # also be descending.
     rng = np.random.default_rng(5)
     values = rng.integers(0, 101, (400, 3)).astype(float)
     values[rng.random(values.shape) < 0.2] = nan

@@ -78,7 +78,7 @@ def test_nothing_judged_is_undefined(coefficient, categories, ratings):
 
 
 def test_one_constant_rater_is_kappa_0_and_not_undefined():
-    # They agree on 3 of 4, and as much is expected by chance: 0.75 * 1 + 0.25 * 0.
+    # They agree on 3 of 4, and the same is expected by chance: 0.75 * 1 + 0.25 * 0.
     assert cohen_kappa([[1, 1], [1, 1], [1, 1], [1, 0]], categories=[0, 1]).value == 0.0
 
 

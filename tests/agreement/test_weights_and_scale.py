@@ -8,7 +8,7 @@ import pytest
 from agreement import Ratings, cohen_kappa, fleiss_kappa, krippendorff_alpha
 
 # Categories 0, 1 and 3 of a scale 0 to 3. Of four units they agree on two and are off by one step
-# (0, 1) and by two steps (1, 3); by one step each on the scale of what was seen.
+# (0, 1) and by two steps (1, 3); on the scale of the values seen, by one step each.
 GAP: list[list[float]] = [[0, 0], [3, 3], [0, 1], [1, 3]]
 
 
@@ -19,7 +19,8 @@ GAP: list[list[float]] = [[0, 0], [3, 3], [0, 1], [1, 3]]
         # 0 1 3 3 / 0 1 3 3 / 1 0 2 2 / 3 2 0 0, sum 24; observed 1 + 2 of 4 units.
         ([0, 1, 2, 3], "linear", 1 - (3 / 4) / (24 / 16)),
         ([0, 1, 2, 3], "quadratic", 1 - (5 / 4) / (60 / 16)),
-        # On what was seen 3 is one step from 1: 0 1 2 2 / 0 1 2 2 / 1 0 1 1 / 2 1 0 0, sum 16.
+        # On the scale of the values seen, 3 is one step from 1:
+        # 0 1 2 2 / 0 1 2 2 / 1 0 1 1 / 2 1 0 0, sum 16.
         ("seen", "linear", 1 - (2 / 4) / (16 / 16)),
         ("seen", "quadratic", 1 - (2 / 4) / (26 / 16)),
         ([0, 1, 2, 3], None, 1 - (2 / 4) / (11 / 16)),

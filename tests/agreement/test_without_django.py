@@ -1,4 +1,4 @@
-"""The package needs numpy and krippendorff, and nothing of the application."""
+"""The package needs numpy and krippendorff, but nothing from the application."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# What may be loaded: the package, its two libraries, and what these load themselves.
+# Modules that may be loaded: the package, its two libraries, and their own dependencies.
 SCRIPT = """
 import sys
 

@@ -159,8 +159,8 @@ def test_a_bad_line_in_a_folder_is_named_with_its_file(project):
     assert counts(report) == (3, 0, 0, 0, 1)
     assert problems(report) == [
         (
-            "tides.zip/qrels/test.tsv:3: a line has 3 columns parted by tabs (query-id corpus-id "
-            "score), this has 2"
+            "tides.zip/qrels/test.tsv:3: a line has 3 columns separated by tabs "
+            "(query-id corpus-id score), this has 2"
         )
     ]
     assert Query.objects.count() == 0

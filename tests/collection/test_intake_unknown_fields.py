@@ -30,7 +30,9 @@ def test_an_unknown_field_refuses_the_file(project):
     report = load(project, "judgments-jsonl", jsonl(said, {**said, "machne": True}))
 
     assert (report.new, report.refused, Judgment.objects.count()) == (0, 1, 0)
-    assert problems(report)[0].startswith("file.txt:2: there is no field “machne”; there are type,")
+    assert problems(report)[0].startswith(
+        "file.txt:2: there is no field “machne”; the fields are type,"
+    )
 
 
 def test_list_wise_results_are_a_run_in_the_order_of_the_list(project, storage):

@@ -268,7 +268,7 @@ def test_creating_an_existing_project_changes_nothing(db, qrels):
         ),
         (
             ["tides", "trec-grels"],
-            "Unknown format 'trec-grels'; known are: trec-topics, trec-topics-xml,",
+            "Unknown format 'trec-grels'; the formats are: trec-topics, trec-topics-xml,",
         ),
         (["tides", "trec-qrels", "--pool", "3"], "Only a run can add documents"),
     ],
@@ -318,12 +318,12 @@ RUN = "1 Q0 A 1 2.0 t\n1 Q0 B 2 1.5 t\n"
         (
             "docs-jsonl",
             b'{"doc_id": "a"}\n{"doc_id": "a b"}\n',
-            ":2: doc_id 'a b' holds white",
+            ":2: doc_id 'a b' contains white",
         ),
         (
             "trec-topics",
             f"{TOPIC}<top>\n<title> b\n</top>\n".encode(),
-            ":5: a topic without num",
+            ":5: a topic has no num",
         ),
         ("trec-qrels", b"", ": the file is empty"),
         ("trec-qrels", b"301 0 A 1\n" + b"x" * 17_000_000, ":2: the line is longer than 16 MiB"),
@@ -360,7 +360,7 @@ def test_bad_input_gets_one_sentence_with_file_and_line(db, tmp_path, kind, cont
 def test_a_folder_for_a_file_is_refused(db, tmp_path):
     ended = load("tides", "trec-qrels", tmp_path, "--create")
 
-    assert (ended.code, ended.err) == (1, f"{tmp_path}: this is a folder; a file is wanted\n")
+    assert (ended.code, ended.err) == (1, f"{tmp_path}: this is a folder; a file is needed\n")
 
 
 def test_a_missing_file_is_refused(db, tmp_path):

@@ -1,4 +1,4 @@
-"""Short ways to say "this text, read as that format" in the tests of formats."""
+"""Helpers for tests that read and write texts in a format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from formats.source import Source
 
 
 def zipped(files: Mapping[str, str | bytes]) -> bytes:
-    """A zip archive of these files."""
+    """Return a zip archive of these files."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -27,7 +27,7 @@ def zipped(files: Mapping[str, str | bytes]) -> bytes:
 def opened(
     name: str, content: str | bytes | Mapping[str, str | bytes], *, collect: bool = False
 ) -> Source | ZipFolder:
-    """The content as what the format reads: a source named `file`, or a folder named `folder`."""
+    """Return the content as the format's input: a source `file`, or a folder `folder`."""
     if isinstance(content, Mapping):
         content = zipped(content)
     data = content.encode() if isinstance(content, str) else content
@@ -37,12 +37,12 @@ def opened(
 
 
 def read(name: str, content: str | bytes | Mapping[str, str | bytes]) -> list[Any]:
-    """Every record of the content."""
+    """Return every record of the content."""
     return list(lookup(name).read(opened(name, content)))
 
 
 def refusal(name: str, content: str | bytes | Mapping[str, str | bytes]) -> FormatError:
-    """The error the content is refused with."""
+    """Return the error with which the content is refused."""
     with pytest.raises(FormatError) as caught:
         read(name, content)
     return caught.value
@@ -51,14 +51,14 @@ def refusal(name: str, content: str | bytes | Mapping[str, str | bytes]) -> Form
 def read_collecting(
     name: str, content: str | bytes | Mapping[str, str | bytes]
 ) -> tuple[list[Any], list[str]]:
-    """The records that could be read, and the sentence of every problem met."""
+    """Return the records that could be read, and the sentences of all problems."""
     source = opened(name, content, collect=True)
     records = list(lookup(name).read(source))
     return records, [str(problem) for problem in source.problems]
 
 
 def written(name: str, records: Iterable[Any]) -> bytes:
-    """What the format's writer makes of the records."""
+    """Return the bytes that the format's writer makes of the records."""
     write = lookup(name).write
     assert write is not None, f"{name} is not written"
     stream = io.BytesIO()

@@ -87,9 +87,9 @@ def test_repeated_lines_are_let_through_and_scores_may_be_floats():
     [
         (
             "q1 d1 1",
-            "a line has 3 columns parted by tabs (query-id corpus-id score), this has 1",
+            "a line has 3 columns separated by tabs (query-id corpus-id score), this has 1",
         ),
-        ("q1\td 1\t1", "corpus-id 'd 1' holds white space"),
+        ("q1\td 1\t1", "corpus-id 'd 1' contains white space"),
         ("q1\td1\t0.4", "the relevance 0.4 is a fraction; relevance is a whole number"),
         ("q1\td1\thigh", "the relevance 'high' is not a whole number"),
         ("q1\td9\t0", "document d9 of query q1 has relevance 0 here and 1 before"),

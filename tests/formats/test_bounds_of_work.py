@@ -1,4 +1,4 @@
-"""What a small file may unpack to, and how many blank lines are read, is bounded."""
+"""The unpacked size of a small file, and the number of blank lines read, are bounded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILES = [name for name in FORMATS if FORMATS[name].kind == "file"]
 
 
 class Counted(io.BytesIO):
-    """A stream that says how many bytes were taken from it."""
+    """A stream that counts how many bytes were read from it."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)

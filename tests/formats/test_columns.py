@@ -1,4 +1,4 @@
-"""Columns are parted by blanks and tabs alone, and a line has as many as its format says."""
+"""Only spaces and tabs separate columns, and a line has as many as its format requires."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from formats.limits import check_id
 from formats.records import Doc, Qrel, RunLine, Topic
 from tests.formats.files import read, refusal, written
 
-# White space to Python's `str.split`, part of an id to trec_eval.
+# White space for Python's `str.split`, part of an id for trec_eval.
 NO_COLUMN_ENDS = ["\u00a0", "\u1680", "\u2003", "\u2028", "\u202f", "\u3000"]
 
 
@@ -47,7 +47,7 @@ def test_a_smart_code_is_parted_by_blanks_alone():
 
 @pytest.mark.parametrize("space", [" ", "\t", "\n", "\v", "\f", "\r"])
 def test_an_id_holds_no_white_space_of_ascii(space):
-    with pytest.raises(ValueError, match="holds white space"):
+    with pytest.raises(ValueError, match="contains white space"):
         check_id(f"a{space}b", "doc_id")
 
 
@@ -58,8 +58,8 @@ def test_an_id_holds_no_white_space_of_ascii(space):
         ("trec-qrels", "901 0 a b 1", "5 columns"),
         ("trec-qrels", "\u00a0", "1 column"),
         ("trec-run", "901 Q0\u00a0a 1 0.5 irc", "5 columns"),
-        ("trec-run", "901 Q0 a b 21 0.5789 irc", "7 columns; does an id hold a blank?"),
-        ("trec-run", "901 Q0 a 5 21 0.5789 irc", "7 columns; does an id hold a blank?"),
+        ("trec-run", "901 Q0 a b 21 0.5789 irc", "7 columns; does an id contain a space?"),
+        ("trec-run", "901 Q0 a 5 21 0.5789 irc", "7 columns; does an id contain a space?"),
     ],
 )
 def test_another_number_of_columns_is_refused(name, line, count):
@@ -74,14 +74,14 @@ def test_another_number_of_columns_is_refused(name, line, count):
 def test_a_form_feed_parts_no_columns_and_is_part_of_no_id():
     error = refusal("trec-qrels", "1 0 a 1\n1 0 a\fb 1\n")
 
-    assert (error.line, error.message) == (2, "doc_id 'a\\x0cb' holds white space")
+    assert (error.line, error.message) == (2, "doc_id 'a\\x0cb' contains white space")
 
 
 @pytest.mark.parametrize("score", ["\u0663", "1\u00a0", "\u00a01"])
 def test_a_score_is_written_in_ascii(score):
     error = refusal("trec-run", f"1 Q0 a 1 0.5 irc\n1 Q0 b 2 {score} irc\n")
 
-    assert (error.line, "is no number" in error.message) == (2, True)
+    assert (error.line, "is not a number" in error.message) == (2, True)
 
 
 @pytest.mark.parametrize("relevance", ["1\u00a0", "\u0661"])

@@ -1,4 +1,4 @@
-"""Whatever is damaged in an archive or in the name of a file is refused with a sentence."""
+"""Damaged archives and invalid file names are refused with a sentence."""
 
 from __future__ import annotations
 
@@ -54,9 +54,7 @@ def test_another_version_of_the_format_is_refused():
     data = bytearray(archive(zipfile.ZIP_DEFLATED))
     data[data.index(b"PK\x01\x02") + 6] = 99
 
-    assert sentence(bytes(data)) == (
-        "a.zip: this zip archive is damaged, or of a kind that is not known"
-    )
+    assert sentence(bytes(data)) == ("a.zip: this zip archive is damaged or of an unknown kind")
 
 
 def test_a_method_that_is_not_known_is_named():
@@ -64,8 +62,7 @@ def test_a_method_that_is_not_known_is_named():
     data[data.index(b"PK\x01\x02") + 10] = 9
 
     assert sentence(bytes(data)) == (
-        "a.zip: the entry 'queries.jsonl' is packed by a method that is not known here (number 9); "
-        "pack it by deflate"
+        "a.zip: the entry 'queries.jsonl' is packed with an unknown method (number 9); use deflate"
     )
 
 
@@ -105,7 +102,7 @@ def test_a_cell_of_the_header_line_that_is_too_long_is_refused():
     error = refusal("judgments-csv", f"query_id,{'x' * 131_073}\n1,2\n")
 
     assert str(error) == (
-        "file: the header line is no line of CSV: field larger than field limit (131072)"
+        "file: the header line is not valid CSV: field larger than field limit (131072)"
     )
 
 

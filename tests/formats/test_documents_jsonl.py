@@ -42,7 +42,7 @@ def test_names_and_shapes_of_other_tools_are_read(line, doc):
     ("line", "sentence"),
     [
         ('{"title": "t"}', "doc_id is missing"),
-        ('{"_id": "a b"}', "doc_id 'a b' holds white space"),
+        ('{"_id": "a b"}', "doc_id 'a b' contains white space"),
         ('{"doc_id": ""}', "doc_id is empty"),
         ('{"doc_id": ["a"]}', "doc_id must be text, not a list"),
         ('{"doc_id": true}', "doc_id must be text, not true or false"),
@@ -51,12 +51,15 @@ def test_names_and_shapes_of_other_tools_are_read(line, doc):
             '{"doc_id": "a", "markup": "word"}',
             "markup is 'word'; it is one of plain, html, markdown",
         ),
-        ('{"doc_id": "a", "text": "x\\u0000"}', "a string holds the control character U+0000"),
-        ('{"doc_id": "a", "text": "\\ud800"}', "a string holds half of a surrogate pair, U+D800"),
-        ('{"doc_id": "a", "size": NaN}', "not JSON: NaN is no JSON at column 1"),
-        ('["a"]', "a line holds one JSON object, this holds a list"),
+        ('{"doc_id": "a", "text": "x\\u0000"}', "a string contains the control character U+0000"),
+        (
+            '{"doc_id": "a", "text": "\\ud800"}',
+            "a string contains half of a surrogate pair, U+D800",
+        ),
+        ('{"doc_id": "a", "size": NaN}', "not JSON: NaN is not allowed at column 1"),
+        ('["a"]', "a line must be one JSON object, not a list"),
         ('{"doc_id": "a"', "not JSON: Expecting ',' delimiter at column 15"),
-        ("[" * 100_000, "not JSON that can be read: nested too deeply at column 1"),
+        ("[" * 100_000, "this JSON is nested too deeply at column 1"),
     ],
 )
 def test_bad_lines_are_refused_with_a_sentence(line, sentence):

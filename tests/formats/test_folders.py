@@ -82,7 +82,7 @@ def test_what_is_no_zip_archive_is_refused():
     "name", ["../evil", "a/../../evil", "/etc/evil", "C:/evil", "..\\evil", "\\evil"]
 )
 def test_names_that_lead_out_are_refused(name):
-    assert "leads out of the archive" in refusal(zipped({name: "x"}))
+    assert "points outside the archive" in refusal(zipped({name: "x"}))
 
 
 def test_links_in_a_zip_archive_are_refused():
@@ -167,7 +167,7 @@ def test_a_folder_where_a_file_is_wanted_is_refused(tmp_path):
     with pytest.raises(FormatError) as caught:
         open_source(tmp_path)
 
-    assert str(caught.value) == f"{tmp_path}: this is a folder; a file is wanted"
+    assert str(caught.value) == f"{tmp_path}: this is a folder; a file is needed"
 
 
 def test_a_file_where_a_folder_is_wanted_is_refused(tmp_path):
@@ -176,7 +176,7 @@ def test_a_file_where_a_folder_is_wanted_is_refused(tmp_path):
     with pytest.raises(FormatError) as caught:
         open_folder(tmp_path / "file.txt")
 
-    assert str(caught.value).endswith("this is a file; a folder or a zip archive is wanted")
+    assert str(caught.value).endswith("this is a file; a folder or a zip archive is needed")
 
 
 def test_a_zip_archive_is_a_folder_to_the_command_too(tmp_path):

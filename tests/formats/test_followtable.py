@@ -116,7 +116,7 @@ def test_a_table_that_one_of_several_instructions_lists_is_generated_for_it():
     records = read("followtable", folder(out(), out(pool=("1.txt", "2.txt")), out(pool=("1.txt",))))
 
     assert [r for r in records if isinstance(r, Generated)] == [Generated("0_0", "3")]
-    # It has no relevance from before; table 2 was asked for by the query, whoever lists it.
+    # It has no earlier relevance. Table 2 is a positive of the query, so it is not generated.
     assert [r.doc_id for r in records if isinstance(r, Qrel)] == ["2", "1"]
 
 
@@ -165,7 +165,7 @@ def test_a_table_that_is_not_there_is_refused_with_the_line_of_its_entry():
         ),
         (
             {"query": "q", "query_positive": ["a b.txt"], "outs": []},
-            "entry 0: query_positive 'a b' holds white space",
+            "entry 0: query_positive 'a b' contains white space",
         ),
         (
             {"query": "q", "query_positive": [5], "outs": []},
@@ -179,14 +179,14 @@ def test_a_table_that_is_not_there_is_refused_with_the_line_of_its_entry():
             {"query": "q", "query_positive": [], "outs": [out("3.1")]},
             (
                 "entry 0: instruction 0: instruction_type is '3.1'; "
-                "known are 1.1, 1.2, 2.1, 2.2, 2.3.1, 2.3.2, 2.3.3"
+                "it must be one of 1.1, 1.2, 2.1, 2.2, 2.3.1, 2.3.2, 2.3.3"
             ),
         ),
         (
             {"query": "q", "query_positive": [], "outs": [out(instruction=" ")]},
             "entry 0: instruction 0: instruction is empty",
         ),
-        ("q", "entry 0: an entry is an object, not text"),
+        ("q", "entry 0: an entry must be an object, not text"),
     ],
 )
 def test_bad_entries_are_refused_with_position_and_line(entry, sentence):
@@ -246,7 +246,7 @@ def test_the_reason_why_a_table_violates_comes_with_its_claim():
     [
         ({"1.txt": "why"}, "names 1, which is not among the tables of this instruction"),
         ({"9.txt": "why"}, "names 9, which is not among the tables of this instruction"),
-        ({"2.txt": 3}, "a reason is text, not a number"),
+        ({"2.txt": 3}, "a reason must be text, not a number"),
         (["2.txt"], "must be an object of reasons, not a list"),
     ],
 )

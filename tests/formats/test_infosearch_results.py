@@ -38,7 +38,7 @@ def test_candidates_are_ranked_in_the_order_of_the_list():
     "scores", [(0.5, 0.9, 0.7), (0.9, 0.9, 0.9), (None, None, None), (0.9, None, 0.7)]
 )
 def test_the_place_is_the_score_where_scores_give_another_order(scores):
-    # By score, with ties by id downwards, a would not come first.
+    # By score, with ties by descending id, a would not come first.
     found = lines(ranking("0", *zip("abc", scores, strict=True)))
 
     assert [(line.doc_id, line.score) for line in found] == [("a", 3.0), ("b", 2.0), ("c", 1.0)]
@@ -65,12 +65,12 @@ def test_one_object_a_line_is_read_as_well():
     [
         (ranking("0", ("a", 1), ("a", 2)), "document a occurs twice among the candidates"),
         (ranking("0"), "candidates is empty: a query has at least one"),
-        (ranking("a b", ("a", 1)), "qid 'a b' holds white space"),
+        (ranking("a b", ("a", 1)), "qid 'a b' contains white space"),
         ({"candidates": []}, "qid is missing"),
         ({"query": "0", "candidates": []}, "qid is missing"),
         (ranking("0", ("a", "high")), "score must be a number, not text"),
         (ranking("0", ("a", 10**400)), "score is a number that is too large"),
-        ([], "an entry is a JSON object, this is a list"),
+        ([], "an entry must be a JSON object, not a list"),
     ],
 )
 def test_a_bad_ranking_is_refused_with_its_line(entry, sentence):

@@ -64,12 +64,12 @@ def test_minus_one_is_read_as_it_stands():
         ("query_id,doc_id,annotator", "the header line lacks relevance"),
         (
             "query_id,doc_id,annotator,relevance,colour",
-            f"there is no column “colour”; there are {', '.join((*COLUMNS, TEXT_VERSION))}",
+            f"there is no column “colour”; the columns are {', '.join((*COLUMNS, TEXT_VERSION))}",
         ),
         ("a,b", "the header line lacks query_id, doc_id, annotator, relevance"),
         (
             "query_id,doc_id,annotator,relevance,label",
-            "the header line has relevance and label; keep one of the two",
+            "the header line has relevance and label; keep one of them",
         ),
         (
             "query_id,doc_id,doc_id,annotator,relevance",
@@ -90,10 +90,10 @@ def test_a_bad_header_line_is_refused(header, sentence):
         ("1,e,ada,", "relevance is missing"),
         ("1,e,ada", "relevance is missing"),
         ("1,e,,2", "annotator is missing"),
-        ("1,a b,ada,2", "doc_id 'a b' holds white space"),
+        ("1,a b,ada,2", "doc_id 'a b' contains white space"),
         (",e,ada,2", "query_id is missing"),
         ("1,e,ada,2,more", "5 columns, but the header line has 4"),
-        ('1,"e"x,ada,2', "not a line of CSV: ',' expected after '\"'"),
+        ('1,"e"x,ada,2', "not valid CSV: ',' expected after '\"'"),
     ],
 )
 def test_bad_rows_are_refused_with_a_sentence(row, sentence):
@@ -105,7 +105,7 @@ def test_bad_rows_are_refused_with_a_sentence(row, sentence):
 def test_a_quote_that_is_not_closed_names_the_line_it_begins_on():
     error = refusal("judgments-csv", HEADER + '1,d,ada,2\n1,"e,ada,2\n1,f,ada,2\n')
 
-    assert (error.line, error.message) == (3, "not a line of CSV: unexpected end of data")
+    assert (error.line, error.message) == (3, "not valid CSV: unexpected end of data")
 
 
 def test_the_line_of_a_row_is_where_it_begins():

@@ -131,31 +131,31 @@ def test_moments_become_utc(at, moment):
         ('"relevance": 1, "version": "two"', "version must be a whole number"),
         (
             '"relevance": 1, "at": "yesterday"',
-            "at 'yesterday' is no date and time like 2026-03-01T09:30:00Z",
+            "at 'yesterday' is not a date and time like 2026-03-01T09:30:00Z",
         ),
         (
             '"relevance": 1, "at": "0001-01-01T00:00:00+14:00"',
             "at '0001-01-01T00:00:00+14:00' is no",
         ),
-        ('"relevance": 1, "uuid": "7"', "uuid '7' is no UUID"),
+        ('"relevance": 1, "uuid": "7"', "uuid '7' is not a UUID"),
         ('"relevance": 1, "machine": "yes"', "machine must be true or false, not text"),
         (
             '"relevance": 1, "evidence": [{"start": 5, "end": 2}]',
-            "a span of evidence has a start and an end after it",
+            "a span of evidence needs a start and an end after it",
         ),
         (
             '"relevance": 1, "evidence": [{"start": 5, "end": 5}]',
-            "a span of evidence has a start and an end after it",
+            "a span of evidence needs a start and an end after it",
         ),
         (
             '"relevance": 1, "clauses": [{"start": 5}]',
-            "a span of clauses has a start and an end after it",
+            "a span of clauses needs a start and an end after it",
         ),
         ('"relevance": 1, "clauses": [{"start": -1, "end": 2}]', "start is -1; it is a whole"),
         ('"relevance": 1, "clauses": [[1, 2]]', "clauses must hold objects, not a list"),
         (
             '"relevance": 1, "verdicts": [{"answer": "met"}]',
-            "a verdict says of which condition it is, by its number from 1",
+            "a verdict needs the number of its condition, from 1",
         ),
         (
             '"relevance": 1, "verdicts": [{"condition": 0, "answer": "met"}]',
@@ -206,5 +206,5 @@ def test_verdicts_come_in_the_order_of_their_conditions():
 
 
 def test_an_id_with_a_blank_is_not_written():
-    with pytest.raises(ValueError, match="doc_id 'a b' holds white space"):
+    with pytest.raises(ValueError, match="doc_id 'a b' contains white space"):
         written("judgments-jsonl", [JudgmentRecord("1", "a b", "ada", 0)])

@@ -1,4 +1,4 @@
-"""A moment at which somebody said something lies between 1970 and a day from now."""
+"""The time of a judgment is between 1970 and a day from now."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ JUDGMENT = '"query_id": "1", "doc_id": "a", "annotator": "ada", "relevance": 1'
 @pytest.mark.parametrize(
     ("moment", "problem"),
     [
-        ("9998-01-01T00:00:00Z", "lies in the future"),
-        ("1969-12-31T23:59:59Z", "lies before 1970"),
-        ("0001-01-02T00:00:00", "lies before 1970"),
+        ("9998-01-01T00:00:00Z", "is in the future"),
+        ("1969-12-31T23:59:59Z", "is before 1970"),
+        ("0001-01-02T00:00:00", "is before 1970"),
     ],
 )
 def test_a_judgment_of_no_possible_moment_is_refused(name, moment, problem):
@@ -31,13 +31,11 @@ def test_a_table_of_judgments_has_the_same_bounds():
     header = "query_id,doc_id,annotator,relevance,made_at\n"
 
     assert len(read("judgments-csv", f"{header}1,a,ada,1,1970-01-01\n")) == 1
-    assert (
-        "lies in the future" in refusal("judgments-csv", f"{header}1,a,ada,1,9998-01-01\n").message
-    )
+    assert "is in the future" in refusal("judgments-csv", f"{header}1,a,ada,1,9998-01-01\n").message
 
 
 def test_a_clock_may_be_a_day_ahead():
     now = datetime.now(UTC)
 
     assert moment_problem(now + timedelta(hours=23)) is None
-    assert moment_problem(now + timedelta(hours=25)) == "lies in the future"
+    assert moment_problem(now + timedelta(hours=25)) == "is in the future"

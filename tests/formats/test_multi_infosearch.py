@@ -121,7 +121,7 @@ def test_a_record_says_which_attributes_its_reversed_query_negates():
             "source is negated, but is not among the attributes",
         ),
         ({}, "combination 3 of query 7 was already on line 1"),
-        ({"combo_id": 4, "query": "dykes"}, "query 7 had other words on an earlier line"),
+        ({"combo_id": 4, "query": "dykes"}, "query 7 had another text on an earlier line"),
         ({"combo_id": 4, "attributes": {}}, "attributes is empty: an instruction has at least one"),
         ({"combo_id": 4, "attributes": ["length"]}, "attributes must be an object of names, not a"),
         (

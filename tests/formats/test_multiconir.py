@@ -125,7 +125,7 @@ def test_a_row_may_have_fewer_conditions_and_hard_negatives():
         ("Query1,HN1", "the header line lacks Positive"),
         (
             "Query1,Query3,Positive,HN1",
-            "the header line has other queries than Query1 to Query20 at most",
+            "the query columns must be Query1, Query2 and so on, up to Query20 at most",
         ),
     ],
 )
@@ -154,7 +154,7 @@ def test_a_bad_header_line_is_refused(header, sentence):
         ),
         (
             "Books: 1. a.,Books: 1. . 2. b.,p,n,n",
-            "a condition of Query2 has no words: Books: 1. . 2. b.",
+            "a condition of Query2 is empty: Books: 1. . 2. b.",
         ),
     ],
 )

@@ -120,7 +120,7 @@ def test_a_claim_says_why_where_it_does():
     ("line", "sentence"),
     [
         ('{"pair_id": "a"}', "query_id is missing"),
-        ('{"query_id": "a", "pair_id": "a 1"}', "pair_id 'a 1' holds white space"),
+        ('{"query_id": "a", "pair_id": "a 1"}', "pair_id 'a 1' contains white space"),
         (
             '{"query_id": "a", "origin": "robot"}',
             "origin is 'robot'; it is one of human, llm",
@@ -150,7 +150,7 @@ def test_a_claim_says_why_where_it_does():
         ),
         (
             '{"query_id": "a", "altered": "t", "narratives": [{"side": "altered", "text": "t"}]}',
-            "the altered narrative stands in `narratives` and beside it",
+            "the altered narrative is given both in `narratives` and beside it",
         ),
         (
             '{"query_id": "a", "narratives": [{"side": "altered", "text": "", "conditions": "c"}]}',

@@ -1,4 +1,4 @@
-"""A text is cut into overlapping passages whose ids lead back to their document."""
+"""A text is cut into overlapping passages whose ids contain the id of their document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published sets are read back: a query with two narratives, not two queries."""
+"""Published sets read back as one query with two narratives, not as two queries."""
 
 from __future__ import annotations
 
@@ -105,11 +105,15 @@ def test_a_beir_folder_with_pairs_and_both_sides_is_read_the_same_way():
 @pytest.mark.parametrize(
     ("file", "content", "sentence"),
     [
-        ("queries.jsonl", '{"_id": "301", "text": "t"}\n', "the id 301 ends with none of -og"),
+        (
+            "queries.jsonl",
+            '{"_id": "301", "text": "t"}\n',
+            "the id 301 does not end with any of -og",
+        ),
         ("instructions.jsonl", '{"query-id": "x-og"}\n', "query 301-og has no instruction"),
-        ("qrels.jsonl", QRELS.replace("301-og", "302-og"), "query 302-og is no side of a pair"),
+        ("qrels.jsonl", QRELS.replace("301-og", "302-og"), "query 302-og is not a side of a pair"),
         ("top_ranked.jsonl", '{"query-id": "301-og"}\n', "corpus-ids must be a list"),
-        ("pair_ids.tsv", "301\n", "a line has 2 columns parted by a tab, this has 1"),
+        ("pair_ids.tsv", "301\n", "a line has 2 columns separated by a tab, this has 1"),
     ],
 )
 def test_a_bad_line_is_refused_with_its_file(file, content, sentence):

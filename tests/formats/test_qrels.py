@@ -112,7 +112,7 @@ def test_what_is_remembered_is_bounded():
 
     relevances = [qrel.relevance for qrel in read_qrels(source)]
 
-    # So far apart the rows' unique constraint has to find it.
+    # Lines this far apart are caught by the unique constraint of the rows.
     assert (len(relevances), relevances[0], relevances[-1]) == (3 * WINDOW + 2, 1, 2)
 
 

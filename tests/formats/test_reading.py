@@ -21,7 +21,7 @@ def test_whole_numbers_are_relevance(value, relevance):
     [
         ("0.4", "the relevance 0.4 is a fraction"),
         (0.8667, "the relevance 0.8667 is a fraction"),
-        ("", "the relevance is empty; leave the line out where nobody judged"),
+        ("", "the relevance is empty; leave the line out if nobody judged"),
         ("two", "the relevance 'two' is not a whole number"),
         ("1e3", "the relevance '1e3' is not a whole number"),
         ("٣", "the relevance '٣' is not a whole number"),

@@ -1,4 +1,4 @@
-"""Every file of the folder of real collections is read, and gives what its description says."""
+"""Every file in the folder of real collections is read and has the records it should have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from formats.trec_run import by_score
 
 
 class File(NamedTuple):
-    """A file, its format, how many records it gives, and of how many topics."""
+    """A file, its format, how many records it has, and of how many topics."""
 
     path: str
     name: str
@@ -94,7 +94,7 @@ REFUSED = {
     ),
 }
 
-# Nothing to load: what an evaluator printed, what people wrote about the data.
+# Files that are not loaded: output of an evaluator, descriptions of the data.
 NO_COLLECTION = {
     "runs/trec_eval/out.test",
     "runs/trec_eval/out.test.a",
@@ -243,7 +243,7 @@ def test_codes_of_cranfield_are_kept(shared_data):
 
 
 class FollowTable(NamedTuple):
-    """What the description says of one data set."""
+    """The numbers of one data set as its description gives them."""
 
     name: str
     queries: int

@@ -11,7 +11,7 @@ from formats.source import Source
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "formats.md"
 
-# What `manage.py load` promises by name.
+# The formats that `manage.py load` promises by name.
 PROMISED = {
     "trec-topics",
     "trec-topics-xml",
@@ -42,7 +42,7 @@ def test_an_unknown_format_raises_with_the_names_that_are_known():
     with pytest.raises(UnknownFormat) as caught:
         lookup("trec-qrel")
 
-    assert str(caught.value).startswith("unknown format 'trec-qrel'; known are: trec-topics, ")
+    assert str(caught.value).startswith("unknown format 'trec-qrel'; the formats are: trec-topics,")
     assert all(name in str(caught.value) for name in FORMATS)
 
 
@@ -51,9 +51,9 @@ def test_a_format_opens_what_it_reads(tmp_path):
 
     with lookup("trec-qrels").open(tmp_path / "q.txt") as source:
         assert isinstance(source, Source)
-    with pytest.raises(FormatError, match="this is a folder; a file is wanted"):
+    with pytest.raises(FormatError, match="this is a folder; a file is needed"):
         lookup("trec-qrels").open(tmp_path)
-    with pytest.raises(FormatError, match="a folder or a zip archive is wanted"):
+    with pytest.raises(FormatError, match="a folder or a zip archive is needed"):
         lookup("beir").open(tmp_path / "q.txt")
 
 

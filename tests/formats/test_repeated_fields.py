@@ -1,4 +1,4 @@
-"""A field that occurs twice in one JSON object is refused, wherever JSON is read."""
+"""A field that occurs twice in one JSON object is refused by all readers of JSON."""
 
 from __future__ import annotations
 

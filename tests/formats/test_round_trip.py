@@ -1,4 +1,4 @@
-"""Whatever a format's writer writes, its reader reads back to the same records."""
+"""A format's reader reads the output of its writer back to the same records."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from formats.registry import FORMATS
 from formats.trec_topics import _TOPIC_TAG
 from tests.formats.files import opened
 
-# Letters of several scripts, what formats use as marks, and no controls.
+# Letters of several scripts, characters with a meaning in formats, and no control characters.
 LETTERS = st.characters(
     codec="utf-8", exclude_categories=("Cc", "Cs"), exclude_characters="\uffff\ufffe"
 )
@@ -65,7 +65,7 @@ VERSIONS = st.none() | st.integers(1, 1_000)
 SIDE = st.none() | st.sampled_from(SIDES)
 
 TOPICS = st.builds(Topic, IDS, TEXT, TEXT, st.none() | TEXT)
-# SGML and XML are laid out: white space at the edges of lines is layout there.
+# In SGML and XML, white space at the edges of lines is layout.
 LAID_OUT_TOPICS = st.builds(
     Topic, IDS, TEXT.map(one_line), TEXT.map(tidy), st.none() | TEXT.map(tidy)
 )
@@ -111,7 +111,7 @@ NARRATIVES = st.lists(
 
 
 def with_writers(pair: PairRecord, writers: list[tuple[str, str]]) -> PairRecord:
-    """Name the writers of versions where they do not follow from the pair: only those are kept."""
+    """Name the writers of versions that do not follow from the pair: only these are written."""
     named = zip(pair.narratives, writers, strict=False)
     return pair._replace(
         narratives=tuple(
@@ -229,7 +229,7 @@ DECISIONS = st.builds(
 
 
 def several(records: st.SearchStrategy[Any], *key: str) -> st.SearchStrategy[list[Any]]:
-    """One to six records, no two with the same key."""
+    """Return one to six records with different keys."""
     return st.lists(
         records,
         min_size=1,

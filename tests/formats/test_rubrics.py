@@ -1,4 +1,4 @@
-"""Rubrics as JSON: what is read, and what is wrong said with its place."""
+"""Rubrics as JSON: valid ones are read, and faults are reported with their place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLEAR = {"key": "clear", "name": "Clear", "asks": "Do two readers understand the
 
 
 def rubric(**changes: Any) -> dict[str, Any]:
-    """A rubric that can be read, with some fields changed."""
+    """Return a valid rubric with some fields changed."""
     made = {"name": "ours-1", "title": "Ours", "levels": [FAIR, UNFAIR], "criteria": [CLEAR]}
     return {**made, **changes}
 
@@ -57,49 +57,52 @@ def test_a_file_holds_one_over_many_lines_or_one_a_line():
     [
         ({"levels": [FAIR]}, "levels: there is one; with one level every answer is the same"),
         ({"levels": []}, "levels: there are none; a rubric needs at least two levels, one of"),
-        ({"levels": [FAIR] * 10}, "levels: there are 10; at most 9 are kept"),
+        ({"levels": [FAIR] * 10}, "levels: there are 10; at most 9 are allowed"),
         ({"levels": None}, "levels: is missing"),
-        ({"levels": "fair"}, "levels: is a list, not text"),
-        ({"levels": [FAIR, "unfair"]}, "levels 2: is an object, not text"),
+        ({"levels": "fair"}, "levels: must be a list, not text"),
+        ({"levels": [FAIR, "unfair"]}, "levels 2: must be an object, not text"),
         (
             {"levels": [FAIR, {**UNFAIR, "rejects": False}]},
-            "levels: none rejects; one at least says “rejects”: true",
+            "levels: none rejects; at least one must have “rejects”: true",
         ),
         (
             {"levels": [{**FAIR, "rejects": True}, UNFAIR]},
-            "levels: all of them reject; the best must let an instruction stand",
+            "levels: all of them reject; the best must not",
         ),
         (
             {"levels": [UNFAIR, FAIR]},
             (
-                "levels 2: stands below one that rejects (unfair) and does not reject itself; the "
+                "levels 2: is below one that rejects (unfair) but does not reject itself; the "
                 "best comes first"
             ),
         ),
         (
             {"levels": [FAIR, {**UNFAIR, "value": "fair"}]},
-            "levels 2, value: “fair” is that of levels 1 already",
+            "levels 2, value: “fair” is already used by levels 1",
         ),
         (
             {"levels": [FAIR, {**UNFAIR, "rejects": "yes"}]},
-            "levels 2, rejects: is true or false, not text",
+            "levels 2, rejects: must be true or false, not text",
         ),
-        ({"levels": [FAIR, {**UNFAIR, "value": "Not fair"}]}, "levels 2, value: is made of small"),
+        ({"levels": [FAIR, {**UNFAIR, "value": "Not fair"}]}, "levels 2, value: must be small"),
         ({"criteria": []}, "criteria: there are none; a rubric asks at least one question"),
         (
             {"criteria": [CLEAR, {**CLEAR, "name": "Again"}]},
-            "criteria 2, key: “clear” is that of criteria 1 already",
+            "criteria 2, key: “clear” is already used by criteria 1",
         ),
         ({"criteria": [{"key": "clear", "name": "Clear"}]}, "criteria 1, asks: is missing"),
         ({"criteria": [{**CLEAR, "name": " "}]}, "criteria 1, name: is empty"),
         (
             {"criteria": [{**CLEAR, "poor-when": "x"}]},
-            "criteria 1: there is no field “poor-when”; there are key, name, asks, poor_when,",
+            "criteria 1: there is no field “poor-when”; the fields are key, name, asks, poor_when,",
         ),
-        ({"version": 2}, "there is no field “version”; there are name, title, levels, criteria"),
+        (
+            {"version": 2},
+            "there is no field “version”; the fields are name, title, levels, criteria",
+        ),
         ({"name": ""}, "name: is empty"),
-        ({"name": 7}, "name: is text, not a number"),
-        ({"title": "x" * 121}, "title: has 121 characters; at most 120 are kept"),
+        ({"name": 7}, "name: must be text, not a number"),
+        ({"title": "x" * 121}, "title: has 121 characters; at most 120 are allowed"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(changes, expected):
@@ -113,8 +116,8 @@ def test_every_fault_is_said_at_once():
         "title: is missing",
         "levels: there is one; with one level every answer is the same",
         (
-            "criteria 1, key: is made of small letters, digits, hyphens and underscores, beginning "
-            "with a letter or digit, at most 40"
+            "criteria 1, key: must be small letters, digits, hyphens and underscores, beginning "
+            "with a letter or digit, at most 40 characters"
         ),
     ]
 

@@ -49,7 +49,7 @@ def test_a_line_without_a_tag_is_refused():
 def test_a_score_that_is_no_number_is_refused(score):
     error = refusal("trec-run", f"1 Q0 a 1 3 t\n1 Q0 b 2 {score} t\n")
 
-    assert (error.line, error.message) == (2, f"the score {score!r} is no number")
+    assert (error.line, error.message) == (2, f"the score {score!r} is not a number")
 
 
 def test_an_id_that_is_too_long_is_refused():

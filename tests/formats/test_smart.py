@@ -56,7 +56,7 @@ def test_codes_of_the_qrels_are_kept_as_they_stand():
         (
             "smart-docs",
             ".I 1 2\n.W\nx\n",
-            "file, line 1: the number after .I '1 2' holds white space",
+            "file, line 1: the number after .I '1 2' contains white space",
         ),
         (
             "smart-docs",

@@ -21,7 +21,7 @@ def refusal(data: bytes, **options) -> FormatError:
 
 
 class Trickle(io.RawIOBase):
-    """A stream that gives one byte at a time, as a slow connection may."""
+    """A stream that returns one byte at a time, like a slow connection."""
 
     def __init__(self, data: bytes) -> None:
         self.data = io.BytesIO(data)
@@ -31,7 +31,7 @@ class Trickle(io.RawIOBase):
 
 
 class Endless(io.RawIOBase):
-    """`prefix`, then `length` times the letter a, made as they are read."""
+    """A stream of `prefix`, then `length` times the letter a, generated while reading."""
 
     def __init__(self, prefix: bytes, length: int, suffix: bytes = b"") -> None:
         self.prefix = prefix
@@ -150,21 +150,20 @@ def test_a_carriage_return_within_a_line_says_how_lines_end():
 
     assert (error.line, error.message) == (
         2,
-        "control character U+000D at position 3; lines end in LF or CR LF, not in CR alone",
+        "control character U+000D at position 3; lines end in LF or CR LF, not in CR only",
     )
 
 
 @pytest.mark.parametrize("data", [b"one\rtwo\rthree\r", b"one\rtwo", b"one\r" * 5_000_000])
 def test_lines_that_end_in_carriage_returns_alone_are_named(data):
     assert str(refusal(data)) == (
-        "file: the lines end in CR alone, as on old Macs; "
-        "save the file with LF or CR LF at the ends of lines"
+        "file: the lines end in CR only, as on old Macs; save the file with LF or CR LF line ends"
     )
 
 
 def test_gzip_inside_gzip_is_named():
     assert str(refusal(gzip.compress(gzip.compress(b"one\n")))) == (
-        "file: this is gzip inside gzip; unpack it once and give what comes out"
+        "file: this is gzip inside gzip; unpack it once before loading"
     )
 
 

@@ -20,7 +20,7 @@ def texts(table: Table) -> list[list[str]]:
 
 
 def assert_filled(table: Table) -> None:
-    """Every place of the table is covered by exactly one cell."""
+    """Assert that every place of the table is covered by exactly one cell."""
     below = [0] * table.width
     for row in table.rows:
         column = 0
@@ -297,7 +297,7 @@ def test_the_title_is_the_caption(text, markup, title):
 
 
 def test_plain_text_holds_no_table():
-    with pytest.raises(ValueError, match="markup 'plain' holds no table"):
+    with pytest.raises(ValueError, match="markup 'plain' has no table"):
         parse_table("words", "plain")
 
 

@@ -35,18 +35,18 @@ def test_the_shapes_that_occur_are_read(text, topics):
     ("text", "line", "sentence"),
     [
         ('{"id": "1"}\n{"title": "t"}\n', 2, "query_id is missing"),
-        ('{"id": "1"}\n{"id": "1 2"}\n', 2, "id '1 2' holds white space"),
+        ('{"id": "1"}\n{"id": "1 2"}\n', 2, "id '1 2' contains white space"),
         ('{"id": "1"}\n{"id": "1"}\n', 2, "topic 1 occurs twice"),
         ('{"id": "1"}\n{"id": \n', 2, "not JSON: Expecting value at column 8"),
-        ('{"id": "1"}\n[]\n', 2, "a topic is a JSON object, this is a list"),
+        ('{"id": "1"}\n[]\n', 2, "a topic must be a JSON object, not a list"),
         ('\n{\n "1": {"Query": "q"},\n "2"\n}', 5, "not JSON: Expecting ':' delimiter"),
         (
             '{\n "1": {"Query": "q"},\n "1 2": {"Query": "q"}}',
             1,
-            "query_id '1 2' holds white space",
+            "query_id '1 2' contains white space",
         ),
         ('[{"id": "1"}, {"id": "1"}]', 1, "topic 1 occurs twice"),
-        ('"topics"', 1, "topics are objects, this is text"),
+        ('"topics"', 1, "topics must be objects, not text"),
     ],
 )
 def test_bad_files_are_refused_with_a_sentence(text, line, sentence):

@@ -91,10 +91,10 @@ def test_an_empty_text_is_not_an_absent_one():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("<DOC>\n<TEXT>x</TEXT>\n</DOC>\n", "file, line 1: a document without <DOCNO>"),
+        ("<DOC>\n<TEXT>x</TEXT>\n</DOC>\n", "file, line 1: a document has no <DOCNO>"),
         (
             "<DOC>\n<DOCNO>a b</DOCNO>\n</DOC>\n",
-            "file, line 1: the DOCNO 'a b' holds white space",
+            "file, line 1: the DOCNO 'a b' contains white space",
         ),
         (
             "<DOC>\n<DOCNO>a</DOCNO></DOC>\n<DOC><DOCNO>a</DOCNO></DOC>\n",
@@ -107,7 +107,10 @@ def test_an_empty_text_is_not_an_absent_one():
         ("<DOC><DOCNO>a</DOCNO></DOC>\n</DOC>", "file, line 2: </DOC> without <DOC>: </DOC>"),
         (
             "<DOC><DOCNO>a</DOCNO>\n<DOC><DOCNO>b</DOCNO></DOC>",
-            "file, line 2: <DOC> inside the document begun on line 1: <DOC><DOCNO>b</DOCNO></DOC>",
+            (
+                "file, line 2: <DOC> inside the document that begins on line 1: "
+                "<DOC><DOCNO>b</DOCNO></DOC>"
+            ),
         ),
         (
             "<DOC><DOCNO>a</DOCNO></DOC>\nlost words\n",

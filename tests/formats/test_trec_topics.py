@@ -154,13 +154,13 @@ def test_a_right_to_left_topic_is_kept():
 def test_a_topic_without_number_is_refused():
     error = refusal("trec-topics", WITH_LABELS + "<top>\n<title> no number\n</top>\n")
 
-    assert str(error) == "file, line 16: a topic without number (<num>)"
+    assert str(error) == "file, line 16: a topic has no number (<num>)"
 
 
 def test_a_number_with_a_blank_is_refused():
     error = refusal("trec-topics", "<top>\n<num> Number: 3 21\n<title> t\n</top>\n")
 
-    assert str(error) == "file, line 1: the topic's number '3 21' holds white space"
+    assert str(error) == "file, line 1: the topic's number '3 21' contains white space"
 
 
 def test_the_same_number_twice_is_refused_with_both_lines():
@@ -187,7 +187,7 @@ def test_a_bad_topic_does_not_hide_the_next():
     )
 
     assert topics == [Topic("2", "b")]
-    assert problems == ["file, line 1: a topic without number (<num>)"]
+    assert problems == ["file, line 1: a topic has no number (<num>)"]
 
 
 def test_what_is_written_has_the_shape_of_robust04():
@@ -217,5 +217,5 @@ def test_a_text_with_a_tag_of_the_format_is_not_written():
 
 
 def test_a_query_id_with_a_blank_is_not_written():
-    with pytest.raises(ValueError, match="query_id '3 21' holds white space"):
+    with pytest.raises(ValueError, match="query_id '3 21' contains white space"):
         written("trec-topics", [Topic("3 21", "t")])

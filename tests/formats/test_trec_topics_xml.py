@@ -91,13 +91,13 @@ def test_a_file_cut_off_is_refused():
 def test_a_topic_without_number_is_refused():
     error = refusal("trec-topics-xml", "<topics>\n<topic>\n<query>x</query></topic></topics>")
 
-    assert str(error) == "file, line 2: a topic without number"
+    assert str(error) == "file, line 2: a topic has no number"
 
 
 def test_a_number_with_a_blank_is_refused():
     error = refusal("trec-topics-xml", '<topics><topic number="1 2"></topic></topics>')
 
-    assert "the topic's number '1 2' holds white space" in str(error)
+    assert "the topic's number '1 2' contains white space" in str(error)
 
 
 def test_the_same_number_twice_is_refused():
@@ -107,7 +107,7 @@ def test_the_same_number_twice_is_refused():
 
 
 def test_what_xml_cannot_hold_is_not_written():
-    with pytest.raises(ValueError, match="holds what XML cannot"):
+    with pytest.raises(ValueError, match="contains a character that XML does not allow"):
         written("trec-topics-xml", [Topic("1", "a \uffff b")])
 
 

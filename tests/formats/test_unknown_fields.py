@@ -1,4 +1,4 @@
-"""A field that a format does not know is refused, or told; never dropped in silence."""
+"""A field that a format does not know is refused or reported, never dropped silently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.formats.files import opened, read_collecting, refusal
 
 
 class Example(NamedTuple):
-    """A file with what its format does not know, on the line named, and what is said of it."""
+    """A file with a field that its format does not know, its line, and the sentence about it."""
 
     content: str | dict[str, str]
     line: int | None
@@ -127,27 +127,28 @@ EXAMPLES = {
     "pairs-jsonl": Example(
         '{"query_id": "1", "altered": "a"}\n{"query_id": "2", "altred": "a"}\n',
         2,
-        "there is no field “altred”; there are type, query_id, model, origin, restates, pair_id, "
-        "title, description, category, narratives, original, altered, reversed, domain, core, "
-        "source_fields",
+        "there is no field “altred”; the fields are type, query_id, model, origin, restates, "
+        "pair_id, title, description, category, narratives, original, altered, reversed, domain, "
+        "core, source_fields",
     ),
     "judgments-csv": Example(
         "query_id,doc_id,annotator,relevance,evidence\n1,a,ada,1,0-4\n",
         1,
-        "there is no column “evidence”; there are query_id, doc_id, annotator, relevance, side, "
-        "at, note, pair_id, version, uuid, machine, active_ms, pressed, made_at, text_version",
+        "there is no column “evidence”; the columns are query_id, doc_id, annotator, relevance, "
+        "side, at, note, pair_id, version, uuid, machine, active_ms, pressed, made_at, "
+        "text_version",
     ),
     "judgments-jsonl": Example(
         f'{{{JUDGMENT}}}\n{{{JUDGMENT}, "machne": true}}\n',
         2,
-        "there is no field “machne”; there are type, query_id, doc_id, annotator, relevance, label,"
-        " side, ",
+        "there is no field “machne”; the fields are type, query_id, doc_id, annotator, relevance, "
+        "label, side, ",
     ),
     "rubric-json": Example(
         '{"name": "ours", "title": "t", "colour": "red", "levels": [{"value": "a"}, '
         '{"value": "b", "rejects": true}], "criteria": [{"key": "k", "asks": "a"}]}',
         1,
-        "there is no field “colour”; there are name, title, levels, criteria",
+        "there is no field “colour”; the fields are name, title, levels, criteria",
     ),
     "filter-jsonl": Example(
         f'{{{FILTERED}}}\n{{{FILTERED}, "colour": "red"}}\n', 2, "there is no field “colour”"
@@ -155,7 +156,7 @@ EXAMPLES = {
     "filter-csv": Example(
         "query_id,machine,decision,colour\n1,gpt,keep,red\n",
         1,
-        "there is no column “colour”; there are query_id, doc_id, pair_id, machine, decision",
+        "there is no column “colour”; the columns are query_id, doc_id, pair_id, machine, decision",
     ),
     "smart-docs": Example(".I 1\n.A\nwho\n.W\nw\n", None, ONE.format("“.A”")),
     "smart-queries": Example(".I 1\n.T\nt\n.W\nw\n", None, ONE.format("“.T”")),
@@ -183,18 +184,18 @@ def test_what_a_format_does_not_know_is_refused_or_told(name):
         (
             "judgments-jsonl",
             f'{{{JUDGMENT}, "evidence": [{{"start": 0, "end": 4, "text": "word"}}]}}',
-            "evidence: there is no field “text”; there are start, end",
+            "evidence: there is no field “text”; the fields are start, end",
         ),
         (
             "judgments-jsonl",
             f'{{{JUDGMENT}, "label": 2}}',
-            "relevance and label are one field; keep one of the two",
+            "relevance and label are the same field; keep one of them",
         ),
         (
             "pairs-jsonl",
             '{"query_id": "1", "narratives": [{"side": "altered", "text": "t", "words": "t"}]}',
             (
-                "narratives: there is no field “words”; there are "
+                "narratives: there is no field “words”; the fields are "
                 "side, version, text, author, at, note, conditions, model, origin"
             ),
         ),
@@ -204,7 +205,7 @@ def test_what_a_format_does_not_know_is_refused_or_told(name):
                 '{"query_id": "1", "narratives": [{"side": "altered", "text": "t", '
                 '"conditions": [{"text": "t", "weight": 2}]}]}'
             ),
-            "condition 1: there is no field “weight”; there are name, text, negated",
+            "condition 1: there is no field “weight”; the fields are name, text, negated",
         ),
         (
             "pairs-jsonl",
@@ -212,7 +213,10 @@ def test_what_a_format_does_not_know_is_refused_or_told(name):
                 '{"type": "claim", "pair_id": "1", "doc_id": "a", "relevance": 1, "rater": "m", '
                 '"side": "reversed"}'
             ),
-            "there is no field “side”; there are type, pair_id, doc_id, relevance, rater, reason",
+            (
+                "there is no field “side”; the fields are type, pair_id, doc_id, relevance, rater, "
+                "reason"
+            ),
         ),
     ],
 )

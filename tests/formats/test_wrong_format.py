@@ -1,4 +1,4 @@
-"""Files given under another format's name: the error names the format to use."""
+"""Files loaded under another format's name: the error names the format to use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EXAMPLES = {
     "smart-qrels": "1 184 2\n1 29 4\n",
 }
 
-# What one format cannot tell from another: a topic is a JSON object with an id, so is a document.
+# Formats that cannot be told apart: topics and documents are both JSON objects with an id.
 ALSO_READ_AS = {
     "topics-json": {"docs-jsonl"},
     "docs-jsonl": {"topics-json"},
@@ -77,7 +77,7 @@ def test_a_file_of_a_folder_format_names_the_folder(text, right):
     error = refusal("trec-qrels", text)
 
     assert error.message.endswith(
-        f"; the file looks like a part of {right}: give its folder as {right}"
+        f"; the file looks like a part of {right}: load its folder as {right}"
     )
 
 
@@ -132,11 +132,11 @@ def test_an_empty_file_is_refused_by_every_format(name):
     assert str(refusal(name, "")) == "file: the file is empty"
 
 
-# What looks like another format, is refused by it or loses something there.
+# Files that look like another format, which refuses them or does not keep all their fields.
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        # As trec-run: a document id with a blank, a word for a score, a document twice.
+        # As trec-run: a document id with a space, a word as a score, a document twice.
         ("trec-qrels", "301 Q0 FBIS3 1 2 0.5 tag\n"),
         ("trec-qrels", "301 Q0 a 1 2 tag\n301 Q0 b 2 high tag\n"),
         ("trec-qrels", "301 Q0 a 1 2 tag\n301 Q0 a 2 1 tag\n"),

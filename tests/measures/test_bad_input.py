@@ -9,7 +9,7 @@ from measures import Scores
 
 from .rankings import ranked
 
-p_mrr: Any = measures.p_mrr  # tests also pass what its types forbid
+p_mrr: Any = measures.p_mrr  # tests also pass arguments that the types forbid
 
 QRELS = {"qrels_original": {"q": {"a": 1}}, "qrels_changed": {"q": {"a": 0}}}
 
@@ -18,7 +18,7 @@ QRELS = {"qrels_original": {"q": {"a": 1}}, "qrels_changed": {"q": {"a": 0}}}
     ("run", "sentence"),
     [
         (5, "the original run is int; give a mapping or lines"),
-        (["q a 1"], "the original run is no run: give a mapping of query to document to score"),
+        (["q a 1"], "the original run is not a run: give a mapping of query to document to score"),
         ({"q": ["a", "b"]}, "query q of the original run: documents are a mapping of id to score"),
         ({"q": {"a": "high"}}, "query q of the original run has a score that is not a number"),
         ({"q": {"a": "1.0"}}, "query q of the original run has a score that is not a number"),

@@ -23,7 +23,7 @@ def test_the_interval_over_clusters_is_wider_where_instructions_of_a_query_are_a
 
     assert over_clusters.value == over_queries.value == 0.5
     assert over_clusters.interval is not None
-    # Of two clusters, one drawn twice gives 0 or 1.
+    # With two clusters, a resample that has one of them twice gives 0 or 1.
     assert (over_clusters.interval.low, over_clusters.interval.high) == (0, 1)
     assert width(over_queries.interval) < 1
     assert "over 2 clusters" in over_clusters.interval_note
@@ -46,11 +46,11 @@ def test_the_differences_of_a_cluster_have_one_sign():
     six = ("a1", "a2", "a3", "b1", "b2", "b3")
     nothing, ones = dict.fromkeys(six, 0.0), dict.fromkeys(six, 1.0)
 
-    # Six signs: 2 of 64 are as far from 0. Two clusters: 2 of 4.
+    # With six signs, 2 of 64 assignments are as far from 0; with two clusters, 2 of 4.
     assert compare(ones, nothing).p == 2 / 64
     assert compare(ones, nothing, clusters=CORE).p == 2 / 4
 
 
 def test_the_t_test_takes_no_clusters():
-    with pytest.raises(ValueError, match="with clusters, randomize"):
+    with pytest.raises(ValueError, match="with clusters, use randomization"):
         compare(VALUES, VALUES, test="t", clusters=CORE)

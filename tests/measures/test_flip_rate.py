@@ -7,7 +7,7 @@ import pytest
 
 import measures
 
-flip_rate: Any = measures.flip_rate  # tests also pass what its types forbid
+flip_rate: Any = measures.flip_rate  # tests also pass arguments that the types forbid
 
 
 def test_flip_rate_is_the_share_of_comparisons_whose_outcome_changes():

@@ -11,7 +11,7 @@ import measures
 
 from .rankings import ranked
 
-irs: Any = measures.irs  # tests also pass what its types forbid
+irs: Any = measures.irs  # tests also pass arguments that the types forbid
 
 SETS = {"positive": {"q": {"a", "b"}}, "violating": {"q": {"y", "z"}}, "tables": 6}
 

@@ -8,7 +8,7 @@ import measures
 
 from .rankings import three_modes
 
-m_sicr: Any = measures.m_sicr  # tests also pass what its types forbid
+m_sicr: Any = measures.m_sicr  # tests also pass arguments that the types forbid
 sicr: Any = measures.sicr
 
 

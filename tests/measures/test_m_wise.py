@@ -9,7 +9,7 @@ import measures
 
 from .rankings import three_modes
 
-m_wise: Any = measures.m_wise  # tests also pass what its types forbid
+m_wise: Any = measures.m_wise  # tests also pass arguments that the types forbid
 
 
 def measured(original, instructed, reverse, satisfied=2, conditions=4, **options):

@@ -8,7 +8,7 @@ import measures
 
 from .rankings import ranked
 
-mdcr: Any = measures.mdcr  # tests also pass what its types forbid
+mdcr: Any = measures.mdcr  # tests also pass arguments that the types forbid
 
 VERDICTS = {
     "a": {"format": True, "length": False, "source": False},

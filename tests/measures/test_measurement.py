@@ -19,8 +19,8 @@ def test_a_measurement_reads_as_name_value_and_interval():
 @pytest.mark.parametrize(
     ("parts", "sentence"),
     [
-        ({"value": float("nan")}, "nan is no value; undefined is None with a reason"),
-        ({"value": None}, "a measurement without value needs the reason why"),
+        ({"value": float("nan")}, "nan is not a value; undefined is None with a reason"),
+        ({"value": None}, "a measurement without a value needs a reason"),
     ],
 )
 def test_nan_and_missing_reasons_are_refused(parts, sentence):

@@ -8,7 +8,7 @@ import measures
 
 from .rankings import ranked
 
-nfr: Any = measures.nfr  # tests also pass what its types forbid
+nfr: Any = measures.nfr  # tests also pass arguments that the types forbid
 
 
 def measured(with_instruction, without, trap, **options):

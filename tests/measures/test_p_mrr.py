@@ -13,11 +13,11 @@ from formats.records import RunLine
 
 from .rankings import ranked
 
-p_mrr: Any = measures.p_mrr  # tests also pass what its types forbid
+p_mrr: Any = measures.p_mrr  # tests also pass arguments that the types forbid
 
 
 def measured(original, changed, **options):
-    """p-MRR of one query in which a and b are relevant before, and only b after."""
+    """Return p-MRR of a query in which a and b are relevant before, and only b after."""
     return p_mrr(
         original={"q": ranked(original)},
         changed={"q": ranked(changed)},
@@ -164,7 +164,7 @@ def test_unknown_options_are_refused(options, sentence):
 
 
 def made_up(seed=24):
-    """24 queries of 30 documents with ties, lists of two lengths and grades from 0 to 2."""
+    """Return 24 queries of 30 documents with ties, two list lengths and grades from 0 to 2."""
     rng = random.Random(seed)
     original, changed, before, after = {}, {}, {}, {}
     for number in range(24):
@@ -177,7 +177,7 @@ def made_up(seed=24):
 
 
 def by_plain_loop(original, changed, before, after, is_counted):
-    """p-MRR with reciprocal ranks, written out from the formula."""
+    """Return p-MRR with reciprocal ranks, written out from the formula."""
     of_queries = []
     for query in sorted(before):
         scores = []

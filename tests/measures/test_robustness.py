@@ -6,7 +6,7 @@ import pytest
 
 import measures
 
-robustness: Any = measures.robustness  # tests also pass what its types forbid
+robustness: Any = measures.robustness  # tests also pass arguments that the types forbid
 
 
 def test_robustness_is_the_mean_of_the_least_score_of_each_core_query():

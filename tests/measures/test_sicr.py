@@ -8,11 +8,11 @@ import measures
 
 from .rankings import ranked, three_modes
 
-sicr: Any = measures.sicr  # tests also pass what its types forbid
+sicr: Any = measures.sicr  # tests also pass arguments that the types forbid
 
 
 def of_scores(original, instructed, reverse, **options):
-    """SICR of document g with these scores beside x with 5 and y with 1."""
+    """Return SICR of document g with these scores beside x with 5 and y with 1."""
     runs = {
         mode: {"q": {"x": 5.0, "y": 1.0, "g": score}}
         for mode, score in (
@@ -30,7 +30,7 @@ def of_scores(original, instructed, reverse, **options):
         (3.0, 6.0, 0.0, 1),
         (3.0, 4.0, 0.0, 0),  # the rank does not rise
         (3.0, 6.0, 2.0, 0),  # the rank does not fall
-        (6.0, 7.0, 0.0, 0),  # first already
+        (6.0, 7.0, 0.0, 0),  # already first
         (3.0, 3.0, 3.0, 0),
         (3.0, 0.0, 6.0, 0),
     ],
@@ -91,7 +91,7 @@ def test_the_mean_is_over_the_queries_that_all_three_runs_have():
     for run in runs.values():
         run["r"] = ranked("agb")
     runs["reversed"]["s"] = ranked("agb")
-    # with_gold_at gives scores by rank, so that they move as the ranks do.
+    # with_gold_at derives scores from ranks, so that they move like the ranks.
     result = sicr(**runs, gold={"q": "g", "r": "g", "s": "g"})
 
     assert (result.value, result.n) == (0.5, 2)

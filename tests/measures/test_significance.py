@@ -8,7 +8,7 @@ from scipy import stats
 
 from measures import significance
 
-compare: Any = significance.compare  # tests also pass what its types forbid
+compare: Any = significance.compare  # tests also pass arguments that the types forbid
 holm: Any = significance.holm
 
 NUMBERS = np.random.default_rng(17)

@@ -7,7 +7,7 @@ import pytest
 
 import measures
 
-win_rate: Any = measures.win_rate  # tests also pass what its types forbid
+win_rate: Any = measures.win_rate  # tests also pass arguments that the types forbid
 
 
 def test_win_rate_is_the_share_of_queries_whose_positive_scores_higher():
@@ -29,7 +29,7 @@ def test_it_can_be_measured_at_each_number_of_conditions():
 def test_the_neighbours_of_a_ladder_are_compared():
     ladder = {0: 0.1, 1: 0.2, 2: 0.15, 3: 0.4, 5: 0.3}
 
-    # 1 over 0 and 3 over 2 are right, 2 over 1 is not; 5 has no neighbour.
+    # 1 beats 0 and 3 beats 2, but 2 does not beat 1; 5 has no neighbour.
     assert win_rate({"q": ladder}).value == pytest.approx(2 / 3)
     assert win_rate({"q": ladder}, k=2).value == 0
 
@@ -70,7 +70,7 @@ def test_a_perfect_model_gets_1_and_one_that_cannot_tell_or_reverses_gets_0():
     "scores", [{"q": {1: (0.1,)}}, {"q": "ab"}, {"q": {1: (0.1, [])}}, {"q": 3}]
 )
 def test_what_is_no_pair_is_refused(scores):
-    with pytest.raises(ValueError, match=r"query q: .* is no pair; give \(score of the better"):
+    with pytest.raises(ValueError, match=r"query q: .* is not a pair; give \(score of the better"):
         win_rate(scores)
 
 

@@ -11,7 +11,7 @@ import measures
 
 from .rankings import ranked, three_modes, with_gold_at
 
-wise: Any = measures.wise  # tests also pass what its types forbid
+wise: Any = measures.wise  # tests also pass arguments that the types forbid
 RANKS = st.integers(1, 39)
 
 

@@ -1,4 +1,4 @@
-"""The package needs numpy and the bootstrap of agreement, and nothing of the application."""
+"""The package needs numpy and the bootstrap of agreement, but nothing from the application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What measures of one run, and of as many queries, have in common is computed once."""
+"""Measures of the same run, or of the same number of queries, share computations."""
 
 from __future__ import annotations
 

@@ -148,7 +148,10 @@ def test_claims_that_move_to_the_new_document_are_in_the_chain(tides):
         (NewDocument("N"), "This project has no document N. Give its text, or load it first."),
         (NewDocument("K", text="More."), "Document K already exists."),
         (NewDocument("P"), "Document P is already in the pool of query 2."),
-        (NewDocument("a b"), "The new document has no valid id: doc_id 'a b' holds white space."),
+        (
+            NewDocument("a b"),
+            "The new document has no valid id: doc_id 'a b' contains white space.",
+        ),
     ],
 )
 def test_an_invalid_new_document_is_refused(tides, new, sentence):

@@ -137,7 +137,7 @@ def test_objects_already_taken_out_keep_their_reason(project):
         (QUERY | {"query_id": "9"}, "there is no query 9 here"),
         (DOCUMENT | {"doc_id": "1_positive"}, "query 0 has no document 1_positive in its pool"),
         (PAIR | {"pair_id": "1_1"}, "query 0 has no instruction pair 1_1"),
-        (PAIR | {"doc_id": "0_hn1"}, "this names both"),
+        (PAIR | {"doc_id": "0_hn1"}, "this one names both"),
         (QUERY | {"reason": " "}, "the reason is missing"),
         (QUERY | {"decision": "drop"}, "decision"),
         (QUERY | {"machine": "carla"}, "“carla” is a person in this project"),
