@@ -11,11 +11,11 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.fields import Fields, objects, to_json
+from formats.fields import Fields, read_jsonl, to_json
 from formats.folders import Folder
-from formats.jsonl import doc_of
+from formats.jsonl import parse_doc
 from formats.limits import check_id
-from formats.reading import Pairs, Seen, parse_relevance, reader
+from formats.reading import SeenKeys, SeenPairs, parse_relevance, reader
 from formats.records import Doc, Qrel, Topic
 from formats.source import Source
 
@@ -34,68 +34,68 @@ def read_beir(folder: Folder) -> Iterator[Topic | Doc | Qrel]:
     if not queries and not corpora and not qrels:
         folder.refuse_all("no queries.jsonl, corpus.jsonl or qrels/*.tsv in this folder")
         return
-    known_queries = Seen()
+    known_queries = SeenKeys()
     for name in queries:
-        yield from _queries(folder.source(name), known_queries)
-    known_documents = Seen()
+        yield from _read_queries(folder.source(name), known_queries)
+    known_documents = SeenKeys()
     for name in corpora:
-        yield from corpus_of(folder.source(name), known_documents)
-    pairs = Pairs()
+        yield from read_corpus(folder.source(name), known_documents)
+    pairs = SeenPairs()
     for name in qrels:
-        yield from qrels_of(folder.source(name), pairs)
+        yield from read_qrels_file(folder.source(name), pairs)
 
 
 def _is_jsonl(name: str) -> bool:
     return name.endswith((".jsonl", ".jsonl.gz"))
 
 
-def _queries(source: Source, seen: Seen) -> Iterator[Topic]:
-    for fields in objects(source):
+def _read_queries(source: Source, seen: SeenKeys) -> Iterator[Topic]:
+    for fields in read_jsonl(source):
         try:
-            topic = _topic(fields)
+            topic = _parse_topic(fields)
         except ValueError as error:
             source.refuse(str(error))
             continue
-        if seen.again(topic.query_id):
+        if seen.is_repeated(topic.query_id):
             source.refuse(f"query {topic.query_id} occurs twice")
             continue
-        fields.tell_rest(source)
+        fields.report_unread(source)
         yield topic
 
 
-def _topic(fields: Fields) -> Topic:
+def _parse_topic(fields: Fields) -> Topic:
     query_id = fields.id("_id", "query_id", "id")
     text = fields.text("text", "query", "title")
     metadata = fields.part("metadata")
 
-    def text_of(*names: str) -> str | None:
-        found = fields.optional_text(*names)
-        return metadata.optional_text(*names) if found is None else found
+    def find_text(*names: str) -> str | None:
+        value = fields.optional_text(*names)
+        return metadata.optional_text(*names) if value is None else value
 
-    title, narrative = text, text_of("narrative", "instruction")
-    query = text_of("origin_query")
+    title, narrative = text, find_text("narrative", "instruction")
+    query = find_text("origin_query")
     if query is not None and text == f"{narrative} [SEP] {query}":
         # FollowTable joins the two for its models; people read them separately.
         title = query
-    return Topic(query_id, title, text_of("description") or "", narrative)
+    return Topic(query_id, title, find_text("description") or "", narrative)
 
 
-def corpus_of(source: Source, seen: Seen) -> Iterator[Doc]:
+def read_corpus(source: Source, seen: SeenKeys) -> Iterator[Doc]:
     """Yield the documents of a corpus.jsonl; refuse those whose id is in `seen`."""
-    for fields in objects(source):
+    for fields in read_jsonl(source):
         try:
-            doc = doc_of(fields, fields.part("metadata"))
+            doc = parse_doc(fields, fields.part("metadata"))
         except ValueError as error:
             source.refuse(str(error))
             continue
-        if seen.again(doc.doc_id):
+        if seen.is_repeated(doc.doc_id):
             source.refuse(f"document {doc.doc_id} occurs twice")
             continue
-        fields.tell_rest(source)
+        fields.report_unread(source)
         yield doc
 
 
-def qrels_of(source: Source, pairs: Pairs) -> Iterator[Qrel]:
+def read_qrels_file(source: Source, pairs: SeenPairs) -> Iterator[Qrel]:
     """Yield the lines of a qrels file: `query-id TAB corpus-id TAB score`.
 
     The header line may be missing. A line that contradicts another in `pairs` is refused.
@@ -126,7 +126,7 @@ def qrels_of(source: Source, pairs: Pairs) -> Iterator[Qrel]:
             continue
         if number % 10_000 == 0:
             pairs.forget_if_many()
-        known = pairs.of(query_id).setdefault(doc_id, (relevance, number))
+        known = pairs.of_topic(query_id).setdefault(doc_id, (relevance, number))
         if known[0] != relevance:
             source.refuse(
                 f"document {doc_id} of query {query_id} has relevance {relevance} here "

@@ -12,7 +12,7 @@ from formats.source import Source
 NAMELESS = "column"
 
 
-class Rows(NamedTuple):
+class CsvTable(NamedTuple):
     """The names in the header line, and the rows below it as dicts with these names.
 
     An empty cell is None. A row that is not CSV, or longer than the header line, is refused and
@@ -23,17 +23,17 @@ class Rows(NamedTuple):
     rows: Iterator[dict[str, str | None]]
 
 
-def csv_rows(source: Source, *, lower: bool = False) -> Rows | None:
+def read_csv(source: Source, *, lower: bool = False) -> CsvTable | None:
     """Return the table in a file, or None if the file is empty or refused.
 
     Names are stripped, and lowercased if `lower`. Cells are separated by commas, or by semicolons
     or tabs if the header line has no comma. A quoted cell may span several lines.
     """
-    begun: list[tuple[int, str]] = []
+    starts: list[tuple[int, str]] = []
 
     def feed() -> Iterator[str]:
         for line in source.lines():
-            begun.append((source.line or 0, line))
+            starts.append((source.line or 0, line))
             # A quoted cell may continue on the next line, so csv needs the line end.
             yield line + "\n"
 
@@ -49,30 +49,30 @@ def csv_rows(source: Source, *, lower: bool = False) -> Rows | None:
         return None
     header = [name.strip() or f"{NAMELESS} {number}" for number, name in enumerate(names, 1)]
     header = [name.lower() for name in header] if lower else header
-    return Rows(header, _rows(source, header, lines, delimiter, begun))
+    return CsvTable(header, _read_rows(source, header, lines, delimiter, starts))
 
 
-def _rows(
+def _read_rows(
     source: Source,
     header: list[str],
     lines: Iterator[str],
     delimiter: str,
-    begun: list[tuple[int, str]],
+    starts: list[tuple[int, str]],
 ) -> Iterator[dict[str, str | None]]:
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
-        begun.clear()
+        starts.clear()
         try:
             row = next(rows, None)
         except csv.Error as error:
-            source.line, source.text = begun[0] if begun else (source.line, None)
+            source.line, source.text = starts[0] if starts else (source.line, None)
             source.refuse(f"not valid CSV: {error}")
             if source.broken or "limit" in str(error) or "end of data" in str(error):
                 return
             continue
         if row is None or source.broken:
             return
-        source.line, source.text = begun[0]
+        source.line, source.text = starts[0]
         if not any(row):
             continue
         if len(row) > len(header):

@@ -15,12 +15,12 @@ from formats.reading import parse_relevance
 from formats.source import Source
 
 
-def objects(source: Source) -> Iterator[Fields]:
+def read_jsonl(source: Source) -> Iterator[Fields]:
     """Yield the objects of a JSONL file, one per line; skip blank lines."""
-    return _by_line(source, source.lines())
+    return _parse_lines(source, source.lines())
 
 
-def _by_line(source: Source, lines: Iterable[str]) -> Iterator[Fields]:
+def _parse_lines(source: Source, lines: Iterable[str]) -> Iterator[Fields]:
     for line in lines:
         if not line or line.isspace():
             continue
@@ -38,7 +38,7 @@ def _by_line(source: Source, lines: Iterable[str]) -> Iterator[Fields]:
             source.refuse(f"a line must be one JSON object, not {json_name(value)}")
 
 
-def items(source: Source) -> Iterator[Fields]:
+def read_json(source: Source) -> Iterator[Fields]:
     """Yield the objects of a JSON file: one per line, a list of them, or one over many lines.
 
     If the first line is not a whole object, the file is read into memory at once.
@@ -49,7 +49,7 @@ def items(source: Source) -> Iterator[Fields]:
         return
     start = source.line or 1
     if _is_object(first):
-        yield from _by_line(source, chain([first], lines))
+        yield from _parse_lines(source, chain([first], lines))
         return
     parts = [first]
     length = len(first)
@@ -69,7 +69,7 @@ def items(source: Source) -> Iterator[Fields]:
     except ValueError as error:
         source.refuse(str(error), line=start)
         return
-    for number, value in list_items(text, found) if isinstance(found, list) else [(1, found)]:
+    for number, value in items_with_lines(text, found) if isinstance(found, list) else [(1, found)]:
         source.line, source.text = start + number - 1, None
         if isinstance(value, dict):
             yield Fields(value)
@@ -84,7 +84,7 @@ def _is_object(line: str) -> bool:
         return False
 
 
-def list_items(text: str, values: list[Any]) -> Iterator[tuple[int, Any]]:
+def items_with_lines(text: str, values: list[Any]) -> Iterator[tuple[int, Any]]:
     """Yield (line, value) for each item of `values`, the JSON list in `text`."""
     # The first decoding finds errors; this second one, item by item, finds line numbers.
     decoder = json.JSONDecoder()
@@ -100,18 +100,18 @@ def list_items(text: str, values: list[Any]) -> Iterator[tuple[int, Any]]:
         line += text.count("\n", start, at)
 
 
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+EARLIEST_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 """Earlier times of judgments are refused."""
 
-AHEAD = timedelta(days=1)
+MOST_AHEAD = timedelta(days=1)
 """How far the clock of another machine may be ahead of ours."""
 
 
-def moment_problem(moment: datetime) -> str | None:
+def time_problem(time: datetime) -> str | None:
     """Return why this cannot be the time of a judgment, or None if it can."""
-    if moment < EARLIEST:
+    if time < EARLIEST_TIME:
         return "is before 1970"
-    if moment > datetime.now(UTC) + AHEAD:
+    if time > datetime.now(UTC) + MOST_AHEAD:
         return "is in the future"
     return None
 
@@ -120,21 +120,21 @@ class Fields:
     """The fields of one object. Methods take names to try in order; errors are ValueErrors.
 
     It remembers which names were asked for and which gave their value. The remaining fields are
-    refused (`refuse_rest`), or counted as left out in formats of other tools (`tell_rest`).
+    refused (`refuse_unread`), or counted as left out in formats of other tools (`report_unread`).
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values
-        self._asked: list[tuple[str, ...]] = []
-        self._used: set[str] = set()
+        self._requested: list[tuple[str, ...]] = []
+        self._read: set[str] = set()
         self._parts: list[tuple[str, Fields]] = []
 
     def _get(self, names: tuple[str, ...]) -> tuple[str, Any]:
-        self._asked.append(names)
+        self._requested.append(names)
         for name in names:
             value = self.values.get(name)
             if value is not None:
-                self._used.add(name)
+                self._read.add(name)
                 return name, value
         return names[0], None
 
@@ -151,37 +151,37 @@ class Fields:
         self._parts.append((name, part))
         return part
 
-    def refuse_rest(self) -> None:
+    def refuse_unread(self) -> None:
         """Raise ValueError if there is a field that was not read."""
-        known = dict.fromkeys(name for names in self._asked for name in names)
+        known = dict.fromkeys(name for names in self._requested for name in names)
         for name, value in self.values.items():
             if name not in known:
                 raise ValueError(
                     f"there is no field “{excerpt(name, 40)}”; the fields are {', '.join(known)}"
                 )
-            if name not in self._used and value is not None:
-                names = next(names for names in self._asked if name in names)
-                used = next(one for one in names if one in self._used)
+            if name not in self._read and value is not None:
+                names = next(names for names in self._requested if name in names)
+                used = next(one for one in names if one in self._read)
                 raise ValueError(f"{used} and {name} are the same field; keep one of them")
         for name, part in self._parts:
             try:
-                part.refuse_rest()
+                part.refuse_unread()
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
 
-    def tell_rest(self, source: Source) -> None:
+    def report_unread(self, source: Source) -> None:
         """Count each unread field that is not empty as left out, once per record."""
-        if len(self._used) == len(self.values) and not self._parts:
+        if len(self._read) == len(self.values) and not self._parts:
             return
-        for name in dict.fromkeys(self._rest()):
+        for name in dict.fromkeys(self._unread()):
             source.leave_out(name)
 
-    def _rest(self) -> Iterator[str]:
+    def _unread(self) -> Iterator[str]:
         for name, value in self.values.items():
-            if name not in self._used and value not in (None, "", [], {}):
+            if name not in self._read and value not in (None, "", [], {}):
                 yield name
         for name, part in self._parts:
-            yield from (f"{name}.{rest}" for rest in part._rest())
+            yield from (f"{name}.{name_inside}" for name_inside in part._unread())
 
     def id(self, *names: str) -> str:
         """Return a required id. A whole number is converted to text."""
@@ -219,8 +219,8 @@ class Fields:
         """Return a text that is one of `choices`."""
         value = self.text(*names) or default
         if value not in choices:
-            shown = "missing" if not value else excerpt(repr(value), 40)
-            raise ValueError(f"{names[0]} is {shown}; it is one of {', '.join(choices)}")
+            given = "missing" if not value else excerpt(repr(value), 40)
+            raise ValueError(f"{names[0]} is {given}; it is one of {', '.join(choices)}")
         return value
 
     def optional_one_of(self, choices: tuple[str, ...], *names: str) -> str | None:
@@ -234,7 +234,7 @@ class Fields:
             raise ValueError(f"{name} is missing")
         return parse_relevance(value)
 
-    def optional_whole(self, *names: str, least: int = 0) -> int | None:
+    def optional_integer(self, *names: str, least: int = 0) -> int | None:
         """Return a whole number of at least `least`, or None if the field is missing or null."""
         name, value = self._get(names)
         if value is None:
@@ -247,7 +247,7 @@ class Fields:
             raise ValueError(f"{name} is {value}; it is a whole number of at least {least}")
         return value
 
-    def truth(self, *names: str) -> bool:
+    def boolean(self, *names: str) -> bool:
         """Return true or false; false if the field is missing or null."""
         name, value = self._get(names)
         if value is None:
@@ -256,22 +256,22 @@ class Fields:
             raise ValueError(f"{name} must be true or false, not {json_name(value)}")
         return value
 
-    def moment(self, *names: str) -> datetime | None:
+    def time(self, *names: str) -> datetime | None:
         """Return an ISO 8601 time in UTC, or None. A time without offset is taken as UTC."""
         name, value = self._get(names)
         if value is None or value == "":
             return None
         try:
-            moment = datetime.fromisoformat(value)
-            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+            time = datetime.fromisoformat(value)
+            time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"{name} {excerpt(repr(value), 40)} is not a date and time "
                 "like 2026-03-01T09:30:00Z"
             ) from None
-        if problem := moment_problem(moment):
+        if problem := time_problem(time):
             raise ValueError(f"{name} {excerpt(repr(value), 40)} {problem}")
-        return moment
+        return time
 
     def uuid(self, *names: str) -> str | None:
         """Return a UUID in its usual form, or None if the field is missing, null or empty."""
@@ -299,12 +299,12 @@ class Fields:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-_AS_IT_IS = frozenset({str, int, float, bool, type(None)})
+_PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 
 
 def to_json(value: object) -> str:
     """Return one line of JSON in the order of the fields; the same values give the same bytes."""
-    plain = _plain(value)
+    plain = _to_plain(value)
     line = _ENCODER.encode(plain)
     # Every character that `check_text` refuses fails this quick test; so do some it allows.
     if not line.isprintable() or "\\u00" in line or "\\b" in line:
@@ -312,9 +312,9 @@ def to_json(value: object) -> str:
     return line
 
 
-def _plain(value: object) -> object:
+def _to_plain(value: object) -> object:
     """Convert records to objects, tuples to lists, and times to text in UTC."""
-    if type(value) in _AS_IT_IS:
+    if type(value) in _PLAIN_TYPES:
         return value
     if isinstance(value, datetime):
         if value.tzinfo is None:
@@ -322,12 +322,13 @@ def _plain(value: object) -> object:
         return value.astimezone(UTC).isoformat()
     if isinstance(value, dict):
         return {
-            key: item if type(item) in _AS_IT_IS else _plain(item) for key, item in value.items()
+            key: item if type(item) in _PLAIN_TYPES else _to_plain(item)
+            for key, item in value.items()
         }
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return _plain(value._asdict())
+        return _to_plain(value._asdict())
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [_to_plain(item) for item in value]
     return value
 
 

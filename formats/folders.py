@@ -13,7 +13,7 @@ from typing import IO
 
 from formats.limits import MAX_LINE, excerpt, printable
 from formats.problems import FormatError, LeftOut, Problems
-from formats.source import Input, Readable, Source, is_dir, named, opened
+from formats.source import Input, Readable, Source, checked_path, is_dir, open_file
 from formats.unpacking import (
     MAX_RATIO,
     MAX_UNPACKED,
@@ -27,7 +27,7 @@ from formats.unpacking import (
 
 # Subfolders of a format's folder. If one of them is an archive's only top-level folder, the archive
 # itself is the format's folder.
-PARTS = ("qrels", "tables")
+SUBFOLDERS = ("qrels", "tables")
 # An archive that unpacks to no more than this is not a bomb, however tightly it is packed.
 SMALL_ARCHIVE = 64 * 1024 * 1024
 
@@ -129,7 +129,7 @@ class DirectoryFolder(Folder):
         return sorted(self._files())
 
     def _stream(self, name: str) -> IO[bytes]:
-        return opened(self._files()[name])
+        return open_file(self._files()[name])
 
 
 class ZipFolder(Folder):
@@ -159,58 +159,62 @@ class ZipFolder(Folder):
         except Unreadable as error:
             raise FormatError(str(error), file=self.name) from error
         packed = stream.seek(0, io.SEEK_END)
-        most = min(max_total, max(SMALL_ARCHIVE, max_ratio * packed))
-        self._budget = Budget(most)
-        self._entries = self._checked(max_entries, most, max_ratio)
+        limit = min(max_total, max(SMALL_ARCHIVE, max_ratio * packed))
+        self._budget = Budget(limit)
+        self._entries = self._check_entries(max_entries, limit, max_ratio)
 
-    def _checked(
+    def _check_entries(
         self, max_entries: int, max_total: int, max_ratio: int
     ) -> dict[str, zipfile.ZipInfo]:
-        infos = self._archive.infolist()
-        if not all(info.filename for info in infos):
+        files = self._archive.infolist()
+        if not all(info.filename for info in files):
             raise FormatError("the archive holds an entry without a name", file=self.name)
-        infos = [info for info in infos if not info.is_dir()]
-        if len(infos) > max_entries:
+        files = [info for info in files if not info.is_dir()]
+        if len(files) > max_entries:
             raise FormatError(f"more than {max_entries:,} files in the archive", file=self.name)
-        if sum(info.file_size for info in infos) > max_total:
+        if sum(info.file_size for info in files) > max_total:
             raise FormatError(
                 f"the archive unpacks to more than {max_total:,} bytes", file=self.name
             )
         entries: dict[str, zipfile.ZipInfo] = {}
-        for info in infos:
-            path = self._checked_path(info, max_ratio)
+        for info in files:
+            path = self._check_path(info, max_ratio)
             # The macOS archiver adds these beside each file.
             if path.startswith("__MACOSX/") or path.rpartition("/")[2] == ".DS_Store":
                 continue
             if path in entries:
                 raise FormatError(f"the entry {excerpt(repr(path))} occurs twice", file=self.name)
             entries[path] = info
-        tops = {path.partition("/")[0] for path in entries}
-        if len(tops) == 1 and tops.isdisjoint(PARTS) and all("/" in path for path in entries):
+        top_folders = {path.partition("/")[0] for path in entries}
+        if (
+            len(top_folders) == 1
+            and top_folders.isdisjoint(SUBFOLDERS)
+            and all("/" in path for path in entries)
+        ):
             # A zipped folder usually has the folder itself as its only top-level entry.
             return {path.partition("/")[2]: info for path, info in entries.items()}
         return entries
 
-    def _checked_path(self, info: zipfile.ZipInfo, max_ratio: int) -> str:
+    def _check_path(self, info: zipfile.ZipInfo, max_ratio: int) -> str:
         path = PurePosixPath(info.filename.replace("\\", "/"))
-        shown = f"the entry {excerpt(repr(info.filename))}"
+        described = f"the entry {excerpt(repr(info.filename))}"
         if path.is_absolute() or re.match("[A-Za-z]:/", str(path)) or ".." in path.parts:
-            raise FormatError(f"{shown} points outside the archive", file=self.name)
+            raise FormatError(f"{described} points outside the archive", file=self.name)
         if stat.S_ISLNK(info.external_attr >> 16):
-            raise FormatError(f"{shown} is a link", file=self.name)
+            raise FormatError(f"{described} is a link", file=self.name)
         if info.flag_bits & 1:
-            raise FormatError(f"{shown} is encrypted", file=self.name)
+            raise FormatError(f"{described} is encrypted", file=self.name)
         if info.compress_type not in ZIP_METHODS:
             raise FormatError(
-                f"{shown} is packed with an unknown method "
+                f"{described} is packed with an unknown method "
                 f"(number {info.compress_type}); use deflate",
                 file=self.name,
             )
         if not path.parts:
-            raise FormatError(f"{shown} has no name", file=self.name)
+            raise FormatError(f"{described} has no name", file=self.name)
         # Small files of one repeated letter are not bombs.
         if info.file_size > 1024 * 1024 and info.file_size > max_ratio * info.compress_size:
-            raise FormatError(f"{shown} is packed more than {max_ratio} to 1", file=self.name)
+            raise FormatError(f"{described} is packed more than {max_ratio} to 1", file=self.name)
         return str(path)
 
     def names(self) -> list[str]:
@@ -227,10 +231,10 @@ class ZipFolder(Folder):
 
 def open_folder(path: str | Path, *, collect: bool = False) -> Folder:
     """Open the folder or zip archive at `path`; raise FormatError if there is none."""
-    file = named(path)
+    file = checked_path(path)
     if is_dir(file):
         return DirectoryFolder(file, collect=collect)
-    stream = opened(file)
+    stream = open_file(file)
     try:
         return ZipFolder(stream, str(path), collect=collect)
     except FormatError as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, NamedTuple
 
-from formats.fields import Fields, list_items
+from formats.fields import Fields, items_with_lines
 from formats.folders import Folder
 from formats.json_text import NotJson, parse_json
 from formats.limits import check_id, excerpt, json_name
@@ -96,9 +96,9 @@ def read_followtable(
     if LIST not in names:
         folder.refuse_all(f"no {LIST} in this folder")
         return
-    positions = _positions(folder) if POSITIONS in names else {}
+    positions = _read_positions(folder) if POSITIONS in names else {}
     source = folder.source(LIST)
-    entries = _entries(source, positions)
+    entries = _read_entries(source, positions)
     if folder.refused:
         return
     tables = {
@@ -113,7 +113,7 @@ def read_followtable(
                 if doc_id not in tables:
                     source.refuse(f"table {doc_id} of query {entry.query_id} is not in the folder")
         yield Topic(entry.query_id, entry.query)
-    yield from _documents(folder, entries, tables)
+    yield from _read_documents(folder, entries, tables)
     # Open the list again, so that problems with the records below refer to it, not to a table.
     source = folder.source(LIST)
     for entry in entries:
@@ -125,7 +125,7 @@ def read_followtable(
     for entry in entries:
         source.line = entry.line
         for number, instruction in enumerate(entry.instructions):
-            yield _pair(entry, number, instruction)
+            yield _make_pair(entry, number, instruction)
     for entry in entries:
         source.line = entry.line
         for doc_id, number in entry.generated.items():
@@ -140,7 +140,7 @@ def read_followtable(
                 yield Claim(pair_id, doc_id, int(doc_id in positive), RATER, reason)
 
 
-def _pair(entry: _Entry, number: int, instruction: _Instruction) -> PairRecord:
+def _make_pair(entry: _Entry, number: int, instruction: _Instruction) -> PairRecord:
     narrative = NarrativeRecord("altered", 1, instruction.text, note=TYPE_NOTE + instruction.kind)
     return PairRecord(
         pair_id=f"{entry.query_id}_{number}",
@@ -152,7 +152,7 @@ def _pair(entry: _Entry, number: int, instruction: _Instruction) -> PairRecord:
     )
 
 
-def _documents(folder: Folder, entries: list[_Entry], tables: dict[str, str]) -> Iterator[Doc]:
+def _read_documents(folder: Folder, entries: list[_Entry], tables: dict[str, str]) -> Iterator[Doc]:
     """Yield every table of the folder; without tables, the documents named, by id only."""
     if not tables:
         for doc_id in dict.fromkeys(doc_id for entry in entries for doc_id in entry.pool):
@@ -160,7 +160,7 @@ def _documents(folder: Folder, entries: list[_Entry], tables: dict[str, str]) ->
         return
     for doc_id, name in tables.items():
         source = folder.source(name)
-        text = source.whole()
+        text = source.read_whole()
         if text is None:
             continue
         source.line = 1
@@ -173,9 +173,9 @@ def _documents(folder: Folder, entries: list[_Entry], tables: dict[str, str]) ->
         yield Doc(doc_id, title_of(text, markup), text, markup)
 
 
-def _positions(folder: Folder) -> dict[int, str]:
+def _read_positions(folder: Folder) -> dict[int, str]:
     source = folder.source(POSITIONS)
-    text = source.whole()
+    text = source.read_whole()
     if text is None:
         return {}
     try:
@@ -185,8 +185,8 @@ def _positions(folder: Folder) -> dict[int, str]:
         return {}
 
 
-def _entries(source: Source, positions: dict[int, str]) -> list[_Entry]:
-    text = source.whole()
+def _read_entries(source: Source, positions: dict[int, str]) -> list[_Entry]:
+    text = source.read_whole()
     entries: list[_Entry] = []
     if text is None:
         return entries
@@ -194,12 +194,12 @@ def _entries(source: Source, positions: dict[int, str]) -> list[_Entry]:
         values = parse_json(text)
         if not isinstance(values, list):
             raise ValueError(f"this must be a list of queries, not {json_name(values)}")
-        for position, (line, value) in enumerate(list_items(text, values)):
+        for position, (line, value) in enumerate(items_with_lines(text, values)):
             query_id = positions.get(position, str(position))
             try:
-                fields = _fields(value)
-                entries.append(_entry(query_id, line, fields))
-                fields.tell_rest(source)
+                fields = _check_object(value)
+                entries.append(_parse_entry(query_id, line, fields))
+                fields.report_unread(source)
             except ValueError as error:
                 source.refuse(f"entry {position}: {error}", line=line)
     except ValueError as error:
@@ -207,15 +207,15 @@ def _entries(source: Source, positions: dict[int, str]) -> list[_Entry]:
     return entries
 
 
-def _fields(value: object) -> Fields:
+def _check_object(value: object) -> Fields:
     if not isinstance(value, dict):
         raise ValueError(f"an entry must be an object, not {json_name(value)}")
     return Fields(value)
 
 
-def _entry(query_id: str, line: int, fields: Fields) -> _Entry:
+def _parse_entry(query_id: str, line: int, fields: Fields) -> _Entry:
     instructions = []
-    query_positive = _tables(fields, "query_positive")
+    query_positive = _parse_tables(fields, "query_positive")
     for number, out in enumerate(fields.each("outs")):
         try:
             kind = out.required_text("instruction_type")
@@ -224,17 +224,20 @@ def _entry(query_id: str, line: int, fields: Fields) -> _Entry:
                     f"instruction_type is {excerpt(repr(kind), 40)}; "
                     f"it must be one of {', '.join(CATEGORIES)}"
                 )
-            positive, pool = _tables(out, "instruction_positive"), _tables(out, "all_tables")
+            positive, pool = (
+                _parse_tables(out, "instruction_positive"),
+                _parse_tables(out, "all_tables"),
+            )
             instructions.append(
                 _Instruction(
                     out.required_text("instruction"),
                     kind,
                     positive,
                     pool,
-                    _violations(out, set(pool) - set(positive)),
+                    _parse_violations(out, set(pool) - set(positive)),
                 )
             )
-            if _names(out.values) == _names(fields.values):
+            if _positive_names(out.values) == _positive_names(fields.values):
                 # It repeats the query's list in another order: count it as read.
                 out.value("query_positive")
         except ValueError as error:
@@ -248,7 +251,7 @@ def _entry(query_id: str, line: int, fields: Fields) -> _Entry:
     )
 
 
-def _violations(fields: Fields, violating: Set[str]) -> dict[str, str]:
+def _parse_violations(fields: Fields, violating: Set[str]) -> dict[str, str]:
     """Return why tables violate the instruction, by table id.
 
     Raise ValueError for a table that is not in `violating`: the pool without the positives.
@@ -272,12 +275,12 @@ def _violations(fields: Fields, violating: Set[str]) -> dict[str, str]:
     return found
 
 
-def _names(values: Mapping[str, Any]) -> list[str]:
+def _positive_names(values: Mapping[str, Any]) -> list[str]:
     names = values.get("query_positive")
     return sorted(map(str, names)) if isinstance(names, list) else []
 
 
-def _tables(fields: Fields, name: str) -> tuple[str, ...]:
+def _parse_tables(fields: Fields, name: str) -> tuple[str, ...]:
     """Return table names without `.txt`, as in the BEIR files; repetitions are dropped."""
     names = fields.value(name)
     if not isinstance(names, list):

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import NamedTuple
 
-from formats.beir import corpus_of, qrels_of
-from formats.fields import Fields, items, objects
+from formats.beir import read_corpus, read_qrels_file
+from formats.fields import Fields, read_json, read_jsonl
 from formats.folders import Folder
 from formats.limits import json_name
-from formats.reading import Pairs, Seen, reader
+from formats.reading import SeenKeys, SeenPairs, reader
 from formats.records import (
     ConditionRecord,
     Doc,
@@ -28,7 +28,7 @@ from formats.records import (
     Qrel,
     RunLine,
     Topic,
-    kept_fields,
+    fields_to_json,
 )
 from formats.source import Source
 
@@ -63,18 +63,18 @@ def read_infosearch(
         folder.refuse_all(f"no {' and no '.join(missing)} in this folder")
         return
     sides: dict[str, set[str]] = {}
-    for query in _queries(folder.source(QUERIES)):
+    for query in _read_queries(folder.source(QUERIES)):
         sides[query.topic.query_id] = {one.side for one in query.pair.narratives}
         yield query.topic
         yield query.pair
-    yield from corpus_of(folder.source(CORPUS), Seen())
+    yield from read_corpus(folder.source(CORPUS), SeenKeys())
     for qrels, name in _qrels_files(names):
         source = folder.source(name)
-        for line in qrels_of(source, Pairs()):
+        for line in read_qrels_file(source, SeenPairs()):
             if qrels == ORIGINAL:
                 yield line
             elif SIDES[qrels] in sides.get(line.query_id, ()):
-                yield _claim(line, SIDES[qrels])
+                yield _make_claim(line, SIDES[qrels])
             else:
                 source.refuse(f"query {line.query_id} has no {SIDES[qrels]} instruction")
 
@@ -87,32 +87,34 @@ def _qrels_files(names: list[str]) -> Iterator[tuple[str, str]]:
                 yield qrels, name
 
 
-def _queries(source: Source) -> Iterator[_Query]:
-    seen = Seen()
-    for fields in objects(source):
+def _read_queries(source: Source) -> Iterator[_Query]:
+    seen = SeenKeys()
+    for fields in read_jsonl(source):
         try:
-            query = _query(fields)
+            query = _parse_query(fields)
         except ValueError as error:
             source.refuse(str(error))
             continue
-        if first := seen.first(query.topic.query_id, source.line or 0):
+        if first := seen.first_line(query.topic.query_id, source.line or 0):
             source.refuse(f"query {query.topic.query_id} was already on line {first}")
             continue
-        fields.tell_rest(source)
+        fields.report_unread(source)
         yield query
 
 
-def _query(fields: Fields) -> _Query:
+def _parse_query(fields: Fields) -> _Query:
     query_id = fields.id("_id")
     text = fields.required_text("text")
     dimension, condition = fields.text("dimension"), fields.text("condition")
-    of_side = {"altered": (ConditionRecord(dimension, condition),)} if condition.strip() else {}
+    conditions_by_side = (
+        {"altered": (ConditionRecord(dimension, condition),)} if condition.strip() else {}
+    )
     narratives = [NarrativeRecord("original", 1, fields.text("instruction_og"))]
     for side, name in (("altered", "instruction_changed"), ("reversed", "instruction_reversed")):
         if (words := fields.text(name)).strip():
-            conditions = of_side.pop(side, ())
+            conditions = conditions_by_side.pop(side, ())
             narratives.append(NarrativeRecord(side, 1, words, conditions=conditions))
-    if of_side:
+    if conditions_by_side:
         raise ValueError("condition is given, but there is no instruction_changed that sets it")
     pair = PairRecord(
         query_id,
@@ -122,12 +124,12 @@ def _query(fields: Fields) -> _Query:
         origin="llm",
         narratives=tuple(narratives),
         core=fields.optional_id("core_id") or "",
-        source_fields=kept_fields({name: fields.value(name) for name in KEPT}),
+        source_fields=fields_to_json({name: fields.value(name) for name in KEPT}),
     )
     return _Query(Topic(query_id, text), pair)
 
 
-def _claim(line: Qrel, side: str) -> JudgmentRecord:
+def _make_claim(line: Qrel, side: str) -> JudgmentRecord:
     return JudgmentRecord(
         query_id=line.query_id,
         doc_id=line.doc_id,
@@ -148,28 +150,32 @@ def read_results(source: Source) -> Iterator[RunLine]:
     not (a reranker may leave the scores of the first stage), the score is the rank counted from the
     end of the list.
     """
-    seen = Seen()
-    for fields in items(source):
+    seen = SeenKeys()
+    for fields in read_json(source):
         try:
-            query_id, ranking = _ranking(fields)
+            query_id, ranking = _parse_ranking(fields)
         except ValueError as error:
             source.refuse(str(error))
             continue
-        if seen.again(query_id):
+        if seen.is_repeated(query_id):
             source.refuse(f"query {query_id} occurs twice")
             continue
-        kept = _in_order(ranking)
-        if not kept and any(score is not None for _, score in ranking):
+        ordered = _scores_give_order(ranking)
+        if not ordered and any(score is not None for _, score in ranking):
             source.leave_out("candidates.score")
-        fields.tell_rest(source)
+        fields.report_unread(source)
         for rank, (doc_id, score) in enumerate(ranking, 1):
-            place = float(len(ranking) - rank + 1)
+            score_from_rank = float(len(ranking) - rank + 1)
             yield RunLine(
-                query_id, doc_id, rank, score if kept and score is not None else place, TAG
+                query_id,
+                doc_id,
+                rank,
+                score if ordered and score is not None else score_from_rank,
+                TAG,
             )
 
 
-def _ranking(fields: Fields) -> tuple[str, list[tuple[str, float | None]]]:
+def _parse_ranking(fields: Fields) -> tuple[str, list[tuple[str, float | None]]]:
     """Return the id of the query, and the id and score of each candidate."""
     query_id = fields.part("query").id("qid")
     ranking: dict[str, float | None] = {}
@@ -177,13 +183,13 @@ def _ranking(fields: Fields) -> tuple[str, list[tuple[str, float | None]]]:
         doc_id = entry.id("docid")
         if doc_id in ranking:
             raise ValueError(f"document {doc_id} occurs twice among the candidates")
-        ranking[doc_id] = _score(entry.value("score"))
+        ranking[doc_id] = _parse_score(entry.value("score"))
     if not ranking:
         raise ValueError("candidates is empty: a query has at least one")
     return query_id, list(ranking.items())
 
 
-def _score(value: object) -> float | None:
+def _parse_score(value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -197,7 +203,7 @@ def _score(value: object) -> float | None:
     return score
 
 
-def _in_order(ranking: list[tuple[str, float | None]]) -> bool:
+def _scores_give_order(ranking: list[tuple[str, float | None]]) -> bool:
     """Return whether the scores, with ties by descending document id, give the list's order."""
     keys = [(score, doc_id) for doc_id, score in ranking if score is not None]
     return len(keys) == len(ranking) and keys == sorted(keys, reverse=True)

@@ -8,24 +8,24 @@ from typing import Any, NoReturn
 from formats.limits import check_text, excerpt
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not allowed")
 
 
-class _Repeated(ValueError):
+class _RepeatedField(ValueError):
     """A field that occurs twice in one object."""
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    built = dict(pairs)
+    if len(built) != len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _Repeated(f"the field “{excerpt(twice, 40)}” occurs twice in one JSON object")
-    return made
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise _RepeatedField(f"the field “{excerpt(repeated, 40)}” occurs twice in one JSON object")
+    return built
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_build_object)
 
 
 def parse_json(text: str) -> Any:
@@ -38,7 +38,7 @@ def parse_json(text: str) -> Any:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise NotJson(f"not JSON: {error.msg}", error.lineno, error.colno) from None
-    except _Repeated:
+    except _RepeatedField:
         raise
     except RecursionError:
         raise NotJson("this JSON is nested too deeply", 1, 1) from None

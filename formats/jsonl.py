@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
-from formats.fields import Fields, objects, to_json
+from formats.fields import Fields, read_jsonl, to_json
 from formats.limits import check_id
-from formats.reading import Seen, reader, write_lines
+from formats.reading import SeenKeys, reader, write_lines
 from formats.records import (
     ANSWERS,
     FLAG_KINDS,
@@ -44,11 +44,11 @@ def read_docs(source: Source) -> Iterator[Doc]:
     A document without text is known by its id only. A document with several texts has a line for
     each, with its number in `text_version`.
     """
-    seen = Seen()
-    for fields in objects(source):
+    seen = SeenKeys()
+    for fields in read_jsonl(source):
         try:
-            doc = doc_of(fields)._replace(
-                text_version=fields.optional_whole("text_version", least=1)
+            doc = parse_doc(fields)._replace(
+                text_version=fields.optional_integer("text_version", least=1)
             )
             if doc.text_version is not None and doc.text is None:
                 raise ValueError("text_version is given, but text is missing")
@@ -56,14 +56,14 @@ def read_docs(source: Source) -> Iterator[Doc]:
             source.refuse(str(error))
             continue
         version = f"version {doc.text_version} of " if doc.text_version else ""
-        if first := seen.first(f"{doc.doc_id} {version}", source.line or 0):
+        if first := seen.first_line(f"{doc.doc_id} {version}", source.line or 0):
             source.refuse(f"{version}document {doc.doc_id} was already on line {first}")
             continue
-        fields.tell_rest(source)
+        fields.report_unread(source)
         yield doc
 
 
-def doc_of(fields: Fields, metadata: Fields | None = None) -> Doc:
+def parse_doc(fields: Fields, metadata: Fields | None = None) -> Doc:
     """Return the document in one object. Without `markup`, the text decides (`markup_of`).
 
     A `markup` in `metadata` takes precedence over one in the object itself.
@@ -80,12 +80,12 @@ def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
     def lines() -> Iterator[str]:
         for doc in records:
             check_id(doc.doc_id, "doc_id")
-            yield to_json(_fields_of(doc))
+            yield to_json(_written_fields(doc))
 
     return write_lines(lines(), stream)
 
 
-def _fields_of(record: Doc | Statement) -> dict[str, object]:
+def _written_fields(record: Doc | JudgmentFileRecord) -> dict[str, object]:
     """Return a record's fields, without empty ones that were added to the format later.
 
     Projects that do not use these fields keep their bytes: `text_version` of a document with one
@@ -103,27 +103,29 @@ def _fields_of(record: Doc | Statement) -> dict[str, object]:
 
 # --- judgments and what belongs to them -----------------------------------------------------------
 
-Statement = JudgmentRecord | FlagRecord | AdjudicationRecord | ReviewRecord | DecisionRecord
+JudgmentFileRecord = (
+    JudgmentRecord | FlagRecord | AdjudicationRecord | ReviewRecord | DecisionRecord
+)
 
 
 @reader("judgments-jsonl", "judgment")
-def read_judgments(source: Source) -> Iterator[Statement]:
+def read_judgments(source: Source) -> Iterator[JudgmentFileRecord]:
     """Yield judgments, flags, adjudications, reviews and decisions, one per line, by `type`.
 
     A line without `type` is a judgment: query_id, doc_id, annotator and relevance are enough.
     """
-    for fields in objects(source):
+    for fields in read_jsonl(source):
         try:
-            kind = fields.one_of(tuple(_KINDS), "type", default="judgment")
-            said = _KINDS[kind](fields)
-            fields.refuse_rest()
+            kind = fields.one_of(tuple(_PARSERS), "type", default="judgment")
+            record = _PARSERS[kind](fields)
+            fields.refuse_unread()
         except ValueError as error:
             source.refuse(str(error))
             continue
-        yield said
+        yield record
 
 
-def _judgment(fields: Fields) -> JudgmentRecord:
+def _parse_judgment(fields: Fields) -> JudgmentRecord:
     return JudgmentRecord(
         query_id=fields.id("query_id"),
         doc_id=fields.id("doc_id"),
@@ -131,38 +133,38 @@ def _judgment(fields: Fields) -> JudgmentRecord:
         relevance=fields.relevance("relevance", "label"),
         side=fields.optional_one_of(SIDES, "side"),
         pair_id=fields.optional_id("pair_id"),
-        version=fields.optional_whole("version", least=1),
-        at=fields.moment("at"),
+        version=fields.optional_integer("version", least=1),
+        at=fields.time("at"),
         note=fields.text("note"),
         uuid=fields.uuid("uuid"),
-        machine=fields.truth("machine"),
-        evidence=_spans(fields, "evidence"),
-        active_ms=fields.optional_whole("active_ms"),
-        superseded_at=fields.moment("superseded_at"),
-        withdrawn_at=fields.moment("withdrawn_at"),
-        clauses=_spans(fields, "clauses"),
-        verdicts=_verdicts(fields),
+        machine=fields.boolean("machine"),
+        evidence=_parse_spans(fields, "evidence"),
+        active_ms=fields.optional_integer("active_ms"),
+        superseded_at=fields.time("superseded_at"),
+        withdrawn_at=fields.time("withdrawn_at"),
+        clauses=_parse_spans(fields, "clauses"),
+        verdicts=_parse_verdicts(fields),
         pressed=fields.optional_one_of(PRESSED, "pressed") or "",
-        made_at=fields.moment("made_at"),
-        text_version=fields.optional_whole("text_version", least=1),
+        made_at=fields.time("made_at"),
+        text_version=fields.optional_integer("text_version", least=1),
     )
 
 
-def _spans(fields: Fields, name: str) -> tuple[Evidence, ...]:
+def _parse_spans(fields: Fields, name: str) -> tuple[Evidence, ...]:
     spans = []
     for entry in fields.each(name):
-        start, end = entry.optional_whole("start"), entry.optional_whole("end")
+        start, end = entry.optional_integer("start"), entry.optional_integer("end")
         if start is None or end is None or end <= start:
             raise ValueError(f"a span of {name} needs a start and an end after it")
         spans.append(Evidence(start, end))
     return tuple(spans)
 
 
-def _verdicts(fields: Fields) -> tuple[VerdictRecord, ...]:
+def _parse_verdicts(fields: Fields) -> tuple[VerdictRecord, ...]:
     """Return verdicts in the order of their conditions, at most one for each."""
     answers: dict[int, str] = {}
     for entry in fields.each("verdicts"):
-        number = entry.optional_whole("condition", least=1)
+        number = entry.optional_integer("condition", least=1)
         if number is None:
             raise ValueError("a verdict needs the number of its condition, from 1")
         if number in answers:
@@ -171,7 +173,7 @@ def _verdicts(fields: Fields) -> tuple[VerdictRecord, ...]:
     return tuple(VerdictRecord(number, answer) for number, answer in sorted(answers.items()))
 
 
-def _flag(fields: Fields) -> FlagRecord:
+def _parse_flag(fields: Fields) -> FlagRecord:
     return FlagRecord(
         query_id=fields.id("query_id"),
         doc_id=fields.id("doc_id"),
@@ -179,18 +181,18 @@ def _flag(fields: Fields) -> FlagRecord:
         kind=fields.one_of(FLAG_KINDS, "kind"),
         side=fields.optional_one_of(SIDES, "side"),
         pair_id=fields.optional_id("pair_id"),
-        version=fields.optional_whole("version", least=1),
-        at=fields.moment("at"),
+        version=fields.optional_integer("version", least=1),
+        at=fields.time("at"),
         words=fields.text("words"),
-        cleared_at=fields.moment("cleared_at"),
+        cleared_at=fields.time("cleared_at"),
         uuid=fields.uuid("uuid"),
-        made_at=fields.moment("made_at"),
-        machine=fields.truth("machine"),
-        text_version=fields.optional_whole("text_version", least=1),
+        made_at=fields.time("made_at"),
+        machine=fields.boolean("machine"),
+        text_version=fields.optional_integer("text_version", least=1),
     )
 
 
-def _adjudication(fields: Fields) -> AdjudicationRecord:
+def _parse_adjudication(fields: Fields) -> AdjudicationRecord:
     _refuse_machine(fields, "an adjudication")
     return AdjudicationRecord(
         query_id=fields.id("query_id"),
@@ -199,55 +201,55 @@ def _adjudication(fields: Fields) -> AdjudicationRecord:
         relevance=fields.relevance("relevance"),
         side=fields.optional_one_of(SIDES, "side"),
         pair_id=fields.optional_id("pair_id"),
-        version=fields.optional_whole("version", least=1),
-        at=fields.moment("at"),
+        version=fields.optional_integer("version", least=1),
+        at=fields.time("at"),
         reason=fields.text("reason"),
         cause=fields.text("cause"),
         withdrawn_by=fields.optional_text("withdrawn_by"),
-        withdrawn_at=fields.moment("withdrawn_at"),
-        text_version=fields.optional_whole("text_version", least=1),
+        withdrawn_at=fields.time("withdrawn_at"),
+        text_version=fields.optional_integer("text_version", least=1),
     )
 
 
-def _review(fields: Fields) -> ReviewRecord:
+def _parse_review(fields: Fields) -> ReviewRecord:
     return ReviewRecord(
         pair_id=fields.id("pair_id"),
         query_id=fields.id("query_id"),
         auditor=fields.required_text("auditor"),
         rubric=fields.required_text("rubric"),
         side=fields.one_of(SIDES, "side", default="altered"),
-        version=fields.optional_whole("version", least=1) or 1,
-        started_at=fields.moment("started_at"),
-        at=fields.moment("at"),
+        version=fields.optional_integer("version", least=1) or 1,
+        started_at=fields.time("started_at"),
+        at=fields.time("at"),
         ratings=tuple(
             RatingRecord(
                 entry.required_text("criterion"), entry.required_text("level"), entry.text("words")
             )
             for entry in fields.each("ratings")
         ),
-        machine=fields.truth("machine"),
-        documents=_texts_read(fields),
+        machine=fields.boolean("machine"),
+        documents=_parse_texts_read(fields),
     )
 
 
-def _texts_read(fields: Fields) -> tuple[TextRead, ...]:
+def _parse_texts_read(fields: Fields) -> tuple[TextRead, ...]:
     """Return text versions of documents, in the order given, at most one for each document."""
     found: dict[str, TextRead] = {}
     for entry in fields.each("documents"):
         doc_id = entry.id("doc_id")
         if doc_id in found:
             raise ValueError(f"document {doc_id} is named twice under “documents”")
-        version = entry.optional_whole("text_version", least=1) or 1
+        version = entry.optional_integer("text_version", least=1) or 1
         found[doc_id] = TextRead(doc_id, version)
     return tuple(found.values())
 
 
 def _refuse_machine(fields: Fields, what: str) -> None:
-    if fields.truth("machine"):
+    if fields.boolean("machine"):
         raise ValueError(f"{what} is made by a person, so “machine” cannot be true")
 
 
-def _decision(fields: Fields) -> DecisionRecord:
+def _parse_decision(fields: Fields) -> DecisionRecord:
     _refuse_machine(fields, "a decision")
     return DecisionRecord(
         pair_id=fields.id("pair_id"),
@@ -255,20 +257,20 @@ def _decision(fields: Fields) -> DecisionRecord:
         by=fields.required_text("by"),
         outcome=fields.one_of(OUTCOMES, "outcome"),
         side=fields.one_of(SIDES, "side", default="altered"),
-        version=fields.optional_whole("version", least=1) or 1,
-        at=fields.moment("at"),
+        version=fields.optional_integer("version", least=1) or 1,
+        at=fields.time("at"),
         reason=fields.text("reason"),
         withdrawn_by=fields.optional_text("withdrawn_by"),
-        withdrawn_at=fields.moment("withdrawn_at"),
+        withdrawn_at=fields.time("withdrawn_at"),
     )
 
 
-_KINDS: dict[str, Callable[[Fields], Statement]] = {
-    "judgment": _judgment,
-    "flag": _flag,
-    "adjudication": _adjudication,
-    "review": _review,
-    "decision": _decision,
+_PARSERS: dict[str, Callable[[Fields], JudgmentFileRecord]] = {
+    "judgment": _parse_judgment,
+    "flag": _parse_flag,
+    "adjudication": _parse_adjudication,
+    "review": _parse_review,
+    "decision": _parse_decision,
 }
 _KIND_OF: dict[type, str] = {
     JudgmentRecord: "judgment",
@@ -279,13 +281,13 @@ _KIND_OF: dict[type, str] = {
 }
 
 
-def write_judgments(records: Iterable[Statement], stream: IO[bytes]) -> int:
+def write_judgments(records: Iterable[JudgmentFileRecord], stream: IO[bytes]) -> int:
     """Write one judgment, flag, adjudication, review or decision per line for `read_judgments`."""
 
     def lines() -> Iterator[str]:
         for record in records:
             check_id(record[0], record._fields[0])
             check_id(record[1], record._fields[1])
-            yield to_json({"type": _KIND_OF[type(record)], **_fields_of(record)})
+            yield to_json({"type": _KIND_OF[type(record)], **_written_fields(record)})
 
     return write_lines(lines(), stream)

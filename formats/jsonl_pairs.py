@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.fields import Fields, objects, to_json
+from formats.fields import Fields, read_jsonl, to_json
 from formats.limits import check_id, json_name
-from formats.reading import Seen, reader, write_lines
+from formats.reading import SeenKeys, reader, write_lines
 from formats.records import (
     SIDES,
     Claim,
@@ -16,7 +16,7 @@ from formats.records import (
     Generated,
     NarrativeRecord,
     PairRecord,
-    kept_fields,
+    fields_to_json,
     writer_of,
 )
 from formats.source import Source
@@ -30,13 +30,13 @@ def read_pairs(source: Source) -> Iterator[PairRecord | Claim | Generated]:
     A missing `pair_id` is the query's id. Instead of `narratives`, the fields `original`, `altered`
     and `reversed` may hold texts: version 1 of each.
     """
-    seen = Seen()
-    for fields in objects(source):
+    seen = SeenKeys()
+    for fields in read_jsonl(source):
         try:
             kind = fields.one_of(("pair", "claim", "generated"), "type", default="pair")
             if kind == "generated":
                 generated = Generated(fields.id("pair_id"), fields.id("doc_id"))
-                fields.refuse_rest()
+                fields.refuse_unread()
                 yield generated
                 continue
             if kind == "claim":
@@ -47,21 +47,21 @@ def read_pairs(source: Source) -> Iterator[PairRecord | Claim | Generated]:
                     fields.required_text("rater"),
                     fields.text("reason"),
                 )
-                fields.refuse_rest()
+                fields.refuse_unread()
                 yield claim
                 continue
-            pair = _pair(fields)
-            fields.refuse_rest()
+            pair = _parse_pair(fields)
+            fields.refuse_unread()
         except ValueError as error:
             source.refuse(str(error))
             continue
-        if first := seen.first(pair.pair_id, source.line or 0):
+        if first := seen.first_line(pair.pair_id, source.line or 0):
             source.refuse(f"instruction pair {pair.pair_id} was already on line {first}")
             continue
         yield pair
 
 
-def _pair(fields: Fields) -> PairRecord:
+def _parse_pair(fields: Fields) -> PairRecord:
     query_id = fields.id("query_id")
     model = fields.text("model")
     origin = fields.one_of(("human", "llm"), "origin", default="llm" if model else "human")
@@ -77,24 +77,24 @@ def _pair(fields: Fields) -> PairRecord:
         category=fields.text("category"),
         origin=origin,
         model=model,
-        narratives=_narratives(fields),
+        narratives=_parse_narratives(fields),
         domain=fields.text("domain"),
         restates=restates,
         core=fields.text("core"),
-        source_fields=_source_fields(fields),
+        source_fields=_parse_source_fields(fields),
     )
 
 
-def _source_fields(fields: Fields) -> str:
+def _parse_source_fields(fields: Fields) -> str:
     value = fields.value("source_fields")
     if value is None or value == "":
         return ""
     if not isinstance(value, dict):
         raise ValueError(f"source_fields must be an object, not {json_name(value)}")
-    return kept_fields(value)
+    return fields_to_json(value)
 
 
-def _writer(entry: Fields) -> tuple[str, str]:
+def _parse_writer(entry: Fields) -> tuple[str, str]:
     """Return origin and model of a version from its own entry; empty if it has neither."""
     model = entry.text("model")
     origin = entry.optional_one_of(("human", "llm"), "origin") or ("llm" if model else "")
@@ -103,12 +103,12 @@ def _writer(entry: Fields) -> tuple[str, str]:
     return origin, model
 
 
-def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
+def _parse_narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
     narratives: list[NarrativeRecord] = []
     for entry in fields.each("narratives"):
         side = entry.one_of(SIDES, "side")
         versions = [known.version for known in narratives if known.side == side]
-        version = entry.optional_whole("version", least=1) or max(versions, default=0) + 1
+        version = entry.optional_integer("version", least=1) or max(versions, default=0) + 1
         if version in versions:
             raise ValueError(f"version {version} of the {side} narrative occurs twice")
         text = entry.optional_text("text")
@@ -120,10 +120,10 @@ def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
                 version,
                 text,
                 entry.optional_text("author"),
-                entry.moment("at"),
+                entry.time("at"),
                 entry.text("note"),
-                _conditions(entry),
-                *_writer(entry),
+                _parse_conditions(entry),
+                *_parse_writer(entry),
             )
         )
     for side in SIDES:
@@ -138,17 +138,17 @@ def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
     return tuple(narratives)
 
 
-def _conditions(fields: Fields) -> tuple[ConditionRecord, ...]:
+def _parse_conditions(fields: Fields) -> tuple[ConditionRecord, ...]:
     """Return conditions in order of their numbers: each an object with a text, or only a text."""
     values = fields.value("conditions")
     if values is None:
         return ()
     if not isinstance(values, list):
         raise ValueError(f"conditions must be a list, not {json_name(values)}")
-    return tuple(_condition(number, value) for number, value in enumerate(values, 1))
+    return tuple(_parse_condition(number, value) for number, value in enumerate(values, 1))
 
 
-def _condition(number: int, value: object) -> ConditionRecord:
+def _parse_condition(number: int, value: object) -> ConditionRecord:
     if isinstance(value, str):
         value = {"text": value}
     if not isinstance(value, dict):
@@ -156,9 +156,9 @@ def _condition(number: int, value: object) -> ConditionRecord:
     try:
         fields = Fields(value)
         name, text = fields.text("name"), fields.required_text("text")
-        negated = None if fields.value("negated") is None else fields.truth("negated")
+        negated = None if fields.value("negated") is None else fields.boolean("negated")
         condition = ConditionRecord(name, text, negated)
-        fields.refuse_rest()
+        fields.refuse_unread()
     except ValueError as error:
         raise ValueError(f"condition {number}: {error}") from None
     return condition
@@ -178,7 +178,7 @@ def write_pairs(records: Iterable[PairRecord | Claim | Generated], stream: IO[by
             if isinstance(record, Claim) and not record.reason:
                 del fields["reason"]
             if isinstance(record, PairRecord):
-                fields["narratives"] = [_version(record, one) for one in record.narratives]
+                fields["narratives"] = [_version_fields(record, one) for one in record.narratives]
                 for name in ("domain", "restates"):
                     if not fields[name]:
                         del fields[name]
@@ -192,16 +192,16 @@ def write_pairs(records: Iterable[PairRecord | Claim | Generated], stream: IO[by
     return write_lines(lines(), stream)
 
 
-def _version(pair: PairRecord, narrative: NarrativeRecord) -> dict[str, object]:
+def _version_fields(pair: PairRecord, narrative: NarrativeRecord) -> dict[str, object]:
     """Return a version's fields, without origin and model if they follow from the pair's."""
     fields = narrative._asdict()
     if writer_of(pair, narrative) == writer_of(pair, narrative._replace(origin="")):
         del fields["origin"], fields["model"]
-    fields["conditions"] = [_written_condition(one) for one in narrative.conditions]
+    fields["conditions"] = [_condition_fields(one) for one in narrative.conditions]
     return fields
 
 
-def _written_condition(condition: ConditionRecord) -> dict[str, object]:
+def _condition_fields(condition: ConditionRecord) -> dict[str, object]:
     """Return a condition's fields, without `negated` if it is not known."""
     fields = condition._asdict()
     if condition.negated is None:

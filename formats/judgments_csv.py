@@ -7,10 +7,10 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.csv_rows import NAMELESS, csv_rows
+from formats.csv_rows import NAMELESS, read_csv
 from formats.fields import Fields
 from formats.limits import check_id, check_text, excerpt
-from formats.reading import line_ends, reader
+from formats.reading import normalize_line_ends, reader
 from formats.records import PRESSED, SIDES, JudgmentRecord
 from formats.source import Source
 
@@ -41,7 +41,7 @@ def read_judgments(source: Source) -> Iterator[JudgmentRecord]:
     Optional: the other COLUMNS, and TEXT_VERSION. A column with another name is refused.
     Cells are separated by commas, or by semicolons or tabs if the header line has no comma.
     """
-    table = csv_rows(source, lower=True)
+    table = read_csv(source, lower=True)
     if table is None:
         return
     if problem := _header_problem(table.header):
@@ -50,8 +50,8 @@ def read_judgments(source: Source) -> Iterator[JudgmentRecord]:
     for row in table.rows:
         fields = Fields(row)
         try:
-            judgment = _judgment(fields)
-            fields.refuse_rest()
+            judgment = _parse_judgment(fields)
+            fields.refuse_unread()
         except ValueError as error:
             source.refuse(str(error))
             continue
@@ -76,7 +76,7 @@ def _header_problem(header: list[str]) -> str | None:
     return None
 
 
-def _judgment(fields: Fields) -> JudgmentRecord:
+def _parse_judgment(fields: Fields) -> JudgmentRecord:
     return JudgmentRecord(
         query_id=fields.id("query_id"),
         doc_id=fields.id("doc_id"),
@@ -84,15 +84,15 @@ def _judgment(fields: Fields) -> JudgmentRecord:
         relevance=fields.relevance("relevance", "label"),
         side=fields.optional_one_of(SIDES, "side"),
         pair_id=fields.optional_id("pair_id"),
-        version=fields.optional_whole("version", least=1),
-        at=fields.moment("at"),
+        version=fields.optional_integer("version", least=1),
+        at=fields.time("at"),
         note=fields.text("note"),
         uuid=fields.uuid("uuid"),
         machine=fields.one_of(("true", "false"), "machine", default="false") == "true",
-        active_ms=fields.optional_whole("active_ms"),
+        active_ms=fields.optional_integer("active_ms"),
         pressed=fields.optional_one_of(PRESSED, "pressed") or "",
-        made_at=fields.moment("made_at"),
-        text_version=fields.optional_whole(TEXT_VERSION, least=1),
+        made_at=fields.time("made_at"),
+        text_version=fields.optional_integer(TEXT_VERSION, least=1),
     )
 
 
@@ -138,7 +138,7 @@ class JudgmentTable:
                 record.relevance,
                 record.side,
                 record.at.isoformat() if record.at else None,
-                line_ends(record.note),
+                normalize_line_ends(record.note),
                 record.pair_id,
                 record.version,
                 record.uuid,
@@ -151,14 +151,14 @@ class JudgmentTable:
         )
         self._count += 1
         if self._count % 1_000 == 0:
-            self._send()
+            self._flush()
 
     def close(self) -> int:
         """Write the rest and return how many judgments there were; the stream stays open."""
-        self._send()
+        self._flush()
         return self._count
 
-    def _send(self) -> None:
+    def _flush(self) -> None:
         self._stream.write(self._buffer.getvalue().encode())
         self._buffer.seek(0)
         self._buffer.truncate()

@@ -26,7 +26,7 @@ FOREIGN_MAGIC = (
 )
 
 
-def clean(body: bytes) -> str | None:
+def decode_clean(body: bytes) -> str | None:
     """Return the text of some lines, their ends as line feeds; None if any of it is wrong."""
     if b"\r" in body:
         body = body.replace(b"\r\n", b"\n").removesuffix(b"\r")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.csv_rows import NAMELESS, csv_rows
-from formats.fields import Fields, objects, to_json
+from formats.csv_rows import NAMELESS, read_csv
+from formats.fields import Fields, read_jsonl, to_json
 from formats.limits import check_id, excerpt
 from formats.reading import reader, write_lines
 from formats.records import FILTER_DECISIONS, FilterRecord
@@ -22,10 +22,10 @@ def read_filter(source: Source) -> Iterator[FilterRecord]:
     A decision with `doc_id` is about that document of the query, one with `pair_id` about that
     instruction, and any other about the query. Discarding needs a reason.
     """
-    for fields in objects(source):
+    for fields in read_jsonl(source):
         try:
-            record = _record(fields)
-            fields.refuse_rest()
+            record = _parse_record(fields)
+            fields.refuse_unread()
         except ValueError as error:
             source.refuse(str(error))
             continue
@@ -35,7 +35,7 @@ def read_filter(source: Source) -> Iterator[FilterRecord]:
 @reader("filter-csv", "decision of a filter")
 def read_filter_table(source: Source) -> Iterator[FilterRecord]:
     """Yield decisions from a table with a header line; refuse columns with other names."""
-    table = csv_rows(source, lower=True)
+    table = read_csv(source, lower=True)
     if table is None:
         return
     missing = [name for name in ("query_id", "machine", "decision") if name not in table.header]
@@ -53,15 +53,15 @@ def read_filter_table(source: Source) -> Iterator[FilterRecord]:
     for row in table.rows:
         fields = Fields(row)
         try:
-            record = _record(fields)
-            fields.refuse_rest()
+            record = _parse_record(fields)
+            fields.refuse_unread()
         except ValueError as error:
             source.refuse(str(error))
             continue
         yield record
 
 
-def _record(fields: Fields) -> FilterRecord:
+def _parse_record(fields: Fields) -> FilterRecord:
     record = FilterRecord(
         query_id=fields.id("query_id"),
         machine=fields.required_text("machine").strip(),

@@ -12,10 +12,10 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from formats.fields import Fields, items, objects
+from formats.fields import Fields, read_json, read_jsonl
 from formats.folders import Folder
 from formats.limits import check_id, json_name
-from formats.reading import Seen, reader
+from formats.reading import SeenKeys, reader
 from formats.records import (
     ConditionRecord,
     Doc,
@@ -25,7 +25,7 @@ from formats.records import (
     Qrel,
     Topic,
     VerdictRecord,
-    kept_fields,
+    fields_to_json,
 )
 from formats.source import Source
 
@@ -36,7 +36,7 @@ RECORDS, DOCUMENTS = "final_sorted.jsonl", "query-doc.json"
 # Attributes of a document. A record has them all; its `attributes` are those that its query uses.
 METADATA = ("audience", "keyword", "format", "language", "length", "source")
 # Differs from every field value.
-NOTHING = object()
+ABSENT = object()
 # Fields of a record that are kept unchanged.
 KEPT = ("dataset", "query_type", *METADATA)
 
@@ -62,7 +62,7 @@ def _read_records(
     pairs: dict[str, int] = {}
     # Query -> its text and the number of each of its source documents.
     queries: dict[str, tuple[str, dict[int, int]]] = {}
-    for fields in objects(source):
+    for fields in read_jsonl(source):
         try:
             query_id, combination = fields.id("query_id"), fields.id("combo_id")
             pair_id = f"{query_id}_{combination}"
@@ -76,12 +76,12 @@ def _read_records(
                 raise ValueError(f"query {query_id} had another text on an earlier line")
             original = fields.required_text("document")
             number = documents.get(hash(original), len(documents) + 1)
-            records = list(_record(query_id, pair_id, query, fields, number))
+            records = list(_parse_record(query_id, pair_id, query, fields, number))
             relevance = fields.relevance("relevance")
         except ValueError as error:
             source.refuse(str(error))
             continue
-        fields.tell_rest(source)
+        fields.report_unread(source)
         pairs[pair_id] = source.line or 0
         if query_id not in queries:
             queries[query_id] = (query, documents)
@@ -99,16 +99,16 @@ def document_id(query_id: str, number: int) -> str:
     return f"{query_id}_document{number}"
 
 
-def made_from(query_id: str, number: int) -> str:
+def source_note(query_id: str, number: int) -> str:
     """Return the note of a narrative: its source document, empty for the query's first one."""
     return f"made from {document_id(query_id, number)}" if number > 1 else ""
 
 
-def _record(
+def _parse_record(
     query_id: str, pair_id: str, query: str, fields: Fields, number: int
 ) -> Iterator[Doc | Qrel | PairRecord | JudgmentRecord]:
-    attributes = _attributes(fields)
-    violated = _names(fields.value("violated_attributes"), "violated_attributes")
+    attributes = _parse_attributes(fields)
+    violated = _parse_names(fields.value("violated_attributes"), "violated_attributes")
     if unknown := [name for name in violated if name not in attributes]:
         raise ValueError(f"{unknown[0]} is violated, but is not among the attributes")
     if not violated:
@@ -117,16 +117,16 @@ def _record(
         f"{pair_id}_positive": (fields.required_text("positive_doc"), ()),
         f"{pair_id}_negative": (fields.required_text("hard_negative_doc"), tuple(violated)),
     }
-    negated = _negated(fields, attributes)
-    asked = tuple(
+    negated = _parse_negated(fields, attributes)
+    conditions = tuple(
         ConditionRecord(name, value, None if negated is None else name in negated)
         for name, value in attributes.items()
     )
     narratives = [
         NarrativeRecord(
             *("altered", 1, fields.required_text("instructed_query")),
-            note=made_from(query_id, number),
-            conditions=asked,
+            note=source_note(query_id, number),
+            conditions=conditions,
         )
     ]
     if (text := fields.text("reversed_query")).strip():
@@ -141,7 +141,7 @@ def _record(
         category=", ".join(attributes),
         origin="llm",
         narratives=tuple(narratives),
-        source_fields=_source_fields(fields),
+        source_fields=_unused_fields(fields),
     )
     for doc_id, (_, broken) in documents.items():
         yield JudgmentRecord(
@@ -160,21 +160,21 @@ def _record(
         )
 
 
-def _attributes(fields: Fields) -> dict[str, str]:
+def _parse_attributes(fields: Fields) -> dict[str, str]:
     """Return the attributes in their order; several values of one are joined by commas."""
     value = fields.value("attributes")
     if value == {}:
         raise ValueError("attributes is empty: an instruction has at least one")
     if not isinstance(value, dict):
         raise ValueError(f"attributes must be an object of names, not {json_name(value)}")
-    for name, said in value.items():
-        if fields.values.get(name) == said:
+    for name, given in value.items():
+        if fields.values.get(name) == given:
             # The record repeats its attributes beside `attributes`: count them as read.
             fields.value(name)
-    return {name: _value(name, said) for name, said in value.items()}
+    return {name: _join_value(name, given) for name, given in value.items()}
 
 
-def _source_fields(fields: Fields) -> str:
+def _unused_fields(fields: Fields) -> str:
     """Return the other fields of a record as JSON, without those that repeat an attribute.
 
     Attributes with lists of values are included, because a condition has their values joined.
@@ -183,56 +183,56 @@ def _source_fields(fields: Fields) -> str:
     kept = {
         name: value
         for name in KEPT
-        if (value := fields.value(name)) != attributes.get(name, NOTHING)
+        if (value := fields.value(name)) != attributes.get(name, ABSENT)
     }
     lists = {name: value for name, value in attributes.items() if isinstance(value, list)}
-    return kept_fields({**kept, "attributes": lists})
+    return fields_to_json({**kept, "attributes": lists})
 
 
-def _negated(fields: Fields, attributes: dict[str, str]) -> list[str] | None:
+def _parse_negated(fields: Fields, attributes: dict[str, str]) -> list[str] | None:
     """Return the attributes whose opposite the reversed query asks for; None if not given."""
     if fields.value("negated_attributes") is None:
         return None
-    negated = _names(fields.value("negated_attributes"), "negated_attributes")
+    negated = _parse_names(fields.value("negated_attributes"), "negated_attributes")
     if unknown := [name for name in negated if name not in attributes]:
         raise ValueError(f"{unknown[0]} is negated, but is not among the attributes")
     return negated
 
 
-def joined(values: list[str]) -> str:
+def join_values(values: list[str]) -> str:
     """Return several values of an attribute as the text of a condition."""
     return ", ".join(values)
 
 
-def _value(name: str, said: Any) -> str:
-    values = said if isinstance(said, list) else [said]
+def _join_value(name: str, given: Any) -> str:
+    values = given if isinstance(given, list) else [given]
     if not values or not all(isinstance(one, str) and one.strip() for one in values):
         raise ValueError(f"the attribute {name} must be text or a list of texts")
-    return joined(values)
+    return join_values(values)
 
 
-def _names(value: Any, field: str) -> list[str]:
+def _parse_names(value: Any, field: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise ValueError(f"{field} must be a list of names, not {json_name(value)}")
     return value
 
 
-def _queries_with_documents(
+def _read_queries(
     source: Source,
 ) -> Iterator[tuple[str, str, dict[str, tuple[str, str]]]]:
     """Yield the id and text of each query, with the text and type of its documents."""
-    seen = Seen()
-    for fields in items(source):
+    seen = SeenKeys()
+    for fields in read_json(source):
         try:
             query_id, query = fields.id("query_id"), fields.required_text("query")
-            documents = _documents(query_id, fields)
+            documents = _parse_documents(query_id, fields)
         except ValueError as error:
             source.refuse(str(error))
             continue
-        if seen.again(query_id):
+        if seen.is_repeated(query_id):
             source.refuse(f"query {query_id} occurs twice")
             continue
-        fields.tell_rest(source)
+        fields.report_unread(source)
         yield query_id, query, documents
 
 
@@ -243,14 +243,14 @@ def read_documents(source: Source) -> Iterator[Topic | Doc | Qrel]:
     The file does not say for which instruction a document is a positive or a hard negative. So its
     type gives its relevance for the query, 1 or 0, and not a claim under an instruction.
     """
-    for query_id, query, documents in _queries_with_documents(source):
+    for query_id, query, documents in _read_queries(source):
         yield Topic(query_id, query)
         for doc_id, (text, kind) in documents.items():
             yield Doc(doc_id, "", text)
             yield Qrel(query_id, doc_id, TYPES[kind])
 
 
-def _documents(query_id: str, fields: Fields) -> dict[str, tuple[str, str]]:
+def _parse_documents(query_id: str, fields: Fields) -> dict[str, tuple[str, str]]:
     """Return the text and the type of each document of a query, by id."""
     found: dict[str, tuple[str, str]] = {}
     for entry in fields.each("documents"):
@@ -266,7 +266,7 @@ def _documents(query_id: str, fields: Fields) -> dict[str, tuple[str, str]]:
 
 
 @reader("multi-infosearch-folder", "record")
-def read_both(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
+def read_folder(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
     """Yield the records of both files of the dataset, final_sorted.jsonl and query-doc.json.
 
     If the text of a document in query-doc.json is a rewriting of the same query in the first file,
@@ -285,17 +285,17 @@ def read_both(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord | Judg
         elif isinstance(record, JudgmentRecord):
             kind = "positive" if record.relevance else "hard_negative"
             text = texts.pop(record.doc_id)
-            rewritten.setdefault(record.query_id, {})[_sum_of(text)] = kind
+            rewritten.setdefault(record.query_id, {})[_digest(text)] = kind
         elif isinstance(record, Topic):
             texts.clear()
         yield record
     source = folder.source(DOCUMENTS)
-    for query_id, query, documents in _queries_with_documents(source):
+    for query_id, query, documents in _read_queries(source):
         known = rewritten.get(query_id, {})
         if query_id not in rewritten:
             yield Topic(query_id, query)
         for doc_id, (text, kind) in documents.items():
-            found = known.get(_sum_of(text))
+            found = known.get(_digest(text))
             if found is None:
                 yield Doc(doc_id, "", text)
                 yield Qrel(query_id, doc_id, TYPES[kind])
@@ -303,5 +303,5 @@ def read_both(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord | Judg
                 source.refuse(f"document {doc_id} is a {kind} here, and a {found} in {RECORDS}")
 
 
-def _sum_of(text: str) -> bytes:
+def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=16).digest()

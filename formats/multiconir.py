@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from formats.csv_rows import csv_rows
+from formats.csv_rows import read_csv
 from formats.fields import Fields
 from formats.limits import excerpt
 from formats.reading import reader
@@ -30,14 +30,14 @@ from formats.records import (
 from formats.source import Source
 
 RATER = "multiconir-claims"
-MOST = 20
+MOST_CONDITIONS = 20
 
 
-class _Document(NamedTuple):
+class _ClaimedDocument(NamedTuple):
     doc_id: str
     text: str
     # Numbers of the conditions that it is claimed to violate.
-    breaks: frozenset[int]
+    violates: frozenset[int]
 
 
 @reader("multiconir", "row")
@@ -52,7 +52,7 @@ def read_multiconir(
     conditions met as the relevance. HNk violates only condition k or, in files with Natural_Query
     columns, conditions 1 to k.
     """
-    table = csv_rows(source)
+    table = read_csv(source)
     if table is None:
         return
     counts = [int(name[5:]) for name in table.header if re.fullmatch(r"Query[1-9]\d?", name)]
@@ -60,12 +60,13 @@ def read_multiconir(
     if missing:
         source.refuse(f"the header line lacks {', '.join(missing)}")
         return
-    if sorted(counts) != list(range(1, len(counts) + 1)) or len(counts) > MOST:
+    if sorted(counts) != list(range(1, len(counts) + 1)) or len(counts) > MOST_CONDITIONS:
         source.refuse(
-            f"the query columns must be Query1, Query2 and so on, up to Query{MOST} at most"
+            "the query columns must be Query1, Query2 and so on, "
+            f"up to Query{MOST_CONDITIONS} at most"
         )
         return
-    upto = any(name.startswith("Natural_Query") for name in table.header)
+    cumulative = any(name.startswith("Natural_Query") for name in table.header)
     seen: Counter[str] = Counter()
     for number, row in enumerate(table.rows):
         fields = Fields(row)
@@ -73,11 +74,11 @@ def read_multiconir(
             domain = " ".join(fields.text("Domain").split())
             query_id = query_id_of(domain, seen[domain]) if domain else str(number)
             seen[domain] += 1
-            yield from _row(query_id, domain, fields, len(counts), upto=upto)
+            yield from _read_row(query_id, domain, fields, len(counts), cumulative=cumulative)
         except ValueError as error:
             source.refuse(str(error))
         else:
-            fields.tell_rest(source)
+            fields.report_unread(source)
 
 
 def query_id_of(domain: str, position: int) -> str:
@@ -85,48 +86,52 @@ def query_id_of(domain: str, position: int) -> str:
     return f"{'-'.join(domain.split())}-{position}"
 
 
-def _row(
-    query_id: str, domain: str, row: Fields, most: int, *, upto: bool
+def _read_row(
+    query_id: str, domain: str, row: Fields, most: int, *, cumulative: bool
 ) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
     # A row may end before the last query column, but may not skip one.
-    held = [k for k in range(1, most + 1) if row.text(f"Query{k}").strip()]
-    if gap := next((k for k in range(1, max(held, default=1) + 1) if k not in held), None):
+    numbers = [k for k in range(1, most + 1) if row.text(f"Query{k}").strip()]
+    if gap := next((k for k in range(1, max(numbers, default=1) + 1) if k not in numbers), None):
         raise ValueError(f"Query{gap} is empty")
-    texts = {k: row.text(f"Query{k}").strip() for k in held}
-    conditions = conditions_of(texts[len(held)], len(held))
+    texts = {k: row.text(f"Query{k}").strip() for k in numbers}
+    conditions = conditions_of(texts[len(numbers)], len(numbers))
     for k, text in texts.items():
         if conditions_of(text, k) != conditions[:k]:
-            raise ValueError(f"Query{k} has other conditions than Query{len(held)}")
-    documents = _documents(query_id, row, len(held), upto=upto)
+            raise ValueError(f"Query{k} has other conditions than Query{len(numbers)}")
+    documents = _parse_documents(query_id, row, len(numbers), cumulative=cumulative)
     title = texts[1]
     yield Topic(query_id, title)
     for one in documents:
         yield Doc(one.doc_id, "", one.text, "plain")
-        yield Qrel(query_id, one.doc_id, len(held) - len(one.breaks))
-    for k in held:
+        yield Qrel(query_id, one.doc_id, len(numbers) - len(one.violates))
+    for k in numbers:
         styles = [("", texts[k], "as a list")]
         if natural := row.text(f"Natural_Query{k}").strip():
             styles.append(("n", natural, "in running words"))
         for mark, text, style in styles:
             pair_id = f"{query_id}_{k}{mark}"
-            asked = tuple(ConditionRecord("", one) for one in conditions[:k])
+            first_conditions = tuple(ConditionRecord("", one) for one in conditions[:k])
             yield PairRecord(
                 pair_id=pair_id,
                 query_id=query_id,
                 title=title,
                 category=f"{k} condition{'' if k == 1 else 's'}",
                 origin="llm",
-                narratives=(NarrativeRecord("altered", 1, text, note=style, conditions=asked),),
+                narratives=(
+                    NarrativeRecord("altered", 1, text, note=style, conditions=first_conditions),
+                ),
                 domain=domain,
                 restates=f"{query_id}_{k}" if mark else "",
             )
             for one in documents:
-                yield _claim(query_id, pair_id, one, k)
+                yield _make_claim(query_id, pair_id, one, k)
 
 
-def _claim(query_id: str, pair_id: str, document: _Document, conditions: int) -> JudgmentRecord:
+def _make_claim(
+    query_id: str, pair_id: str, document: _ClaimedDocument, conditions: int
+) -> JudgmentRecord:
     verdicts = tuple(
-        VerdictRecord(k, "not_met" if k in document.breaks else "met")
+        VerdictRecord(k, "not_met" if k in document.violates else "met")
         for k in range(1, conditions + 1)
     )
     return JudgmentRecord(
@@ -142,13 +147,15 @@ def _claim(query_id: str, pair_id: str, document: _Document, conditions: int) ->
     )
 
 
-def _documents(query_id: str, row: Fields, most: int, *, upto: bool) -> list[_Document]:
+def _parse_documents(
+    query_id: str, row: Fields, most: int, *, cumulative: bool
+) -> list[_ClaimedDocument]:
     """Return the positive and those hard negatives that the row has."""
-    found = [_Document(f"{query_id}_positive", row.required_text("Positive"), frozenset())]
+    found = [_ClaimedDocument(f"{query_id}_positive", row.required_text("Positive"), frozenset())]
     for k in range(1, most + 1):
         if text := row.text(f"HN{k}"):
-            broken = frozenset(range(1, k + 1)) if upto else frozenset((k,))
-            found.append(_Document(f"{query_id}_hn{k}", text, broken))
+            broken = frozenset(range(1, k + 1)) if cumulative else frozenset((k,))
+            found.append(_ClaimedDocument(f"{query_id}_hn{k}", text, broken))
     return found
 
 
@@ -157,19 +164,19 @@ def conditions_of(text: str, count: int) -> list[str]:
     found: list[str] = []
     rest = text
     for number in range(1, count + 1):
-        _, mark, rest = _parted(rest, number)
+        _, mark, rest = _split_at_mark(rest, number)
         if not mark:
             raise ValueError(
                 f"no condition “{number}.” in Query{count}, which should number {count}: "
                 f"{excerpt(text, 60)}"
             )
-        found.append(_parted(rest, number + 1)[0].strip().removesuffix("."))
+        found.append(_split_at_mark(rest, number + 1)[0].strip().removesuffix("."))
     if not all(found):
         raise ValueError(f"a condition of Query{count} is empty: {excerpt(text, 60)}")
     return found
 
 
-def _parted(text: str, number: int) -> tuple[str, str, str]:
+def _split_at_mark(text: str, number: int) -> tuple[str, str, str]:
     """Return the text before the mark of a condition, the mark, and the text after it."""
     match = re.search(rf"(?:^|\s){number}\.\s", text)
     if match is None:

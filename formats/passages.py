@@ -22,7 +22,7 @@ WORDS, OVERLAP = 400, 200
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(f"[{_HAN}]|[^\\s{_HAN}]+")
 # Matches a word that ends a sentence.
-_LAST = re.compile(r"[.!?…。！？][\"'”’»)\]」』]*$")
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]」』]*$")
 
 
 class Passage(NamedTuple):
@@ -53,7 +53,7 @@ def check_size(words: int, overlap: int) -> None:
         )
 
 
-def cut(
+def cut_passages(
     text: str, *, words: int = WORDS, overlap: int = OVERLAP, at_sentences: bool = False
 ) -> list[Passage]:
     """Cut a text into passages of `words` words, each repeating `overlap` of the one before.
@@ -90,7 +90,7 @@ def _sentence_windows(
     """Group whole sentences into windows; cut sentences longer than a passage by words."""
     borders = [0]
     for number, ((start, end), after) in enumerate(pairwise([*spans, (len(text), len(text))])):
-        ends = _LAST.search(text[start:end]) is not None or "\n\n" in text[end : after[0]]
+        ends = _SENTENCE_END.search(text[start:end]) is not None or "\n\n" in text[end : after[0]]
         if ends or number + 1 == len(spans):
             borders.append(number + 1)
     parts: list[tuple[int, int]] = []
@@ -120,8 +120,8 @@ def excerpts(text: str, spans: Iterable[tuple[int, int]], *, share: int) -> list
     """
     room = len(text) * share // 100
     kept: list[list[int]] = []
-    for start, end in _merged(spans, len(text)):
-        end = _cut_at_word(text, start, min(end, start + room))
+    for start, end in _merge_spans(spans, len(text)):
+        end = _end_at_word(text, start, min(end, start + room))
         if end > start:
             kept.append([start, end])
             room -= end - start
@@ -133,7 +133,10 @@ def excerpts(text: str, spans: Iterable[tuple[int, int]], *, share: int) -> list
         for number, span in enumerate(kept):
             low = kept[number - 1][1] if number else 0
             high = kept[number + 1][0] if number + 1 < len(kept) else len(text)
-            for side, to in ((0, _before(starts, span[0])), (1, _after(ends, span[1]))):
+            for side, to in (
+                (0, _word_start_before(starts, span[0])),
+                (1, _word_end_after(ends, span[1])),
+            ):
                 if to is None or not low <= to <= high:
                     continue
                 more = abs(span[side] - to)
@@ -144,7 +147,7 @@ def excerpts(text: str, spans: Iterable[tuple[int, int]], *, share: int) -> list
     return [Passage(number, start, end) for number, (start, end) in enumerate(kept, 1)]
 
 
-def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+def _merge_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
     """Sort spans and join those that touch or overlap; leave out parts outside the text."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans):
@@ -158,7 +161,7 @@ def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, in
     return found
 
 
-def _cut_at_word(text: str, start: int, end: int) -> int:
+def _end_at_word(text: str, start: int, end: int) -> int:
     """Return the end of the last whole word before `end`; `start` if there is none."""
     if end >= len(text) or text[end].isspace() or (end > start and text[end - 1].isspace()):
         return end
@@ -169,13 +172,13 @@ def _cut_at_word(text: str, start: int, end: int) -> int:
     return words[-1] if words else start
 
 
-def _before(starts: Sequence[int], at: int) -> int | None:
+def _word_start_before(starts: Sequence[int], at: int) -> int | None:
     """Return where the word before a position begins."""
     number = bisect_left(starts, at)
     return starts[number - 1] if number else None
 
 
-def _after(ends: Sequence[int], at: int) -> int | None:
+def _word_end_after(ends: Sequence[int], at: int) -> int | None:
     """Return where the word after a position ends."""
     number = bisect_left(ends, at + 1)
     return ends[number] if number < len(ends) else None

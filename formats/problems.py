@@ -32,14 +32,14 @@ class Problems:
     def __init__(self, *, collect: bool, limit: int = MAX_PROBLEMS) -> None:
         self.collect = collect
         self.limit = limit
-        self.shown: list[FormatError] = []
+        self.first: list[FormatError] = []
         self.count = 0
 
     def report(self, error: FormatError) -> None:
         """Raise `error`, or keep it and continue if problems are collected."""
         self.count += 1
-        if len(self.shown) < self.limit:
-            self.shown.append(error)
+        if len(self.first) < self.limit:
+            self.first.append(error)
         if not self.collect:
             raise error
 
@@ -64,13 +64,16 @@ class LeftOut:
 
     def sentences(self) -> list[str]:
         """Return what is not kept: one sentence for fields with the same count of records."""
-        alike: dict[tuple[str, int], list[str]] = {}
+        fields_by_count: dict[tuple[str, int], list[str]] = {}
         for (part, field), count in self._counts.items():
-            alike.setdefault((part, count), []).append(f"“{field}”")
-        return [_not_kept(part, count, fields) for (part, count), fields in alike.items()]
+            fields_by_count.setdefault((part, count), []).append(f"“{field}”")
+        return [
+            _describe_left_out(part, count, fields)
+            for (part, count), fields in fields_by_count.items()
+        ]
 
 
-def _not_kept(part: str, count: int, fields: list[str]) -> str:
+def _describe_left_out(part: str, count: int, fields: list[str]) -> str:
     records = f"{count:,} record{'' if count == 1 else 's'}" + (f" of {part}" if part else "")
     if len(fields) == 1:
         return f"the field {fields[0]} of {records} is not kept"

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from formats import beir
-from formats.beir import corpus_of, qrels_of
-from formats.fields import objects
+from formats.beir import read_corpus, read_qrels_file
+from formats.fields import read_jsonl
 from formats.folders import Folder
 from formats.jsonl_pairs import read_pairs
 from formats.limits import check_id
-from formats.reading import Pairs, Seen, reader
+from formats.reading import SeenKeys, SeenPairs, reader
 from formats.records import (
     Doc,
     JudgmentRecord,
@@ -41,18 +41,18 @@ SIDES = {"-og": "original", "-changed": "altered", "-reversed": "reversed"}
 Record = PairRecord | Doc | Qrel | Pooled | JudgmentRecord
 
 
-class _Known(NamedTuple):
+class _KnownPairs(NamedTuple):
     """The pairs of a folder: their ids by the names used in it, and their queries."""
 
     pair_ids: dict[str, str]
     queries: dict[str, str]
 
-    def of(self, query_id: str) -> tuple[str, str, str]:
+    def resolve(self, query_id: str) -> tuple[str, str, str]:
         """Return query, pair and side of a query's id; raise ValueError if the pair is unknown."""
         for suffix, side in SIDES.items():
-            written = query_id.removesuffix(suffix)
-            if written != query_id:
-                pair_id = self.pair_ids.get(written, written)
+            name_in_folder = query_id.removesuffix(suffix)
+            if name_in_folder != query_id:
+                pair_id = self.pair_ids.get(name_in_folder, name_in_folder)
                 if pair_id in self.queries:
                     return self.queries[pair_id], pair_id, side
         raise ValueError(f"query {query_id} is not a side of a pair in the folder")
@@ -68,18 +68,18 @@ def read_mteb(folder: Folder) -> Iterator[Record]:
     if missing := [name for name in (QUERIES, INSTRUCTIONS, QRELS) if name not in names]:
         folder.refuse_all(f"no {' and no '.join(missing)} in this folder")
         return
-    known = _Known(_ids(folder, names), {})
-    pairs = _pairs(folder) if PAIRS in names else _pairs_of_queries(folder)
+    known = _KnownPairs(_read_pair_ids(folder, names), {})
+    pairs = _read_pair_records(folder) if PAIRS in names else _build_pairs(folder)
     for pair in pairs:
         known.queries[pair.pair_id] = pair.query_id
         yield pair
     if CORPUS in names:
-        yield from _documents(folder)
+        yield from _read_documents(folder)
     if TOP_RANKED in names:
-        yield from _pooled(folder.source(TOP_RANKED), known)
+        yield from _read_candidates(folder.source(TOP_RANKED), known)
     for prefix, changed in (("", "altered"), (REVERSED, "reversed")):
         if prefix + QRELS in names:
-            yield from _graded(folder.source(prefix + QRELS), known, changed)
+            yield from _read_grades(folder.source(prefix + QRELS), known, changed)
 
 
 @reader("hf", "query, document or qrels line")
@@ -91,30 +91,30 @@ def read_hf(folder: Folder) -> Iterator[Record]:
 def read_beir(folder: Folder) -> Iterator[Record | Topic]:
     """Read a BEIR folder, or a published set if it has pairs and a split for each side."""
     if {PAIRS, "qrels/original.tsv", "qrels/changed.tsv"} <= set(folder.names()):
-        yield from _sides(folder)
+        yield from _read_sides(folder)
     else:
         yield from beir.read_beir(folder)
 
 
-def _sides(folder: Folder) -> Iterator[Record]:
+def _read_sides(folder: Folder) -> Iterator[Record]:
     """Read a folder in the release layout `beir`."""
     names = folder.names()
-    known = _Known({}, {})
-    for pair in _pairs(folder):
+    known = _KnownPairs({}, {})
+    for pair in _read_pair_records(folder):
         known.queries[pair.pair_id] = pair.query_id
         yield pair
     if CORPUS in names:
-        yield from _documents(folder)
+        yield from _read_documents(folder)
     if TOP_RANKED in names:
-        yield from _pooled(folder.source(TOP_RANKED), known)
+        yield from _read_candidates(folder.source(TOP_RANKED), known)
     for split in ("original", "changed", "reversed"):
         if (name := f"qrels/{split}.tsv") in names:
             source = folder.source(name)
-            for line in qrels_of(source, Pairs()):
-                yield from _line(source, known, *line[:3])
+            for line in read_qrels_file(source, SeenPairs()):
+                yield from _grade_records(source, known, *line[:3])
 
 
-def _ids(folder: Folder, names: list[str]) -> dict[str, str]:
+def _read_pair_ids(folder: Folder, names: list[str]) -> dict[str, str]:
     """Return the id of each pair by its name in the folder."""
     if IDS not in names:
         return {}
@@ -129,96 +129,98 @@ def _ids(folder: Folder, names: list[str]) -> dict[str, str]:
     return found
 
 
-def _pairs(folder: Folder) -> Iterator[PairRecord]:
+def _read_pair_records(folder: Folder) -> Iterator[PairRecord]:
     for record in read_pairs(folder.source(PAIRS)):
         if isinstance(record, PairRecord):
             yield record
 
 
-def _pairs_of_queries(folder: Folder) -> Iterator[PairRecord]:
+def _build_pairs(folder: Folder) -> Iterator[PairRecord]:
     """Build pairs from the queries and their instructions."""
-    words: dict[str, str] = {}
+    instructions: dict[str, str] = {}
     source = folder.source(INSTRUCTIONS)
-    for fields in objects(source):
+    for fields in read_jsonl(source):
         try:
-            words[fields.id("query-id")] = fields.text("instruction")
+            instructions[fields.id("query-id")] = fields.text("instruction")
         except ValueError as error:
             source.refuse(str(error))
             continue
-        fields.tell_rest(source)
+        fields.report_unread(source)
     titles: dict[str, str] = {}
     narratives: dict[str, list[NarrativeRecord]] = {}
     source = folder.source(QUERIES)
-    for fields in objects(source):
+    for fields in read_jsonl(source):
         try:
             query_id, text = fields.id("_id", "id"), fields.text("text")
         except ValueError as error:
             source.refuse(str(error))
             continue
-        fields.tell_rest(source)
+        fields.report_unread(source)
         suffix = next((one for one in SIDES if query_id.endswith(one)), None)
         if suffix is None:
             source.refuse(f"the id {query_id} does not end with any of {', '.join(SIDES)}")
             continue
-        if query_id not in words:
+        if query_id not in instructions:
             source.refuse(f"query {query_id} has no instruction")
             continue
         pair_id = query_id.removesuffix(suffix)
         titles.setdefault(pair_id, text)
         narratives.setdefault(pair_id, []).append(
-            NarrativeRecord(SIDES[suffix], 1, words[query_id])
+            NarrativeRecord(SIDES[suffix], 1, instructions[query_id])
         )
     for pair_id, title in titles.items():
         sides = sorted(narratives[pair_id], key=lambda one: list(SIDES.values()).index(one.side))
         yield PairRecord(pair_id, pair_id, title, narratives=tuple(sides))
 
 
-def _documents(folder: Folder) -> Iterator[Doc]:
+def _read_documents(folder: Folder) -> Iterator[Doc]:
     """Yield the documents; those with neither title nor text are known by id only."""
-    for doc in corpus_of(folder.source(CORPUS), Seen()):
+    for doc in read_corpus(folder.source(CORPUS), SeenKeys()):
         yield doc if doc.title or doc.text else doc._replace(text=None)
 
 
-def _pooled(source: Source, known: _Known) -> Iterator[Pooled]:
+def _read_candidates(source: Source, known: _KnownPairs) -> Iterator[Pooled]:
     """Yield the candidates of each pair once, from its original side."""
-    for fields in objects(source):
+    for fields in read_jsonl(source):
         try:
-            query_id, _, side = known.of(fields.id("query-id"))
-            listed = fields.value("corpus-ids")
-            if not isinstance(listed, list):
+            query_id, _, side = known.resolve(fields.id("query-id"))
+            doc_ids = fields.value("corpus-ids")
+            if not isinstance(doc_ids, list):
                 raise ValueError("corpus-ids must be a list")
-            candidates = [check_id(one, "corpus-ids") for one in listed]
+            candidates = [check_id(one, "corpus-ids") for one in doc_ids]
         except ValueError as error:
             source.refuse(str(error))
             continue
-        fields.tell_rest(source)
+        fields.report_unread(source)
         if side == "original":
             for doc_id in candidates:
                 yield Pooled(query_id, doc_id)
 
 
-def _graded(source: Source, known: _Known, changed: str) -> Iterator[Qrel | JudgmentRecord]:
+def _read_grades(
+    source: Source, known: _KnownPairs, changed: str
+) -> Iterator[Qrel | JudgmentRecord]:
     """Yield the grades of one set; of the reversed set only the changed grades."""
-    for fields in objects(source):
+    for fields in read_jsonl(source):
         try:
             found = fields.id("query-id"), fields.id("corpus-id"), fields.relevance("score")
         except ValueError as error:
             source.refuse(str(error))
             continue
-        fields.tell_rest(source)
-        for line in _line(source, known, *found):
+        fields.report_unread(source)
+        for line in _grade_records(source, known, *found):
             if isinstance(line, JudgmentRecord):
                 yield line._replace(side=changed)
             elif changed == "altered":
                 yield line
 
 
-def _line(
-    source: Source, known: _Known, query_id: str, doc_id: str, relevance: int
+def _grade_records(
+    source: Source, known: _KnownPairs, query_id: str, doc_id: str, relevance: int
 ) -> Iterator[Qrel | JudgmentRecord]:
     """Yield a grade as earlier relevance, or as the set's claim under the changed narrative."""
     try:
-        query, pair_id, side = known.of(query_id)
+        query, pair_id, side = known.resolve(query_id)
     except ValueError as error:
         source.refuse(str(error))
         return

@@ -17,7 +17,7 @@ MAX_RECORD = 64 * 1024 * 1024
 """Maximum characters of one record that spans many lines (a document, a topic)."""
 
 WINDOW = 200_000
-"""How many keys `Seen` remembers: about 30 MB, regardless of the length of the file."""
+"""How many keys `SeenKeys` remembers: about 30 MB, regardless of the length of the file."""
 
 _In = TypeVar("_In", bound=Source | Folder)
 _Out = TypeVar("_Out")
@@ -40,64 +40,64 @@ def reader(
         _READERS[name] = read
 
         @wraps(read)
-        def checked(source: _In) -> Iterator[_Out]:
+        def read_checked(source: _In) -> Iterator[_Out]:
             if isinstance(source, Source):
-                source.suspicion = lambda head: suspect(head, name)
+                source.find_hint = lambda head: hint_at_format(head, name)
             records = read(source)
             for first in records:
                 if isinstance(source, Source):
-                    source.suspicion = None
+                    source.find_hint = None
                 yield first
                 yield from records
                 return
             if not source.refused:
                 source.refuse_all(f"no {what} found in it")
 
-        return checked
+        return read_checked
 
     return decorate
 
 
-def suspect(head: str, name: str) -> str | None:
+def hint_at_format(head: str, name: str) -> str | None:
     """Return a hint if a file that begins with `head` is clearly not of the format `name`.
 
     Another format is named only if its reader accepts the head and keeps every field in it.
     """
-    looks = guess(head)
-    if looks is None or looks == name:
+    likely = guess_format(head)
+    if likely is None or likely == name:
         return None
-    if looks == "beir" and name in ("docs-jsonl", "topics-json"):
+    if likely == "beir" and name in ("docs-jsonl", "topics-json"):
         # One file of the folder may be loaded alone.
         return None
-    if looks in ("followtable", "beir", "infosearch"):
-        return f"the file looks like a part of {looks}: load its folder as {looks}"
-    if not _takes(looks, head):
+    if likely in ("followtable", "beir", "infosearch"):
+        return f"the file looks like a part of {likely}: load its folder as {likely}"
+    if not _accepts(likely, head):
         return None
-    return f"the file looks like {looks}: load it as {looks}"
+    return f"the file looks like {likely}: load it as {likely}"
 
 
-def _takes(name: str, head: str) -> bool:
+def _accepts(name: str, head: str) -> bool:
     """Return whether the reader of a format accepts the head of a file and keeps all of it."""
     cut = len(head) >= HEAD
-    source = Source((_whole_part(head) if cut else head).encode(), collect=True)
-    taken = sum(1 for _ in _READERS[name](source))
+    source = Source((_complete_part(head) if cut else head).encode(), collect=True)
+    accepted = sum(1 for _ in _READERS[name](source))
     # If the head is cut off, its last record may be refused for that reason.
-    return taken > 0 and source.refused <= int(cut) and not source.left_out.sentences()
+    return accepted > 0 and source.refused <= int(cut) and not source.left_out.sentences()
 
 
-def _whole_part(head: str) -> str:
+def _complete_part(head: str) -> str:
     """Return a head that was cut off, without its incomplete last record."""
-    opened = re.match(r'\s*(?:\[|\{\s*"(?:[^"\\]|\\.)*"\s*:(?=\s*\{))\s*', head)
-    if opened is None:
+    opening = re.match(r'\s*(?:\[|\{\s*"(?:[^"\\]|\\.)*"\s*:(?=\s*\{))\s*', head)
+    if opening is None:
         return head.rpartition("\n")[0]
     try:
-        _, end = json.JSONDecoder().raw_decode(head, opened.end())
+        _, end = json.JSONDecoder().raw_decode(head, opening.end())
     except (ValueError, RecursionError):
         return ""
     return head[:end] + ("]" if head.lstrip().startswith("[") else "}")
 
 
-def guess(head: str) -> str | None:
+def guess_format(head: str) -> str | None:
     """Return the name of the format that text beginning with `head` clearly has, or None."""
     head = head.lstrip()
     if head.startswith("<"):
@@ -164,7 +164,7 @@ def _guess_columns(head: str) -> str | None:
         return "judgments-csv"
     if re.match(r"\"?Query1\b", line) and "Positive" in line:
         return "multiconir"
-    fields = columns(line)
+    fields = split_columns(line)
     if len(fields) == 4 and re.fullmatch(r"-?\d{1,3}", fields[3]):
         return "trec-qrels"
     if len(fields) >= 6 and re.fullmatch(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?", fields[4]):
@@ -180,13 +180,13 @@ LAYOUT = " \t\n\r\f"
 _COLUMN = re.compile(r"[^ \t]+")
 
 
-def columns(line: str) -> list[str]:
+def split_columns(line: str) -> list[str]:
     """Return the columns of a line, separated only by runs of spaces and tabs."""
     return _splitter(line)(line)
 
 
-def splitter(lines: list[str]) -> Callable[[str], list[str]]:
-    """Return a function for these lines that is faster than `columns`."""
+def column_splitter(lines: list[str]) -> Callable[[str], list[str]]:
+    """Return a function for these lines that is faster than `split_columns`."""
     return _splitter("".join(lines))
 
 
@@ -196,7 +196,7 @@ def _splitter(text: str) -> Callable[[str], list[str]]:
     return str.split if text.isascii() and "\f" not in text else _COLUMN.findall
 
 
-class Seen:
+class SeenKeys:
     """The lines on which keys first occurred, in bounded memory.
 
     Files are usually grouped, so the last WINDOW keys are enough to name both lines of a
@@ -207,30 +207,30 @@ class Seen:
         self.window = window
         self._lines: dict[str, int] = {}
 
-    def first(self, key: str, line: int) -> int | None:
+    def first_line(self, key: str, line: int) -> int | None:
         """Return the line on which `key` occurred before; if it is new, None, and remember it."""
         if len(self._lines) >= self.window:
             self._lines.clear()
         first = self._lines.setdefault(key, line)
         return None if first == line else first
 
-    def again(self, key: str) -> bool:
+    def is_repeated(self, key: str) -> bool:
         """Return whether `key` occurred before, for input in which line numbers do not matter."""
-        return self.first(key, len(self._lines) + 1) is not None
+        return self.first_line(key, len(self._lines) + 1) is not None
 
 
-class Pairs:
+class SeenPairs:
     """Query-document pairs in the last WINDOW lines and the value noted for each, by topic.
 
-    For loops over millions of lines: call `of(query_id)` when the topic changes and use its dict;
-    call `forget_if_many` now and then, and call `of` again if it returned True.
+    For loops over millions of lines: call `of_topic(query_id)` when the topic changes and use its
+    dict; call `forget_if_many` now and then, and call `of_topic` again if it returned True.
     """
 
     def __init__(self, window: int = WINDOW) -> None:
         self.window = window
         self._topics: dict[str, dict[str, tuple[int, int]]] = {}
 
-    def of(self, query_id: str) -> dict[str, tuple[int, int]]:
+    def of_topic(self, query_id: str) -> dict[str, tuple[int, int]]:
         """Return {document id: (noted value, line)} for one topic."""
         return self._topics.setdefault(query_id, {})
 
@@ -252,26 +252,26 @@ def parse_relevance(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"the relevance must be a whole number, not {json_name(value)}")
     text = value.strip(" \t") if isinstance(value, str) else str(value)
-    shown = excerpt(text, 40)
+    quoted = excerpt(text, 40)
     if not text:
         raise ValueError("the relevance is empty; leave the line out if nobody judged")
     match = re.fullmatch(r"([-+]?[0-9]+)(?:\.([0-9]+))?", text)
     if match is None:
-        raise ValueError(f"the relevance {shown!r} is not a whole number")
+        raise ValueError(f"the relevance {quoted!r} is not a whole number")
     if (match[2] or "").strip("0"):
-        raise ValueError(f"the relevance {shown} is a fraction; relevance is a whole number")
+        raise ValueError(f"the relevance {quoted} is a fraction; relevance is a whole number")
     # The length is checked first: Python refuses to convert numbers with thousands of digits.
     if len(match[1]) > 20 or not -32768 <= int(match[1]) <= 32767:
-        raise ValueError(f"the relevance {shown} is out of range (-32768 to 32767)")
+        raise ValueError(f"the relevance {quoted} is out of range (-32768 to 32767)")
     return int(match[1])
 
 
-def tidy(text: str) -> str:
+def strip_lines(text: str) -> str:
     """Return `text` with each line stripped and without blank lines at either end."""
     return "\n".join(line.strip() for line in text.split("\n")).strip()
 
 
-def line_ends(text: str) -> str:
+def normalize_line_ends(text: str) -> str:
     """Return `text` with every kind of line end (browsers send CR LF) as a line feed."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
@@ -290,13 +290,13 @@ def unescape(text: str) -> str:
 
     Stricter than `html.unescape`, which would read a part of `?a=1&copy=2` as a reference.
     """
-    return text if "&" not in text else _REFERENCE.sub(_resolved, text)
+    return text if "&" not in text else _REFERENCE.sub(_resolve_reference, text)
 
 
 _REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));")
 
 
-def _resolved(match: re.Match[str]) -> str:
+def _resolve_reference(match: re.Match[str]) -> str:
     decimal, hexadecimal, name = match.groups()
     if name is not None:
         return _TREC_ENTITIES.get(name) or html.entities.html5.get(name + ";", match[0])

@@ -113,7 +113,7 @@ class PairRecord(NamedTuple):
     source_fields: str = ""
 
 
-def kept_fields(fields: Mapping[str, Any]) -> str:
+def fields_to_json(fields: Mapping[str, Any]) -> str:
     """Return fields of a record as JSON with sorted names; "" if all values are empty.
 
     Empty values are dropped. The same fields give the same text.

@@ -274,7 +274,7 @@ _ALL = (
         "Both files together: final_sorted.jsonl and query-doc.json.",
         "folder",
         (Topic, Doc, Qrel, PairRecord, JudgmentRecord),
-        multi_infosearch.read_both,
+        multi_infosearch.read_folder,
         None,
         (".zip",),
         "told",

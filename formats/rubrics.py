@@ -10,7 +10,7 @@ from typing import IO, Any
 from formats.fields import to_json
 from formats.json_text import NotJson, parse_json
 from formats.limits import check_text, excerpt, json_name
-from formats.reading import Seen, reader, write_lines
+from formats.reading import SeenKeys, reader, write_lines
 from formats.records import CriterionRecord, LevelRecord, RubricRecord
 from formats.source import Source
 
@@ -22,7 +22,7 @@ MOST_CRITERIA = 30
 
 _VALUE = re.compile(r"[a-z0-9][a-z0-9_-]{0,19}")
 _KEY = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-_SMALL = "small letters, digits, hyphens and underscores, beginning with a letter or digit"
+_KEY_CHARACTERS = "small letters, digits, hyphens and underscores, beginning with a letter or digit"
 # The fields of each part and their maximum lengths; those in _NEEDED are required.
 _RUBRIC = {"name": 60, "title": 120}
 _LEVEL = {"value": 20, "name": 40, "sentence": 300}
@@ -34,7 +34,7 @@ _CRITERION = {
     "good_example": 1_000,
     "poor_example": 1_000,
 }
-_NEEDED = {"name", "title", "value", "key", "asks"}
+_REQUIRED = {"name", "title", "value", "key", "asks"}
 
 
 class RubricFaults(ValueError):
@@ -51,14 +51,14 @@ def read_rubrics(source: Source) -> Iterator[RubricRecord]:
 
     The last one in a file becomes the current rubric.
     """
-    seen = Seen()
-    lines = list(_short(source))
+    seen = SeenKeys()
+    lines = list(_bounded_lines(source))
     if source.refused:
         return
-    for number, text in _values(lines):
+    for number, text in _split_rubrics(lines):
         source.line, source.text = number, None
         try:
-            rubric = parse(text)
+            rubric = parse_rubric(text)
         except NotJson as error:
             source.refuse(str(error), line=number + error.line - 1)
             continue
@@ -66,13 +66,13 @@ def read_rubrics(source: Source) -> Iterator[RubricRecord]:
             for fault in error.faults:
                 source.refuse(fault)
             continue
-        if seen.again(rubric.name):
+        if seen.is_repeated(rubric.name):
             source.refuse(f"the rubric {rubric.name} occurs twice")
             continue
         yield rubric
 
 
-def _short(source: Source) -> Iterator[str]:
+def _bounded_lines(source: Source) -> Iterator[str]:
     length = 0
     for line in source.lines():
         length += len(line) + 1
@@ -82,24 +82,24 @@ def _short(source: Source) -> Iterator[str]:
         yield line
 
 
-def _values(lines: list[str]) -> Iterator[tuple[int, str]]:
+def _split_rubrics(lines: list[str]) -> Iterator[tuple[int, str]]:
     """Yield the line and text of each rubric: one per line, or else the file as a whole."""
     filled = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    if filled and all(_is_whole(line) for _, line in filled):
+    if filled and all(_is_object(line) for _, line in filled):
         yield from filled
     elif filled:
         first = filled[0][0]
         yield first, "\n".join(lines[first - 1 :])
 
 
-def _is_whole(line: str) -> bool:
+def _is_object(line: str) -> bool:
     try:
         return isinstance(parse_json(line), dict)
     except ValueError:
         return False
 
 
-def parse(text: str) -> RubricRecord:
+def parse_rubric(text: str) -> RubricRecord:
     """Parse one rubric; raise NotJson if it is not JSON, RubricFaults with all other faults."""
     if len(text) > MAX_LENGTH:
         raise RubricFaults([f"a rubric has at most {MAX_LENGTH:,} characters"])
@@ -115,8 +115,8 @@ def parse(text: str) -> RubricRecord:
     fields = faults.texts("", value, _RUBRIC, also=("levels", "criteria"))
     if not fields["name"].isprintable():
         faults.add("name", "contains a line break or an invisible character")
-    levels = _levels(faults, value.get("levels"))
-    criteria = _criteria(faults, value.get("criteria"))
+    levels = _parse_levels(faults, value.get("levels"))
+    criteria = _parse_criteria(faults, value.get("criteria"))
     if faults.found:
         raise RubricFaults(faults.found)
     return RubricRecord(fields["name"], fields["title"], tuple(levels), tuple(criteria))
@@ -131,7 +131,7 @@ class _Faults:
     def add(self, place: str, sentence: str) -> None:
         self.found.append(f"{place}: {sentence}" if place else sentence)
 
-    def entries(self, name: str, value: object, least: str, most: int) -> list[dict[str, Any]]:
+    def entries(self, name: str, value: object, if_empty: str, most: int) -> list[dict[str, Any]]:
         """Return the objects of a list; an empty list if the value is anything else."""
         if not isinstance(value, list):
             missing = "is missing" if value is None else f"must be a list, not {json_name(value)}"
@@ -141,7 +141,7 @@ class _Faults:
             self.add(name, f"there are {len(value)}; at most {most} are allowed")
             return []
         if not value:
-            self.add(name, least)
+            self.add(name, if_empty)
         for number, entry in enumerate(value, 1):
             if not isinstance(entry, dict):
                 self.add(f"{name} {number}", f"must be an object, not {json_name(entry)}")
@@ -166,7 +166,7 @@ class _Faults:
 
     def _text(self, place: str, values: dict[str, Any], name: str, length: int) -> str:
         value = values.get(name)
-        if value is None and name not in _NEEDED:
+        if value is None and name not in _REQUIRED:
             return ""
         if not isinstance(value, str):
             self.add(
@@ -180,28 +180,28 @@ class _Faults:
             check_text(text, "it")
         except ValueError as error:
             self.add(place, str(error))
-        if not text and name in _NEEDED:
+        if not text and name in _REQUIRED:
             self.add(place, "is empty")
         return text
 
 
-def _levels(faults: _Faults, value: object) -> list[LevelRecord]:
-    least = "there are none; a rubric needs at least two levels, one of which rejects"
+def _parse_levels(faults: _Faults, value: object) -> list[LevelRecord]:
+    if_empty = "there are none; a rubric needs at least two levels, one of which rejects"
     found = []
     before = len(faults.found)
-    for number, entry in enumerate(faults.entries("levels", value, least, MOST_LEVELS), 1):
+    for number, entry in enumerate(faults.entries("levels", value, if_empty, MOST_LEVELS), 1):
         place = f"levels {number}"
         fields = faults.texts(place, entry, _LEVEL, also=("rejects",))
         if fields["value"] and not _VALUE.fullmatch(fields["value"]):
-            faults.add(f"{place}, value", f"must be {_SMALL}, at most 20 characters")
+            faults.add(f"{place}, value", f"must be {_KEY_CHARACTERS}, at most 20 characters")
         rejects = entry.get("rejects", False)
         if not isinstance(rejects, bool):
             faults.add(f"{place}, rejects", f"must be true or false, not {json_name(rejects)}")
         found.append(
             LevelRecord(fields["value"], fields["name"], fields["sentence"], rejects is True)
         )
-    _twice(faults, "levels", "value", [level.value for level in found])
-    _twice(faults, "levels", "name", [level.name.casefold() for level in found])
+    _refuse_repeated(faults, "levels", "value", [level.value for level in found])
+    _refuse_repeated(faults, "levels", "name", [level.name.casefold() for level in found])
     if not found or len(faults.found) > before:
         return found
     rejecting = [level.rejects for level in found]
@@ -221,20 +221,20 @@ def _levels(faults: _Faults, value: object) -> list[LevelRecord]:
     return found
 
 
-def _criteria(faults: _Faults, value: object) -> list[CriterionRecord]:
-    least = "there are none; a rubric asks at least one question"
+def _parse_criteria(faults: _Faults, value: object) -> list[CriterionRecord]:
+    if_empty = "there are none; a rubric asks at least one question"
     found = []
-    for number, entry in enumerate(faults.entries("criteria", value, least, MOST_CRITERIA), 1):
+    for number, entry in enumerate(faults.entries("criteria", value, if_empty, MOST_CRITERIA), 1):
         place = f"criteria {number}"
         fields = faults.texts(place, entry, _CRITERION)
         if fields["key"] and not _KEY.fullmatch(fields["key"]):
-            faults.add(f"{place}, key", f"must be {_SMALL}, at most 40 characters")
+            faults.add(f"{place}, key", f"must be {_KEY_CHARACTERS}, at most 40 characters")
         found.append(CriterionRecord(**fields))
-    _twice(faults, "criteria", "key", [criterion.key for criterion in found])
+    _refuse_repeated(faults, "criteria", "key", [criterion.key for criterion in found])
     return found
 
 
-def _twice(faults: _Faults, part: str, name: str, values: list[str]) -> None:
+def _refuse_repeated(faults: _Faults, part: str, name: str, values: list[str]) -> None:
     first: dict[str, int] = {}
     for number, value in enumerate(values, 1):
         if value and value in first:
@@ -244,7 +244,7 @@ def _twice(faults: _Faults, part: str, name: str, values: list[str]) -> None:
         first.setdefault(value, number)
 
 
-def data(rubric: RubricRecord) -> dict[str, Any]:
+def rubric_object(rubric: RubricRecord) -> dict[str, Any]:
     """Return a rubric as the JSON object in a file."""
     return {
         **rubric._asdict(),
@@ -253,11 +253,11 @@ def data(rubric: RubricRecord) -> dict[str, Any]:
     }
 
 
-def pretty(rubric: RubricRecord) -> str:
+def format_rubric(rubric: RubricRecord) -> str:
     """Return a rubric as indented JSON, for people to edit."""
-    return json.dumps(data(rubric), ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(rubric_object(rubric), ensure_ascii=False, indent=2) + "\n"
 
 
 def write_rubrics(records: Iterable[RubricRecord], stream: IO[bytes]) -> int:
     """Write one rubric per line."""
-    return write_lines((to_json(data(rubric)) for rubric in records), stream)
+    return write_lines((to_json(rubric_object(rubric)) for rubric in records), stream)

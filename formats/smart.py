@@ -12,13 +12,13 @@ from typing import NamedTuple
 from formats.limits import check_id
 from formats.reading import (
     MAX_RECORD,
-    Pairs,
-    Seen,
-    columns,
+    SeenKeys,
+    SeenPairs,
     one_line,
     parse_relevance,
     reader,
-    tidy,
+    split_columns,
+    strip_lines,
 )
 from formats.records import Doc, Qrel, Topic
 from formats.source import Source
@@ -33,7 +33,7 @@ class _Entry(NamedTuple):
     sections: dict[str, str]
 
 
-def _entries(source: Source) -> Iterator[_Entry]:
+def _read_entries(source: Source) -> Iterator[_Entry]:
     """Yield the entries of a file: each reaches from one `.I` to the next."""
     line = 0
     number = ""
@@ -41,12 +41,18 @@ def _entries(source: Source) -> Iterator[_Entry]:
     lines: list[str] | None = None
     length = 0
     for text in source.lines():
-        here = source.line or 0
+        current = source.line or 0
         if text.startswith("."):
             if match := _NUMBER.fullmatch(text):
                 if number:
-                    yield _closed(source, line, number, sections)
-                line, number, sections, lines, length = here, match[1].strip(" \t"), {}, None, 0
+                    yield _make_entry(source, line, number, sections)
+                line, number, sections, lines, length = (
+                    current,
+                    match[1].strip(" \t"),
+                    {},
+                    None,
+                    0,
+                )
                 source.line = line
                 if not number:
                     source.refuse("an entry has no number after .I")
@@ -65,15 +71,15 @@ def _entries(source: Source) -> Iterator[_Entry]:
             if source.broken:
                 return
     if number and not source.broken:
-        yield _closed(source, line, number, sections)
+        yield _make_entry(source, line, number, sections)
 
 
-def _closed(source: Source, line: int, number: str, sections: dict[str, list[str]]) -> _Entry:
+def _make_entry(source: Source, line: int, number: str, sections: dict[str, list[str]]) -> _Entry:
     source.line, source.text = line, None
-    return _Entry(line, number, {name: tidy("\n".join(ls)) for name, ls in sections.items()})
+    return _Entry(line, number, {name: strip_lines("\n".join(ls)) for name, ls in sections.items()})
 
 
-def _tell(source: Source, entry: _Entry, kept: str) -> None:
+def _report_left_out(source: Source, entry: _Entry, kept: str) -> None:
     for name, text in entry.sections.items():
         if text and name not in kept:
             source.leave_out(f".{name}")
@@ -82,17 +88,17 @@ def _tell(source: Source, entry: _Entry, kept: str) -> None:
 @reader("smart-docs", "document")
 def read_docs(source: Source) -> Iterator[Doc]:
     """Yield documents: `.I` is the id, `.T` the title, `.W` the text; the rest is not kept."""
-    seen = Seen()
-    for entry in _entries(source):
+    seen = SeenKeys()
+    for entry in _read_entries(source):
         try:
             check_id(entry.number, "the number after .I")
         except ValueError as error:
             source.refuse(str(error))
             continue
-        if first := seen.first(entry.number, entry.line):
+        if first := seen.first_line(entry.number, entry.line):
             source.refuse(f"document {entry.number} was already on line {first}")
             continue
-        _tell(source, entry, "TW")
+        _report_left_out(source, entry, "TW")
         yield Doc(entry.number, one_line(entry.sections.get("T", "")), entry.sections.get("W"))
 
 
@@ -102,10 +108,10 @@ def read_queries(source: Source) -> Iterator[Topic]:
 
     The number after `.I` is not kept (in cran.qry it has gaps). `.W` is the title.
     """
-    for position, entry in enumerate(_entries(source), start=1):
+    for position, entry in enumerate(_read_entries(source), start=1):
         words = one_line(entry.sections.get("W", ""))
         title = words or one_line(entry.sections.get("T", ""))
-        _tell(source, entry, "W" if words else "TW")
+        _report_left_out(source, entry, "W" if words else "TW")
         if entry.number.lstrip("0") != str(position):
             source.leave_out(".I")
         yield Topic(str(position), title)
@@ -119,9 +125,9 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
     -1 occurs once per query. The reader does not convert them: a project that loads them defines
     what its grades mean.
     """
-    pairs = Pairs()
+    pairs = SeenPairs()
     for line in source.lines():
-        fields = columns(line)
+        fields = split_columns(line)
         if not fields:
             continue
         if len(fields) != 3:
@@ -137,7 +143,7 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
             continue
         if number % 10_000 == 0:
             pairs.forget_if_many()
-        known = pairs.of(query_id).setdefault(doc_id, (relevance, number))
+        known = pairs.of_topic(query_id).setdefault(doc_id, (relevance, number))
         if known[0] != relevance:
             source.refuse(
                 f"document {doc_id} of query {query_id} has code {relevance} here "

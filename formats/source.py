@@ -16,14 +16,14 @@ from types import TracebackType
 from typing import IO, Protocol
 
 from formats.limits import MAX_BLANK, MAX_LINE, MAX_WHOLE, SURROGATE, printable
-from formats.line_bytes import CONTROL_IN_LINE, CR_ALONE, FOREIGN_MAGIC, clean
+from formats.line_bytes import CONTROL_IN_LINE, CR_ALONE, FOREIGN_MAGIC, decode_clean
 from formats.problems import FormatError, LeftOut, Problems
 from formats.unpacking import (
     CHUNK,
     GZIP,
     Budget,
     Unreadable,
-    inflated,
+    unpack_gzip,
 )
 from formats.unpacking import (
     HEAD as MAGIC,
@@ -42,7 +42,7 @@ class Input(ABC):
     @property
     def problems(self) -> list[FormatError]:
         """Return the first problems found, at most MAX_PROBLEMS of them."""
-        return self._problems.shown
+        return self._problems.first
 
     @property
     def problem_count(self) -> int:
@@ -91,7 +91,7 @@ class Source(Input):
         refused: how many problems this file had.
         broken: the file as a whole was refused; a reader stops.
         left_out: fields that records have and the format does not keep, to report after loading.
-        suspicion: called once, if the first line does not fit, for a hint at the likely format.
+        find_hint: called once, if the first line does not fit, for a hint at the likely format.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Source(Input):
         self.bytes_read = 0
         self.refused = 0
         self.broken = False
-        self.suspicion: Callable[[str], str | None] | None = None
+        self.find_hint: Callable[[str], str | None] | None = None
 
     @property
     def place(self) -> tuple[str, int | None]:
@@ -156,8 +156,8 @@ class Source(Input):
 
     def _with_likely_format(self, message: str) -> str:
         """Return the message, with a hint at the likely format; a hint also stops reading."""
-        suspicion, self.suspicion = self.suspicion, None
-        if suspicion is None or not (hint := suspicion(self._beginning())):
+        find_hint, self.find_hint = self.find_hint, None
+        if find_hint is None or not (hint := find_hint(self._beginning())):
             return message
         self.broken = True
         return f"{message}; {hint}"
@@ -181,7 +181,7 @@ class Source(Input):
                 return
         if first.startswith(GZIP):
             try:
-                yield from inflated(first, self._read, self._budget)
+                yield from unpack_gzip(first, self._read, self._budget)
             except Unreadable as error:
                 self.refuse_all(str(error))
             return
@@ -233,7 +233,7 @@ class Source(Input):
             else:
                 rest.append(body)
                 body = b"".join(rest)
-            for start, lines in self._decoded(body, number):
+            for start, lines in self._decode_lines(body, number):
                 empty = lines.count("") + sum(map(str.isspace, lines))
                 blank += empty
                 filled += len(lines) - empty
@@ -251,24 +251,24 @@ class Source(Input):
         if number == 1 and b"\r" in last.rstrip(b"\r"):
             self.refuse_all(CR_ALONE)
         if rest_length and not self.broken:
-            for start, lines in self._decoded(last, number):
+            for start, lines in self._decode_lines(last, number):
                 filled += any(line and not line.isspace() for line in lines)
                 yield start, lines
         if not filled and not self.refused:
             self.refuse_all("the file is empty")
 
-    def _decoded(self, body: bytes, number: int) -> Iterator[tuple[int, list[str]]]:
+    def _decode_lines(self, body: bytes, number: int) -> Iterator[tuple[int, list[str]]]:
         """Yield the lines of `body`; decode line by line only if the whole does not pass."""
         if number == 1:
             body = body.removeprefix(b"\xef\xbb\xbf")
-        if len(body) <= self.max_line and (text := clean(body)) is not None:
+        if len(body) <= self.max_line and (text := decode_clean(body)) is not None:
             yield number, text.split("\n")
             return
         for offset, raw in enumerate(body.split(b"\n")):
-            if (line := self._decoded_line(raw, number + offset)) is not None:
+            if (line := self._decode_line(raw, number + offset)) is not None:
                 yield number + offset, [line]
 
-    def _decoded_line(self, raw: bytes, number: int) -> str | None:
+    def _decode_line(self, raw: bytes, number: int) -> str | None:
         if len(raw) > self.max_line:
             self._refuse_long(number, raw[:200])
             return None
@@ -314,7 +314,7 @@ class Source(Input):
                 if self.broken:
                     return
 
-    def whole(self, limit: int = MAX_WHOLE) -> str | None:
+    def read_whole(self, limit: int = MAX_WHOLE) -> str | None:
         """Return the whole text, for formats that cannot be read in pieces (a JSON list).
 
         It is checked like `lines()`; None if anything in it was refused. A file of more than
@@ -348,13 +348,13 @@ class Source(Input):
 
 def open_source(path: str | Path, *, collect: bool = False) -> Source:
     """Open the file at `path` as a Source named `path`; raise FormatError if there is none."""
-    file = named(path)
+    file = checked_path(path)
     if is_dir(file):
         raise FormatError("this is a folder; a file is needed", file=printable(str(path)))
-    return Source(opened(file), str(path), collect=collect)
+    return Source(open_file(file), str(path), collect=collect)
 
 
-def named(path: str | Path) -> Path:
+def checked_path(path: str | Path) -> Path:
     """Return `path` as a Path; raise FormatError if its name is not UTF-8."""
     file = Path(path)
     if SURROGATE.search(str(file)):
@@ -371,7 +371,7 @@ def is_dir(path: Path) -> bool:
         return False
 
 
-def opened(path: Path) -> IO[bytes]:
+def open_file(path: Path) -> IO[bytes]:
     """Open a file to read its bytes, or raise FormatError."""
     name = printable(str(path))
     try:

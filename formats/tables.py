@@ -85,7 +85,7 @@ _SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,5})", re.IGNORECASE)
 MAX_COLSPAN = 1_000
 # Maximum layout steps. Real tables need a few per cell. If a text crafted to be slow exceeds it,
 # spans are ignored: every cell is kept, but covers one row and one column.
-_STEPS = 1_000_000
+_MOST_STEPS = 1_000_000
 
 
 class _HtmlCell(NamedTuple):
@@ -108,12 +108,12 @@ class _HtmlTable:
         self.row: list[_HtmlCell] | None = None
         self.cell: tuple[bool, int, int] | None = None
         # The position at which the content of the cell begins.
-        self.begins = 0
+        self.content_start = 0
         self.in_caption = False
         self.parts: list[str] = []
         self.nested = 0
 
-    def text(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         self.parts.append(text)
 
     def finish_text(self, end: int) -> None:
@@ -122,7 +122,7 @@ class _HtmlTable:
         self.parts = []
         if self.cell is not None and self.row is not None:
             header, rowspan, colspan = self.cell
-            self.row.append(_HtmlCell(text, rowspan, colspan, header, (self.begins, end)))
+            self.row.append(_HtmlCell(text, rowspan, colspan, header, (self.content_start, end)))
             self.cell = None
         elif self.in_caption and not self.caption:
             self.caption = text
@@ -130,7 +130,7 @@ class _HtmlTable:
         elif text:
             self.notes.append(text)
 
-    def tag(self, closing: bool, name: str, attributes: str, start: int, end: int) -> None:
+    def add_tag(self, closing: bool, name: str, attributes: str, start: int, end: int) -> None:
         if self.cell is not None and (name == "table" or self.nested):
             # A table inside a cell is the cell's text.
             self.nested += (-1 if closing else 1) if name == "table" else 0
@@ -142,7 +142,7 @@ class _HtmlTable:
         if name in ("td", "th"):
             if not closing:
                 self._begin_cell(name, attributes)
-                self.begins = end
+                self.content_start = end
         elif name == "tr":
             self.row = None if closing else self._begin_row()
         elif name == "caption":
@@ -173,35 +173,35 @@ def _parse_html(text: str) -> Table:
     table = _HtmlTable()
     at = 0
     for match in _TAG.finditer(text):
-        table.text(text[at : match.start()])
-        table.tag(bool(match[1]), match[2].lower(), match[3], match.start(), match.end())
+        table.add_text(text[at : match.start()])
+        table.add_tag(bool(match[1]), match[2].lower(), match[3], match.start(), match.end())
         at = match.end()
-    table.text(text[at:])
+    table.add_text(text[at:])
     table.finish_text(len(text))
     try:
-        rows, width = _laid_out(table.sections)
+        rows, width = _lay_out(table.sections)
     except _TooManySteps:
         flat = [
             [[cell._replace(rowspan=1, colspan=1) for cell in row] for row in section]
             for section in table.sections
         ]
-        rows, width = _laid_out(flat)
+        rows, width = _lay_out(flat)
     spans = tuple(
-        tuple(_trimmed(text, *cell.span) for cell in row)
+        tuple(_trim_span(text, *cell.span) for cell in row)
         for section in table.sections
         for row in section
     )
     return Table(table.caption, tuple(rows), width, (), tuple(table.notes), spans)
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return a span without the white space at its ends."""
     inner = text[start:end]
     lead = len(inner) - len(inner.lstrip())
     return start + lead, start + lead + len(inner.strip())
 
 
-def _laid_out(sections: list[list[list[_HtmlCell]]]) -> tuple[list[tuple[Cell, ...]], int]:
+def _lay_out(sections: list[list[list[_HtmlCell]]]) -> tuple[list[tuple[Cell, ...]], int]:
     layout = _Layout()
     for section in sections:
         layout.place(section, None)
@@ -268,7 +268,7 @@ class _Layout:
 
     def _step(self, count: int) -> None:
         self.steps += count
-        if self.steps > _STEPS:
+        if self.steps > _MOST_STEPS:
             raise _TooManySteps
 
     def _padding(
@@ -303,19 +303,19 @@ def _alignment(mark: str) -> str:
     )
 
 
-def _cells(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     # The files this was made for have no escaped pipes: each `|` separates two cells.
     return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
 
 
 def _cell_spans(line: str, start: int) -> tuple[tuple[int, int], ...]:
     """Return the positions of a line's cells in the text; the line begins at `start`."""
-    at, end = _trimmed(line, 0, len(line))
+    at, end = _trim_span(line, 0, len(line))
     at += line.startswith("|", at)
     end -= line.endswith("|", at, end)
     found = []
     for cell in line[at:end].split("|"):
-        found.append(_trimmed(line, at, at + len(cell)))
+        found.append(_trim_span(line, at, at + len(cell)))
         at += len(cell) + 1
     return tuple((start + first, start + last) for first, last in found)
 
@@ -335,15 +335,15 @@ def _parse_markdown(text: str) -> Table:
         if not rows and not caption and stripped.startswith("# "):
             caption = one_line(stripped[2:])
         elif len(rows) == 1 and not alignments and _is_rule(stripped):
-            alignments = [_alignment(mark) for mark in _cells(stripped)]
+            alignments = [_alignment(mark) for mark in _split_cells(stripped)]
         elif "|" in stripped and (rows or stripped.startswith("|")):
-            rows.append(_cells(stripped))
+            rows.append(_split_cells(stripped))
             spans.append(_cell_spans(line, start))
         else:
             notes.append(one_line(stripped))
     width = max(map(len, rows), default=0)
     built = tuple(
-        _padded([Cell(cell, header=number == 0 and bool(alignments)) for cell in row], width)
+        _pad_row([Cell(cell, header=number == 0 and bool(alignments)) for cell in row], width)
         for number, row in enumerate(rows)
     )
     if alignments:
@@ -351,7 +351,7 @@ def _parse_markdown(text: str) -> Table:
     return Table(caption, built, width, tuple(alignments), tuple(notes), tuple(spans))
 
 
-def _padded(row: list[Cell], width: int) -> tuple[Cell, ...]:
+def _pad_row(row: list[Cell], width: int) -> tuple[Cell, ...]:
     """Return the row, padded with one empty cell if it is short."""
     if len(row) < width:
         row.append(Cell("", colspan=width - len(row), header=row[0].header))

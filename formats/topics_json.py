@@ -8,7 +8,7 @@ from typing import IO
 from formats.fields import Fields, to_json
 from formats.json_text import NotJson, parse_json
 from formats.limits import MAX_WHOLE, check_id, json_name
-from formats.reading import Seen, reader, write_lines
+from formats.reading import SeenKeys, reader, write_lines
 from formats.records import Topic
 from formats.source import Source
 
@@ -22,16 +22,16 @@ def read_topics(source: Source) -> Iterator[Topic]:
     One object per line is read line by line, any other file as a whole. Other fields are counted
     as left out.
     """
-    seen = Seen()
+    seen = SeenKeys()
     lines = source.lines()
     for line in lines:
         if not line.strip():
             continue
-        value = _object_or_none(line)
+        value = _parse_object(line)
         if value is None or not value.keys() & set(_IDS):
-            yield from _whole(source, line, lines)
+            yield from _read_whole(source, line, lines)
             return
-        yield from _topic(source, value, seen)
+        yield from _parse_topic(source, value, seen)
         break
     for line in lines:
         if not line.strip():
@@ -44,10 +44,10 @@ def read_topics(source: Source) -> Iterator[Topic]:
         except ValueError as error:
             source.refuse(str(error))
             continue
-        yield from _topic(source, value, seen)
+        yield from _parse_topic(source, value, seen)
 
 
-def _object_or_none(line: str) -> dict[str, object] | None:
+def _parse_object(line: str) -> dict[str, object] | None:
     try:
         value = parse_json(line)
     except ValueError:
@@ -55,7 +55,7 @@ def _object_or_none(line: str) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def _whole(source: Source, first: str, lines: Iterator[str]) -> Iterator[Topic]:
+def _read_whole(source: Source, first: str, lines: Iterator[str]) -> Iterator[Topic]:
     """Yield the topics of a file that is one JSON value and begins with the line `first`."""
     start = source.line or 1
     parts = [first]
@@ -78,20 +78,20 @@ def _whole(source: Source, first: str, lines: Iterator[str]) -> Iterator[Topic]:
     except ValueError as error:
         source.refuse(str(error))
         return
-    seen = Seen()
+    seen = SeenKeys()
     if isinstance(value, list):
         for entry in value:
-            yield from _topic(source, entry, seen)
+            yield from _parse_topic(source, entry, seen)
     elif isinstance(value, dict):
         for query_id, entry in value.items():
             if isinstance(entry, dict):
                 entry = {"query_id": query_id, **entry}
-            yield from _topic(source, entry, seen)
+            yield from _parse_topic(source, entry, seen)
     else:
         source.refuse(f"topics must be objects, not {json_name(value)}")
 
 
-def _topic(source: Source, value: object, seen: Seen) -> Iterator[Topic]:
+def _parse_topic(source: Source, value: object, seen: SeenKeys) -> Iterator[Topic]:
     if not isinstance(value, dict):
         source.refuse(f"a topic must be a JSON object, not {json_name(value)}")
         return
@@ -106,10 +106,10 @@ def _topic(source: Source, value: object, seen: Seen) -> Iterator[Topic]:
     except ValueError as error:
         source.refuse(str(error))
         return
-    if seen.again(topic.query_id):
+    if seen.is_repeated(topic.query_id):
         source.refuse(f"topic {topic.query_id} occurs twice")
         return
-    fields.tell_rest(source)
+    fields.report_unread(source)
     yield topic
 
 

@@ -15,12 +15,12 @@ def id_problem(value: str, what: str) -> str | None:
     return None
 
 
-def counted(fields: list[str]) -> str:
+def count_columns(fields: list[str]) -> str:
     """Return how many columns a line has, in words."""
     return "1 column" if len(fields) == 1 else f"{len(fields)} columns"
 
 
-def ids_fit(source: Source, number: int, line: str, query_id: str, doc_id: str) -> bool:
+def has_valid_ids(source: Source, number: int, line: str, query_id: str, doc_id: str) -> bool:
     """Return whether both ids of a line are valid; refuse the line otherwise."""
     for value, what in ((query_id, "query_id"), (doc_id, "doc_id")):
         if problem := id_problem(value, what):

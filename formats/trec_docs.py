@@ -12,8 +12,8 @@ from formats.limits import check_id, check_text
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
-    Seen,
-    line_ends,
+    SeenKeys,
+    normalize_line_ends,
     one_line,
     reader,
     unescape,
@@ -53,61 +53,61 @@ def read_docs(source: Source) -> Iterator[Doc]:
     inside <TEXT> are dropped, character references are resolved. Without <TEXT>, the text is the
     rest of the document without its tags; if that is empty, it is known by its id only.
     """
-    seen = Seen()
+    seen = SeenKeys()
     parts: list[str] = []
-    begun: int | None = None
+    start_line: int | None = None
     length = 0
     for line in source.lines():
-        if begun is not None and "<" not in line:
+        if start_line is not None and "<" not in line:
             parts.append(line)
             length += len(line)
             if length > MAX_RECORD:
-                source.refuse_all(f"the document that begins on line {begun} does not end")
+                source.refuse_all(f"the document that begins on line {start_line} does not end")
                 return
             continue
         number = source.line or 0
         at = 0
         for match in _DOC_TAG.finditer(line):
-            if match[1] and begun is not None:
+            if match[1] and start_line is not None:
                 parts.append(line[at : match.start()])
-                yield from _doc("\n".join(parts), begun, source, seen)
-                begun = None
+                yield from _read_doc("\n".join(parts), start_line, source, seen)
+                start_line = None
             elif match[1]:
                 source.refuse("</DOC> without <DOC>")
             else:
-                if begun is not None:
-                    source.refuse(f"<DOC> inside the document that begins on line {begun}")
-                parts, begun, length = [], number, 0
+                if start_line is not None:
+                    source.refuse(f"<DOC> inside the document that begins on line {start_line}")
+                parts, start_line, length = [], number, 0
             at = match.end()
             if source.broken:
                 return
-        if begun is not None:
+        if start_line is not None:
             parts.append(line[at:])
             length += len(line)
         elif line[at:].strip() and not line[at:].lstrip().startswith("<"):
             source.refuse("text outside of a document")
-    if begun is not None and not source.broken:
-        source.refuse("the document is not closed (</DOC>): is the file cut off?", line=begun)
+    if start_line is not None and not source.broken:
+        source.refuse("the document is not closed (</DOC>): is the file cut off?", line=start_line)
 
 
-def _doc(body: str, line: int, source: Source, seen: Seen) -> Iterator[Doc]:
+def _read_doc(body: str, line: int, source: Source, seen: SeenKeys) -> Iterator[Doc]:
     source.line, source.text = line, None
-    doc_id = (_inside(_DOCNO, "DOCNO", body) or "").strip(LAYOUT)
+    doc_id = (_text_inside(_DOCNO, "DOCNO", body) or "").strip(LAYOUT)
     if not doc_id:
         source.refuse("a document has no <DOCNO>")
     elif problem := id_problem(doc_id, "the DOCNO"):
         source.refuse(problem)
-    elif first := seen.first(doc_id, line):
+    elif first := seen.first_line(doc_id, line):
         source.refuse(f"document {doc_id} was already on line {first}")
     else:
-        for tag in _dropped(body):
+        for tag in _dropped_tags(body):
             source.leave_out(f"<{tag}>")
         yield Doc(doc_id, _title_of(body), _text_of(body))
 
 
-def _dropped(body: str) -> dict[str, None]:
+def _dropped_tags(body: str) -> dict[str, None]:
     """Return the names of the tags whose elements in a document are not kept."""
-    outside = _outside_of_text(body)
+    outside = _text_outside(body)
     if outside is None:
         found = dict.fromkeys(match[1].upper() for match in _NOT_TEXT.finditer(body))
     else:
@@ -118,7 +118,7 @@ def _dropped(body: str) -> dict[str, None]:
     return found
 
 
-def _outside_of_text(body: str) -> str | None:
+def _text_outside(body: str) -> str | None:
     """Return everything before, between and after the texts; None if there is no <TEXT>."""
     parts: list[str] = []
     at: int | None = 0
@@ -133,38 +133,38 @@ def _outside_of_text(body: str) -> str | None:
     return "\n".join(parts if at is None else [*parts, body[at:]])
 
 
-def _inside(opening: re.Pattern[str], name: str, body: str) -> str | None:
+def _text_inside(opening: re.Pattern[str], name: str, body: str) -> str | None:
     """Return the text between the first opening tag and the closing tag after it, or None."""
     if (opened := opening.search(body)) is None:
         return None
-    closed = _closing(name).search(body, opened.end())
+    closed = _closing_tag(name).search(body, opened.end())
     return body[opened.end() : closed.start()] if closed else None
 
 
 @cache
-def _closing(name: str) -> re.Pattern[str]:
+def _closing_tag(name: str) -> re.Pattern[str]:
     return re.compile(rf"</{name}\s*>", re.IGNORECASE)
 
 
 def _title_of(body: str) -> str:
     opened = _TITLE.search(body)
-    title = _inside(_TITLE, opened[1].upper(), body) if opened else None
-    return one_line(_without(_ANY_TAG, title)) if title else ""
+    title = _text_inside(_TITLE, opened[1].upper(), body) if opened else None
+    return one_line(_strip_tags(_ANY_TAG, title)) if title else ""
 
 
-def _for_reading(body: str) -> str:
+def _readable_part(body: str) -> str:
     """Return `body` without the elements of _NOT_TEXT; keep elements that are not closed."""
     parts: list[str] = []
     at = 0
-    endless: set[str] = set()
+    unclosed: set[str] = set()
     for opened in _NOT_TEXT.finditer(body):
         name = opened[1].upper()
         # A name that is never closed is searched once, not once for each of its tags.
-        if opened.start() < at or name in endless:
+        if opened.start() < at or name in unclosed:
             continue
-        closed = _closing(name).search(body, opened.end())
+        closed = _closing_tag(name).search(body, opened.end())
         if closed is None:
-            endless.add(name)
+            unclosed.add(name)
         else:
             parts += [body[at : opened.start()], " "]
             at = closed.end()
@@ -178,17 +178,17 @@ def _text_of(body: str) -> str | None:
         if not tag[1]:
             start = tag.end() if start is None else start
         elif start is not None:
-            texts.append(_without(_INNER, body[start : tag.start()]))
+            texts.append(_strip_tags(_INNER, body[start : tag.start()]))
             start = None
     if start is not None:
         # The last text is not closed: it ends with the document.
-        texts.append(_without(_INNER, body[start:]))
+        texts.append(_strip_tags(_INNER, body[start:]))
     if texts:
         return "\n\n".join(texts)
-    return _without(_ANY_TAG, _for_reading(body)) or None
+    return _strip_tags(_ANY_TAG, _readable_part(body)) or None
 
 
-def _without(tags: re.Pattern[str], text: str) -> str:
+def _strip_tags(tags: re.Pattern[str], text: str) -> str:
     if "<" in text:
         text = _PARAGRAPH.sub("\n\n", _without_comments(text))
         text = re.sub(r"\n\s*\n", "\n\n", tags.sub("", text))
@@ -226,7 +226,7 @@ def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
                 lines.append(f"<HEADLINE> {escape(one_line(doc.title))} </HEADLINE>")
             if doc.text is not None:
                 check_text(doc.text, f"the text of document {doc.doc_id}")
-                lines += ["<TEXT>", escape(line_ends(doc.text)), "</TEXT>"]
+                lines += ["<TEXT>", escape(normalize_line_ends(doc.text)), "</TEXT>"]
             yield "\n".join([*lines, "</DOC>"])
 
     return write_lines(blocks(), stream)

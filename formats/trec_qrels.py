@@ -7,16 +7,16 @@ from typing import IO
 
 from formats.limits import MAX_ID, check_id
 from formats.reading import (
-    Pairs,
-    columns,
+    SeenPairs,
+    column_splitter,
     parse_relevance,
     reader,
-    splitter,
+    split_columns,
     write_lines,
 )
 from formats.records import Qrel
 from formats.source import Source
-from formats.trec_columns import counted, ids_fit
+from formats.trec_columns import count_columns, has_valid_ids
 
 
 @reader("trec-qrels", "qrels line")
@@ -28,33 +28,33 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
     is refused with both line numbers.
     """
     grades: dict[str, int] = {}
-    pairs = Pairs()
+    pairs = SeenPairs()
     topic: str | None = None
     documents: dict[str, tuple[int, int]] = {}
     make = tuple.__new__
     for start, lines in source.blocks():
         if pairs.forget_if_many():
             topic = None
-        split = splitter(lines)
+        split = column_splitter(lines)
         # An ASCII line that is no longer than MAX_ID cannot have an invalid id.
-        check_ids = split is not str.split or max(map(len, lines)) > MAX_ID
+        ids_need_check = split is not str.split or max(map(len, lines)) > MAX_ID
         for number, line in enumerate(lines, start):
             try:
                 query_id, iteration, doc_id, relevance = split(line)
                 grade = grades[relevance]
             except (ValueError, KeyError):
-                if (qrel := _odd_qrel(source, number, line, grades)) is None:
+                if (qrel := _parse_odd_line(source, number, line, grades)) is None:
                     if source.broken:
                         return
                     continue
                 query_id, doc_id, grade, iteration = qrel
             if query_id != topic and query_id[0] == "#":
                 continue
-            if check_ids and not ids_fit(source, number, line, query_id, doc_id):
+            if ids_need_check and not has_valid_ids(source, number, line, query_id, doc_id):
                 continue
             if query_id != topic:
                 topic = query_id
-                documents = pairs.of(query_id)
+                documents = pairs.of_topic(query_id)
             known = documents.get(doc_id)
             if known is None:
                 documents[doc_id] = (grade, number)
@@ -71,18 +71,18 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
             yield make(Qrel, (query_id, doc_id, grade, iteration))
 
 
-def _odd_qrel(source: Source, number: int, line: str, grades: dict[str, int]) -> Qrel | None:
+def _parse_odd_line(source: Source, number: int, line: str, grades: dict[str, int]) -> Qrel | None:
     """Parse a line that the fast path rejected: blank, a comment, a grade not seen yet, or bad.
 
     Return None if it has no qrel; a bad line is refused.
     """
-    fields = columns(line)
+    fields = split_columns(line)
     if not fields or fields[0].startswith("#"):
         return None
     if len(fields) != 4:
         source.refuse(
             "a qrels line has 4 columns (query_id iteration doc_id relevance), "
-            f"this has {counted(fields)}",
+            f"this has {count_columns(fields)}",
             line=number,
             text=line,
         )

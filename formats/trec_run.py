@@ -7,15 +7,15 @@ from typing import IO
 
 from formats.limits import MAX_ID, check_id, excerpt
 from formats.reading import (
-    Pairs,
-    columns,
+    SeenPairs,
+    column_splitter,
     reader,
-    splitter,
+    split_columns,
     write_lines,
 )
 from formats.records import RunLine
 from formats.source import Source
-from formats.trec_columns import counted, ids_fit
+from formats.trec_columns import count_columns, has_valid_ids
 
 
 @reader("trec-run", "run line")
@@ -31,33 +31,33 @@ def read_run(source: Source) -> Iterator[RunLine]:
     line numbers, as in trec_eval.
     """
     ranks: dict[str, int | None] = {}
-    pairs = Pairs()
+    pairs = SeenPairs()
     topic: str | None = None
     documents: dict[str, tuple[int, int]] = {}
     make = tuple.__new__
     for start, lines in source.blocks():
         if pairs.forget_if_many():
             topic = None
-        split = splitter(lines)
-        check_ids = split is not str.split or max(map(len, lines)) > MAX_ID
+        split = column_splitter(lines)
+        ids_need_check = split is not str.split or max(map(len, lines)) > MAX_ID
         for number, line in enumerate(lines, start):
             try:
                 query_id, _, doc_id, rank, score_text, tag = split(line)
                 score = float(score_text)
-                usual = score - score == 0 and "_" not in score_text and score_text.isascii()
+                is_valid = score - score == 0 and "_" not in score_text and score_text.isascii()
             except ValueError:
-                usual = False
-            if not usual:
-                if (odd := _odd_run_line(source, number, line)) is None:
+                is_valid = False
+            if not is_valid:
+                if (parsed := _parse_odd_line(source, number, line)) is None:
                     if source.broken:
                         return
                     continue
-                query_id, doc_id, rank, score, tag = odd
-            if check_ids and not ids_fit(source, number, line, query_id, doc_id):
+                query_id, doc_id, rank, score, tag = parsed
+            if ids_need_check and not has_valid_ids(source, number, line, query_id, doc_id):
                 continue
             if query_id != topic:
                 topic = query_id
-                documents = pairs.of(query_id)
+                documents = pairs.of_topic(query_id)
             known = documents.setdefault(doc_id, (number, 0))
             if known[0] != number:
                 source.refuse(
@@ -70,33 +70,33 @@ def read_run(source: Source) -> Iterator[RunLine]:
             if rank not in ranks:
                 if len(ranks) > 100_000:
                     ranks.clear()
-                ranks[rank] = _rank(rank)
+                ranks[rank] = _parse_rank(rank)
             source.line = number
             source.text = line
             yield make(RunLine, (query_id, doc_id, ranks[rank], score, tag))
 
 
-def _odd_run_line(
+def _parse_odd_line(
     source: Source, number: int, line: str
 ) -> tuple[str, str, str, float, str] | None:
     """Parse a line that the fast path rejected: blank, more than six columns, or bad.
 
     Return None if it has no run line; a bad line is refused.
     """
-    fields = columns(line)
+    fields = split_columns(line)
     if not fields:
         return None
-    if len(fields) < 6 or (len(fields) > 6 and not _has_a_rest(fields)):
+    if len(fields) < 6 or (len(fields) > 6 and not _has_extra_columns(fields)):
         hint = "; does an id contain a space?" if len(fields) > 6 else ""
         source.refuse(
             "a run line has 6 columns (query_id Q0 doc_id rank score tag), "
-            f"this has {counted(fields)}{hint}",
+            f"this has {count_columns(fields)}{hint}",
             line=number,
             text=line,
         )
         return None
     query_id, _, doc_id, rank, score_text, tag = fields[:6]
-    score = _score(score_text)
+    score = _parse_score(score_text)
     if score is None:
         source.refuse(
             f"the score {excerpt(score_text, 40)!r} is not a number", line=number, text=line
@@ -107,12 +107,12 @@ def _odd_run_line(
     return query_id, doc_id, rank, score, tag
 
 
-def _has_a_rest(fields: list[str]) -> bool:
+def _has_extra_columns(fields: list[str]) -> bool:
     """Return whether a run line of more than six columns can be read in only one way."""
-    return _rank(fields[3]) is not None and _score(fields[5]) is None
+    return _parse_rank(fields[3]) is not None and _parse_score(fields[5]) is None
 
 
-def _score(text: str) -> float | None:
+def _parse_score(text: str) -> float | None:
     """Return a finite number written in ASCII, or None."""
     try:
         score = float(text)
@@ -121,11 +121,11 @@ def _score(text: str) -> float | None:
     return score if score - score == 0 and "_" not in text and text.isascii() else None
 
 
-def _rank(text: str) -> int | None:
+def _parse_rank(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def by_score(lines: Iterable[RunLine]) -> list[RunLine]:
+def sort_by_score(lines: Iterable[RunLine]) -> list[RunLine]:
     """Return the lines of one topic in trec_eval's order: by score, ties by doc_id, descending.
 
     Source: trec_eval 9, form_res_rels.c (comp_sim_docno).
@@ -138,8 +138,8 @@ def write_run(records: Iterable[RunLine], stream: IO[bytes]) -> int:
 
     def lines() -> Iterator[str]:
         for query_id, doc_id, rank, score, tag in records:
-            shown = "-" if rank is None else str(rank)
-            line = f"{query_id} Q0 {doc_id} {shown} {score!r} {tag}"
+            rank_text = "-" if rank is None else str(rank)
+            line = f"{query_id} Q0 {doc_id} {rank_text} {score!r} {tag}"
             check_id(tag, "tag")
             check_id(query_id, "query_id")
             check_id(doc_id, "doc_id")

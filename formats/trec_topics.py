@@ -14,11 +14,11 @@ from formats.limits import check_id, check_text, excerpt
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
-    Seen,
-    line_ends,
+    SeenKeys,
+    normalize_line_ends,
     one_line,
     reader,
-    tidy,
+    strip_lines,
     write_lines,
 )
 from formats.records import Topic
@@ -104,7 +104,7 @@ class _OpenTopic:
         text = "".join(parts)
         label = _LABELS[field].match(text)
         text = text[label.end() :] if label else text
-        return text.strip(LAYOUT) if field == "num" else tidy(text)
+        return text.strip(LAYOUT) if field == "num" else strip_lines(text)
 
 
 @reader("trec-topics", "topic")
@@ -115,7 +115,7 @@ def read_topics(source: Source) -> Iterator[Topic]:
     title (on one line), description, narrative (None if the topic has none).
     """
     topic: _OpenTopic | None = None
-    seen = Seen()
+    seen = SeenKeys()
     for line in source.lines():
         number = source.line or 0
         at = 0
@@ -126,7 +126,7 @@ def read_topics(source: Source) -> Iterator[Topic]:
             at = match.end()
             if tag in ("top", "topics"):
                 if topic is not None:
-                    yield from _finished(topic, source, seen)
+                    yield from _finish_topic(topic, source, seen)
                 topic = _OpenTopic(number) if tag == "top" and not closing else None
             elif topic is None:
                 source.refuse(f"<{closing}{tag}> outside of a topic, no <top> before it")
@@ -140,10 +140,10 @@ def read_topics(source: Source) -> Iterator[Topic]:
                 source.refuse_all("a topic does not end: it is longer than 64 MiB")
                 return
     if topic is not None and not source.broken:
-        yield from _finished(topic, source, seen)
+        yield from _finish_topic(topic, source, seen)
 
 
-def _finished(topic: _OpenTopic, source: Source, seen: Seen) -> Iterator[Topic]:
+def _finish_topic(topic: _OpenTopic, source: Source, seen: SeenKeys) -> Iterator[Topic]:
     source.line = topic.line
     source.text = None
     query_id = topic.text("num") or ""
@@ -156,7 +156,7 @@ def _finished(topic: _OpenTopic, source: Source, seen: Seen) -> Iterator[Topic]:
     if problem := id_problem(query_id, "the topic's number"):
         source.refuse(problem)
         return
-    if first := seen.first(query_id, topic.line):
+    if first := seen.first_line(query_id, topic.line):
         source.refuse(f"topic {query_id} was already on line {first}")
         return
     for tag in topic.others:
@@ -190,9 +190,9 @@ def write_topics(records: Iterable[Topic], stream: IO[bytes]) -> int:
             label = "Topic: " if _LABELS["title"].match(title) else ""
             lines = ["<top>", "", f"<num> Number: {topic.query_id}", f"<title> {label}{title}", ""]
             if topic.description:
-                lines += ["<desc> Description:", line_ends(topic.description), ""]
+                lines += ["<desc> Description:", normalize_line_ends(topic.description), ""]
             if topic.narrative is not None:
-                lines += ["<narr> Narrative:", line_ends(topic.narrative), ""]
+                lines += ["<narr> Narrative:", normalize_line_ends(topic.narrative), ""]
             yield "\n".join([*lines, "</top>", ""])
 
     return write_lines(blocks(), stream)

@@ -12,11 +12,11 @@ from formats.limits import check_id, check_text
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
-    Seen,
-    line_ends,
+    SeenKeys,
+    normalize_line_ends,
     one_line,
     reader,
-    tidy,
+    strip_lines,
 )
 from formats.records import Topic
 from formats.source import Source
@@ -106,7 +106,9 @@ class _XmlTopics:
             if self._field in self._fields:
                 raise _Unsafe(f"a second <{tag}> in one topic")
             text = "".join(self._parts)
-            self._fields[self._field] = text.strip(LAYOUT) if self._field == "num" else tidy(text)
+            self._fields[self._field] = (
+                text.strip(LAYOUT) if self._field == "num" else strip_lines(text)
+            )
             self._field_depth = None
         elif self._depth == self._topic_depth:
             number = self._number or self._fields.get("num")
@@ -132,24 +134,24 @@ def read_topics_xml(source: Source) -> Iterator[Topic]:
     declarations are refused.
     """
     topics = _XmlTopics()
-    seen = Seen()
+    seen = SeenKeys()
     fed = 0
     for start, lines in source.blocks():
         # Refused lines become blank lines, so that the line numbers stay correct.
         text = "\n" * (start - topics.lines) + "\n".join(lines) + "\n"
         topics.lines = start + len(lines)
         fed += len(text.encode())
-        if not _parsed(topics, source, text, start, lines):
+        if not _parse(topics, source, text, start, lines):
             return
         if fed - topics.parser.CurrentByteIndex > _MAX_TOKEN:
             source.refuse_all("a tag does not end: is this XML?")
             return
-        yield from _drained(topics, source, seen)
+        yield from _drain_topics(topics, source, seen)
     if not source.refused:
-        _parsed(topics, source, "", topics.lines, [], final=True)
+        _parse(topics, source, "", topics.lines, [], final=True)
 
 
-def _parsed(
+def _parse(
     topics: _XmlTopics,
     source: Source,
     text: str,
@@ -172,14 +174,14 @@ def _parsed(
     return False
 
 
-def _drained(topics: _XmlTopics, source: Source, seen: Seen) -> Iterator[Topic]:
+def _drain_topics(topics: _XmlTopics, source: Source, seen: SeenKeys) -> Iterator[Topic]:
     for line, number, fields, others in topics.finished:
         source.line, source.text = line, None
         if not number:
             source.refuse("a topic has no number")
         elif problem := id_problem(number, "the topic's number"):
             source.refuse(problem)
-        elif first := seen.first(number, line):
+        elif first := seen.first_line(number, line):
             source.refuse(f"topic {number} was already on line {first}")
         else:
             for name in others:
@@ -205,7 +207,7 @@ def write_topics_xml(records: Iterable[Topic], stream: IO[bytes]) -> int:
             raise ValueError(
                 f"the {tag} of topic {topic.query_id} contains a character that XML does not allow"
             )
-        return f"    <{tag}>{escape(line_ends(text))}</{tag}>\n"
+        return f"    <{tag}>{escape(normalize_line_ends(text))}</{tag}>\n"
 
     stream.write(b"<topics>\n")
     count = 0

@@ -73,7 +73,7 @@ class Budget:
             )
 
 
-def inflated(data: bytes, read: Callable[[], bytes], budget: Budget) -> Iterator[bytes]:
+def unpack_gzip(data: bytes, read: Callable[[], bytes], budget: Budget) -> Iterator[bytes]:
     """Unpack gzip data that begins with `data` and continues with `read()`; yield it in pieces.
 
     There may be several members, as in files joined by `cat`. Raise Unreadable for data that is
@@ -126,18 +126,18 @@ class ZipEntry:
     """The bytes of one file in a zip archive; raises Unreadable if the archive is damaged."""
 
     def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
-        self._stream = _undamaged(lambda: archive.open(info))
+        self._stream = _read_undamaged(lambda: archive.open(info))
 
     def read(self, size: int = -1, /) -> bytes:
         """Return at most `size` bytes; none at the end."""
-        return _undamaged(lambda: self._stream.read(size))
+        return _read_undamaged(lambda: self._stream.read(size))
 
     def close(self) -> None:
         """Close the stream."""
         self._stream.close()
 
 
-def _undamaged(step: Callable[[], T]) -> T:
+def _read_undamaged(step: Callable[[], T]) -> T:
     try:
         return step()
     except ZIP_FAULTS as error:
@@ -147,10 +147,10 @@ def _undamaged(step: Callable[[], T]) -> T:
 def open_zip(stream: IO[bytes]) -> zipfile.ZipFile:
     """Open the archive in a seekable stream; raise Unreadable if that is not possible."""
     try:
-        there = zipfile.is_zipfile(stream)
+        is_zip = zipfile.is_zipfile(stream)
     except ZIP_FAULTS:
-        there = False
-    if not there:
+        is_zip = False
+    if not is_zip:
         raise Unreadable(NO_ZIP)
     try:
         return zipfile.ZipFile(stream)

@@ -44,7 +44,9 @@ def passages_of_document(
     """Return all passages of a document's text. A table is one passage, since it cannot be cut."""
     if markup != Document.Markup.PLAIN:
         return _with_texts(doc_id, text, [passages.Passage(1, 0, len(text))])
-    cut = passages.cut(text, words=rule.words, overlap=rule.overlap, at_sentences=rule.at_sentences)
+    cut = passages.cut_passages(
+        text, words=rule.words, overlap=rule.overlap, at_sentences=rule.at_sentences
+    )
     return _with_texts(doc_id, text, cut)
 
 

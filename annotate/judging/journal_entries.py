@@ -22,7 +22,7 @@ from annotate.collection.text_versions import MAX_TEXT_VERSION
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
 from base.errors import Refused
-from formats.fields import moment_problem
+from formats.fields import time_problem
 
 MAX_ENTRIES = 100
 # More spans than anybody marks in one document.
@@ -261,7 +261,7 @@ def _moment(entry: Mapping[str, Any], name: str) -> datetime:
             _("The field “%(name)s” must be an ISO 8601 time with a zone.") % {"name": name}
         ) from error
     # The clock of that computer is wrong; use the current time instead.
-    return timezone.now() if moment_problem(moment) else moment
+    return timezone.now() if time_problem(moment) else moment
 
 
 def _spans(entry: Mapping[str, Any], name: str) -> list[Span]:

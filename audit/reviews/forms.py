@@ -21,7 +21,7 @@ from audit.reviews.review_search import NO_CATEGORY, ReviewFilter
 from base.natural_order import natural
 from formats.json_text import NotJson
 from formats.records import RubricRecord
-from formats.rubrics import MAX_LENGTH, RubricFaults, parse
+from formats.rubrics import MAX_LENGTH, RubricFaults, parse_rubric
 
 
 class ReviewForm(forms.Form):
@@ -173,7 +173,7 @@ class RubricForm(forms.Form):
                 text = upload.read().decode("utf-8-sig")
                 # The page shows the text of the file, so that it can be corrected there.
                 self.data = {**self.data, "text": text}
-            self._content = parse(text)
+            self._content = parse_rubric(text)
         except UnicodeDecodeError:
             self.add_error("file", _("The file is not text in UTF-8."))
         except NotJson as error:

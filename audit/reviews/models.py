@@ -15,7 +15,7 @@ from annotate.projects.models import Membership, Project
 from audit.reviews.criteria import Criterion, Level
 from audit.reviews.criteria import Rubric as Content
 from formats.records import RubricRecord
-from formats.rubrics import data
+from formats.rubrics import rubric_object
 
 
 class RubricQuerySet(models.QuerySet["Rubric"]):
@@ -83,7 +83,7 @@ class Rubric(models.Model):
     @classmethod
     def from_content(cls, content: RubricRecord, **fields: Any) -> Rubric:
         """Return an unsaved row with this content."""
-        return cls(**data(content), **fields)
+        return cls(**rubric_object(content), **fields)
 
 
 class ReviewQuerySet(models.QuerySet["Review"]):

@@ -25,7 +25,7 @@ from exporters.exports.manifest import Manifest, compose, pair_facts
 from exporters.exports.pools import write_pool_documents
 from exporters.exports.progress import Report, report_rows
 from exporters.exports.tally import tally
-from formats.jsonl import Statement, write_docs, write_judgments
+from formats.jsonl import JudgmentFileRecord, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
 from formats.judgments_csv import JudgmentTable
 from formats.machine_filter import write_filter
@@ -85,7 +85,7 @@ def write(
         counts["judgments"] = write_judgments(_copy_to_table(table, walked), f)
         table.close()
 
-    record_files: list[tuple[str, str, Iterable[Statement]]] = [
+    record_files: list[tuple[str, str, Iterable[JudgmentFileRecord]]] = [
         ("flags", "What judges said instead of a grade.", statements.flags(queries)),
         ("adjudications", "Settling decisions.", statements.adjudications(queries)),
         ("reviews", "Reviews of instructions, with their ratings.", statements.reviews(pairs)),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from formats.fields import moment_problem
+from formats.fields import time_problem
 from tests.formats.files import read, refusal
 
 JUDGMENT = '"query_id": "1", "doc_id": "a", "annotator": "ada", "relevance": 1'
@@ -37,5 +37,5 @@ def test_a_table_of_judgments_has_the_same_bounds():
 def test_a_clock_may_be_a_day_ahead():
     now = datetime.now(UTC)
 
-    assert moment_problem(now + timedelta(hours=23)) is None
-    assert moment_problem(now + timedelta(hours=25)) == "is in the future"
+    assert time_problem(now + timedelta(hours=23)) is None
+    assert time_problem(now + timedelta(hours=25)) == "is in the future"

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formats.maxp import document_of
-from formats.passages import cut, excerpts, passage_id
+from formats.passages import cut_passages, excerpts, passage_id
 
 TEN = " ".join(f"w{n}" for n in range(1, 11))
 
 
 def parts(text, **size):
-    return [text[one.start : one.end] for one in cut(text, **size)]
+    return [text[one.start : one.end] for one in cut_passages(text, **size)]
 
 
 def test_each_passage_repeats_the_overlap_of_the_one_before():
@@ -75,7 +75,7 @@ def test_chinese_counts_characters_as_words():
 @pytest.mark.parametrize(("words", "overlap"), [(0, 0), (4, 4), (4, -1)])
 def test_passages_that_would_not_move_on_are_refused(words, overlap):
     with pytest.raises(ValueError, match=r"[Pp]assage"):
-        cut(TEN, words=words, overlap=overlap)
+        cut_passages(TEN, words=words, overlap=overlap)
 
 
 @pytest.mark.parametrize("doc_id", ["FT911-3", "a_3", "a_3_1", "x_", "_1"])
@@ -91,7 +91,7 @@ def test_the_id_of_a_passage_leads_back_whatever_the_document_is_called(doc_id):
 )
 def test_every_word_of_a_text_is_in_a_passage(text, words, overlap, at_sentences):
     overlap = min(overlap, words - 1)
-    found = cut(text, words=words, overlap=overlap, at_sentences=at_sentences)
+    found = cut_passages(text, words=words, overlap=overlap, at_sentences=at_sentences)
 
     covered = set().union(*(range(one.start, one.end) for one in found))
     assert {at for at, letter in enumerate(text) if not letter.isspace()} <= covered

@@ -3,7 +3,14 @@ from __future__ import annotations
 import pytest
 
 from formats.limits import check_id
-from formats.reading import Seen, line_ends, one_line, parse_relevance, tidy, unescape
+from formats.reading import (
+    SeenKeys,
+    normalize_line_ends,
+    one_line,
+    parse_relevance,
+    strip_lines,
+    unescape,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,16 +58,20 @@ def test_what_is_no_id_is_refused(value):
 
 
 def test_a_key_seen_before_gives_its_line():
-    seen = Seen()
+    seen = SeenKeys()
 
-    assert [seen.first("a", 1), seen.first("b", 2), seen.first("a", 3)] == [None, None, 1]
-    assert [seen.again("c"), seen.again("c")] == [False, True]
+    assert [seen.first_line("a", 1), seen.first_line("b", 2), seen.first_line("a", 3)] == [
+        None,
+        None,
+        1,
+    ]
+    assert [seen.is_repeated("c"), seen.is_repeated("c")] == [False, True]
 
 
 def test_what_was_seen_is_forgotten_beyond_the_window():
-    seen = Seen(window=2)
+    seen = SeenKeys(window=2)
 
-    assert [seen.first(key, line) for line, key in enumerate("abca")] == [None] * 4
+    assert [seen.first_line(key, line) for line, key in enumerate("abca")] == [None] * 4
 
 
 @pytest.mark.parametrize(
@@ -82,6 +93,6 @@ def test_character_references_are_resolved_once(text, resolved):
 
 
 def test_layout_is_taken_off_a_text():
-    assert tidy("\n  a \n\n b\t\n\n") == "a\n\nb"
+    assert strip_lines("\n  a \n\n b\t\n\n") == "a\n\nb"
     assert one_line(" a \n b") == "a b"
-    assert line_ends("a\r\nb\rc\n") == "a\nb\nc\n"
+    assert normalize_line_ends("a\r\nb\rc\n") == "a\nb\nc\n"

@@ -14,7 +14,7 @@ from formats.problems import FormatError
 from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel, Topic
 from formats.registry import lookup
 from formats.tables import parse_table
-from formats.trec_run import by_score
+from formats.trec_run import sort_by_score
 
 
 class File(NamedTuple):
@@ -416,7 +416,7 @@ def test_infosearch_gives_the_qrels_of_the_three_narratives(shared_data):
 def test_the_order_by_score_is_that_of_the_ranks_nist_gave(shared_data, query_id):
     lines = read(shared_data, "runs/trec_eval/results.test", "trec-run")
 
-    ordered = by_score(line for line in lines if line.query_id == query_id)
+    ordered = sort_by_score(line for line in lines if line.query_id == query_id)
 
     assert [line.rank for line in ordered] == list(range(1, 501))
     assert len({line.score for line in ordered}) < 500  # some are tied

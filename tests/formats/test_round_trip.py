@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from formats.reading import one_line, tidy
+from formats.reading import one_line, strip_lines
 from formats.records import (
     ANSWERS,
     FILTER_DECISIONS,
@@ -41,7 +41,7 @@ from formats.records import (
     TextRead,
     Topic,
     VerdictRecord,
-    kept_fields,
+    fields_to_json,
     writer_of,
 )
 from formats.registry import FORMATS
@@ -67,7 +67,7 @@ SIDE = st.none() | st.sampled_from(SIDES)
 TOPICS = st.builds(Topic, IDS, TEXT, TEXT, st.none() | TEXT)
 # In SGML and XML, white space at the edges of lines is layout.
 LAID_OUT_TOPICS = st.builds(
-    Topic, IDS, TEXT.map(one_line), TEXT.map(tidy), st.none() | TEXT.map(tidy)
+    Topic, IDS, TEXT.map(one_line), TEXT.map(strip_lines), st.none() | TEXT.map(strip_lines)
 )
 SGML_TOPICS = LAID_OUT_TOPICS.filter(
     lambda topic: not any(_TOPIC_TAG.search(text or "") for text in topic[1:])
@@ -126,7 +126,7 @@ def with_writers(pair: PairRecord, writers: list[tuple[str, str]]) -> PairRecord
 WRITERS = st.lists(
     st.sampled_from([("human", ""), ("llm", ""), ("llm", "gpt")]), min_size=4, max_size=4
 )
-KEPT = st.dictionaries(NAMES, TEXT | st.lists(NAMES, max_size=2), max_size=2).map(kept_fields)
+KEPT = st.dictionaries(NAMES, TEXT | st.lists(NAMES, max_size=2), max_size=2).map(fields_to_json)
 PAIRS = st.builds(
     PairRecord,
     IDS,

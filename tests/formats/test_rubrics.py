@@ -9,7 +9,7 @@ import pytest
 
 from formats.json_text import NotJson
 from formats.records import CriterionRecord, LevelRecord, RubricRecord
-from formats.rubrics import RubricFaults, parse, pretty
+from formats.rubrics import RubricFaults, format_rubric, parse_rubric
 from tests.formats.files import read, read_collecting
 
 FAIR = {"value": "fair", "name": "Fair"}
@@ -25,12 +25,12 @@ def rubric(**changes: Any) -> dict[str, Any]:
 
 def faults(value: object) -> list[str]:
     with pytest.raises(RubricFaults) as caught:
-        parse(json.dumps(value))
+        parse_rubric(json.dumps(value))
     return list(caught.value.faults)
 
 
 def test_a_rubric_is_read_with_its_levels_and_criteria():
-    assert parse(json.dumps(rubric())) == RubricRecord(
+    assert parse_rubric(json.dumps(rubric())) == RubricRecord(
         "ours-1",
         "Ours",
         (LevelRecord("fair", "Fair"), LevelRecord("unfair", "Unfair", "", True)),
@@ -39,9 +39,9 @@ def test_a_rubric_is_read_with_its_levels_and_criteria():
 
 
 def test_what_people_edit_reads_back():
-    made = parse(json.dumps(rubric()))
+    made = parse_rubric(json.dumps(rubric()))
 
-    assert parse(pretty(made)) == made
+    assert parse_rubric(format_rubric(made)) == made
 
 
 def test_a_file_holds_one_over_many_lines_or_one_a_line():
@@ -124,7 +124,7 @@ def test_every_fault_is_said_at_once():
 
 def test_what_is_no_json_is_refused_with_line_and_column():
     with pytest.raises(NotJson) as caught:
-        parse('{"name": "ours-1",\n "title": }')
+        parse_rubric('{"name": "ours-1",\n "title": }')
 
     assert (caught.value.line, caught.value.column) == (2, 11)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from formats.records import RunLine
-from formats.trec_run import by_score
+from formats.trec_run import sort_by_score
 from tests.formats.files import read, read_collecting, refusal, written
 
 
@@ -77,7 +77,7 @@ def test_order_is_by_score_then_by_document_descending_and_never_by_rank():
         RunLine("1", "z", 5, -1.0, "t"),
     ]
 
-    assert [line.doc_id for line in by_score(lines)] == ["c", "b", "a", "B", "é", "z"]
+    assert [line.doc_id for line in sort_by_score(lines)] == ["c", "b", "a", "B", "é", "z"]
 
 
 def test_scores_are_written_so_that_they_read_back_the_same():

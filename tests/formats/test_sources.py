@@ -88,18 +88,20 @@ def test_gzip_may_come_byte_by_byte():
 
 @pytest.mark.parametrize("kept", [3, 12, 30])
 def test_truncated_gzip_is_refused(kept):
-    whole = gzip.compress(b"".join(b"line %d\n" % number for number in range(1_000)))
+    read_whole = gzip.compress(b"".join(b"line %d\n" % number for number in range(1_000)))
 
-    error = refusal(whole[:kept])
+    error = refusal(read_whole[:kept])
 
     assert str(error) == "file: the gzip file is cut off before its end"
 
 
 def test_damaged_gzip_is_refused():
-    whole = bytearray(gzip.compress(b"".join(b"line %d\n" % number for number in range(1_000))))
-    whole[100] ^= 0xFF
+    read_whole = bytearray(
+        gzip.compress(b"".join(b"line %d\n" % number for number in range(1_000)))
+    )
+    read_whole[100] ^= 0xFF
 
-    assert str(refusal(bytes(whole))) == "file: the gzip data is damaged"
+    assert str(refusal(bytes(read_whole))) == "file: the gzip data is damaged"
 
 
 @pytest.mark.parametrize(
@@ -256,7 +258,7 @@ def test_the_whole_of_a_file_is_bounded():
     source = Source(b"one\ntwo\n" * 100, "file")
 
     with pytest.raises(FormatError, match="longer than 500 characters"):
-        source.whole(limit=500)
+        source.read_whole(limit=500)
 
 
 def test_a_problem_shows_the_line_on_one_line_and_not_all_of_it():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from formats.reading import guess
+from formats.reading import guess_format
 from formats.registry import FORMATS
 from formats.source import HEAD
 from tests.formats.files import read, read_collecting, refusal
@@ -45,7 +45,7 @@ ALSO_READ_AS = {
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_each_format_is_recognised(name):
-    assert guess(EXAMPLES[name]) == name
+    assert guess_format(EXAMPLES[name]) == name
     assert read(name, EXAMPLES[name])
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR, Verdict, straddles, verdict
-from formats.rubrics import parse
+from formats.rubrics import parse_rubric
 
 CRITERIA = FOLLOWTABLE.criteria
 EXCELLENT, ACCEPTABLE, POOR = FOLLOWTABLE.levels
@@ -46,7 +46,7 @@ def test_the_table_of_multiconir_is_that_of_the_rubric(page):
 def test_the_rubric_that_is_shown_as_an_example_can_be_read(page):
     example = page.partition("```\n")[2].partition("```")[0]
 
-    assert parse(example).name == "ours-1"
+    assert parse_rubric(example).name == "ours-1"
 
 
 def test_version_levels_and_verdicts_are_named(page):

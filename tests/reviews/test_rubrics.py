@@ -19,7 +19,7 @@ from audit.reviews import actions, project_rubric, rubrics
 from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR
 from audit.reviews.passes import pass_of, passes_of, verdict_of
 from base.errors import Refused
-from formats.rubrics import parse, pretty
+from formats.rubrics import format_rubric, parse_rubric
 from tests import factories
 from tests.collection.arriving import load
 
@@ -51,7 +51,7 @@ def signed_in(member):
 
 def save(scene, **changes: Any) -> Rubric:
     return project_rubric.save_rubric(
-        project=scene.project, content=parse(ours(**changes)), by=scene.carla
+        project=scene.project, content=parse_rubric(ours(**changes)), by=scene.carla
     )
 
 
@@ -108,7 +108,9 @@ def test_the_rubric_chosen_last_is_current(scene):
 def test_only_leads_choose_the_rubric_and_not_in_an_archived_project(scene):
     for stranger in (scene.ada, scene.eve):
         with pytest.raises(Refused, match="Only leads of this project"):
-            project_rubric.save_rubric(project=scene.project, content=parse(ours()), by=stranger)
+            project_rubric.save_rubric(
+                project=scene.project, content=parse_rubric(ours()), by=stranger
+            )
     with pytest.raises(Refused, match="There is no rubric “theirs-1” in this project"):
         project_rubric.choose_rubric(project=scene.project, name="theirs-1", by=scene.carla)
     rules.archive(by=scene.carla)
@@ -256,7 +258,7 @@ def test_reviews_from_a_file_use_the_rubric_they_name(scene):
 
 def test_the_command_prints_the_current_rubric_and_chooses_another(scene, capsys):
     call_command("rubric", "tides")
-    assert parse(capsys.readouterr().out) == FOLLOWTABLE
+    assert parse_rubric(capsys.readouterr().out) == FOLLOWTABLE
 
     call_command("rubric", "tides", "multiconir-1")
     assert capsys.readouterr().out == "multiconir-1 is now the rubric of tides.\n"
@@ -314,7 +316,7 @@ def test_the_page_says_where_a_rubric_is_wrong_and_keeps_the_text(page):
 def test_the_page_takes_a_file_in_place_of_the_text(page, tmp_path):
     client, address = page
     file = tmp_path / "ours.json"
-    file.write_text(pretty(parse(ours())), "utf-8")
+    file.write_text(format_rubric(parse_rubric(ours())), "utf-8")
     wrong = tmp_path / "wrong.json"
     wrong.write_bytes(b"\xff\xfe\x00")
 
@@ -323,7 +325,7 @@ def test_the_page_takes_a_file_in_place_of_the_text(page, tmp_path):
     with wrong.open("rb") as upload:
         refused = client.post(address, {"text": "", "file": upload, "save": "yes"})
 
-    assert Rubric.objects.get().content == parse(ours())
+    assert Rubric.objects.get().content == parse_rubric(ours())
     assert "The file is not text in UTF-8." in refused.content.decode()
 
 

@@ -25,7 +25,7 @@ from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
 from base.api.resource import KeyField, RequestBody, Resource, Scope, no_content, reads, writes
-from formats.fields import moment_problem
+from formats.fields import time_problem
 
 # The largest offset in a text.
 MAX_OFFSET = 2**31 - 1
@@ -33,7 +33,7 @@ MAX_OFFSET = 2**31 - 1
 
 def _check_time(moment: datetime) -> None:
     """Refuse a time before 1970 or in the future."""
-    if moment_problem(moment):
+    if time_problem(moment):
         raise serializers.ValidationError(_("The time is before 1970 or in the future."))
 
 

@@ -10,7 +10,7 @@ from annotate.projects.models import Project
 from audit.reviews import project_rubric, rubrics
 from base.commands import RejudgeCommand
 from base.errors import Refused
-from formats.rubrics import pretty
+from formats.rubrics import format_rubric
 
 
 class Command(RejudgeCommand):
@@ -30,7 +30,7 @@ class Command(RejudgeCommand):
         if project is None:
             raise CommandError(f"There is no project “{options['project']}”.")
         if options["name"] is None:
-            self.stdout.write(pretty(rubrics.current_rubric(project.pk)), ending="")
+            self.stdout.write(format_rubric(rubrics.current_rubric(project.pk)), ending="")
             return
         try:
             chosen = project_rubric.choose_rubric(project=project, name=options["name"], by=None)

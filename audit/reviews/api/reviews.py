@@ -49,7 +49,7 @@ from base.api.resource import (
     reads,
     writes,
 )
-from formats.rubrics import data
+from formats.rubrics import rubric_object
 
 
 class ReviewRowSerializer(serializers.Serializer[Any]):
@@ -364,7 +364,7 @@ def _review_as_json(task: access.ReviewTask) -> dict[str, Any]:
         "narrative": narrative,
         "documents": [one.pk for one in candidates],
         "texts": texts_of(candidates),
-        "rubric": data(rubric),
+        "rubric": rubric_object(rubric),
         "mine": next(iter(passes_as_json([mine] if mine else [], member)), None),
         "others": passes_as_json(
             [one for one in others if one.review.auditor_id != member.pk], member

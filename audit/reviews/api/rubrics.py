@@ -15,7 +15,7 @@ from audit.reviews import project_rubric, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.models import Rubric as RubricRow
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
-from formats.rubrics import RubricFaults, data, parse
+from formats.rubrics import RubricFaults, parse_rubric, rubric_object
 
 
 class LevelSerializer(RequestBody):
@@ -75,7 +75,7 @@ class Rubrics(Resource):
         found: dict[str, Rubric] = own | SHIPPED
         rows = [
             {
-                "rubric": data(found[name]),
+                "rubric": rubric_object(found[name]),
                 "shipped": name in SHIPPED,
                 "in_force": name == current,
             }
@@ -88,11 +88,11 @@ class Rubrics(Resource):
         """Save a rubric and make it current. A name with different content is refused."""
         member = access.lead(self.person, slug)
         try:
-            content = parse(json.dumps(self.body()))
+            content = parse_rubric(json.dumps(self.body()))
         except RubricFaults as error:
             raise ValidationError(list(error.faults)) from error
         row = project_rubric.save_rubric(project=member.project, content=content, by=member)
-        return Response(RubricSerializer(data(row.content)).data, status=201)
+        return Response(RubricSerializer(rubric_object(row.content)).data, status=201)
 
 
 class RubricInForce(Resource):
@@ -104,7 +104,9 @@ class RubricInForce(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """Read the current rubric."""
         member = access.lead(self.person, slug)
-        return Response(RubricSerializer(data(rubrics.current_rubric(member.project_id))).data)
+        return Response(
+            RubricSerializer(rubric_object(rubrics.current_rubric(member.project_id))).data
+        )
 
     @writes(RubricSerializer, body=RubricChoiceSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
@@ -112,4 +114,4 @@ class RubricInForce(Resource):
         member = access.lead(self.person, slug)
         name = self.body()["name"]
         row = project_rubric.choose_rubric(project=member.project, name=name, by=member)
-        return Response(RubricSerializer(data(row.content)).data)
+        return Response(RubricSerializer(rubric_object(row.content)).data)

@@ -21,7 +21,7 @@ from audit.reviews.models import Rubric as RubricRow
 from audit.reviews.review_page import levels_of
 from base.errors import Refused
 from base.page_request import PageRequest
-from formats.rubrics import pretty
+from formats.rubrics import format_rubric
 
 
 @require_http_methods(["GET", "POST"])
@@ -36,13 +36,13 @@ def rubric(request: PageRequest, slug: str) -> HttpResponse:
         shown = current
     preview = None
     proposed = shown._replace(name=rubrics.next_name(member.project_id, shown.name))
-    form = RubricForm(initial={"text": pretty(proposed)})
+    form = RubricForm(initial={"text": format_rubric(proposed)})
     if request.method == "POST":
         form = RubricForm(request.POST, request.FILES)
         if form.is_valid():
             preview = Rubric(*form.content)
             # Show the content of an uploaded file in the text field, where it can be edited.
-            form = RubricForm({"text": pretty(preview)}, content=preview)
+            form = RubricForm({"text": format_rubric(preview)}, content=preview)
             form.is_valid()
             if "save" in request.POST and _try_save(request, member, form, preview):
                 return redirect("audit:rubric", slug)

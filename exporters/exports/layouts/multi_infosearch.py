@@ -23,7 +23,14 @@ from exporters.exports.manifest import Manifest
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
 from formats.fields import to_json
-from formats.multi_infosearch import DOCUMENTS, METADATA, RECORDS, document_id, joined, made_from
+from formats.multi_infosearch import (
+    DOCUMENTS,
+    METADATA,
+    RECORDS,
+    document_id,
+    join_values,
+    source_note,
+)
 from formats.records import ConditionRecord
 
 SHAPE = Shape(claims=True, sides=(ALTERED,), change=False, needs_texts=True)
@@ -128,7 +135,7 @@ def _document(pair: Pair, pool: list[Row], note: str, rewritten: set[str]) -> Ro
     known = {row.doc_id: row for row in pool}
     number = 1
     while (row := known.get(document_id(query_id, number))) is not None:
-        if made_from(query_id, number) == note:
+        if source_note(query_id, number) == note:
             return row
         number += 1
     before = (row for row in pool if row.before is not None and row.doc_id not in rewritten)
@@ -180,7 +187,7 @@ def _record_fields(
         fields = kept[one.pair.pk].fields
         lists = fields.get("attributes", {})
         attributes = {
-            name: lists[name] if text == joined(lists.get(name, [])) else text
+            name: lists[name] if text == join_values(lists.get(name, [])) else text
             for name, text in one.attributes.items()
         }
         metadata = {
