@@ -14,16 +14,23 @@ from .comparison import Difference, compare
 from .kappa import cohen_kappa, scott_pi
 from .planning import Plan, plan
 from .pooled import fleiss_kappa, gwet_ac, percent_agreement
-from .supplements import OfCategory, Pair, bias_index, by_category, by_pair, prevalence_index
+from .supplements import (
+    CategoryAgreement,
+    PairAgreement,
+    bias_index,
+    by_category,
+    by_pair,
+    prevalence_index,
+)
 from .tables import Ratings
 
 __all__ = [
+    "CategoryAgreement",
     "Coefficient",
     "Difference",
     "Excluded",
     "Interval",
-    "OfCategory",
-    "Pair",
+    "PairAgreement",
     "Plan",
     "Ratings",
     "bias_index",

@@ -36,7 +36,7 @@ _NUMBERS_AT_A_TIME = 4_000_000
 _MOST_UNDEFINED = 0.05
 
 
-class Estimated(NamedTuple):
+class IntervalEstimate(NamedTuple):
     """An interval and how it was made, or None and the reason; and the standard error."""
 
     interval: Interval | None
@@ -45,7 +45,7 @@ class Estimated(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Resampler:
     """Units or clusters to draw with replacement, and their terms in a statistic's sums.
 
     Attributes:
@@ -63,7 +63,7 @@ class Drawn:
     terms_of: Callable[[npt.NDArray[Any]], FloatArray]
 
     @classmethod
-    def of(cls, statistic: Statistic) -> Drawn:
+    def of(cls, statistic: Statistic) -> Resampler:
         """Return the clusters of a statistic's units, or the units if they have no clusters."""
         patterns = statistic.patterns()
         if patterns.clusters is None:
@@ -82,7 +82,7 @@ class Drawn:
         return int(self.times.sum())
 
     @property
-    def too_few(self) -> str:
+    def shortage(self) -> str:
         """Return how many are needed if there are too few for an interval, else ""."""
         if self.size > 1:
             return ""
@@ -108,7 +108,7 @@ class Drawn:
 
     def resample(self, resamples: int, rng: np.random.Generator) -> FloatArray:
         """Return the statistic of every resample, shape (B,), a few resamples at a time."""
-        if self.normal:
+        if self.uses_normal_limit:
             return self._resample_normal(resamples, rng)
         found = np.empty(resamples)
         shares = self.times / self.size
@@ -127,7 +127,7 @@ class Drawn:
         statistic with as many kinds.
         """
         if (
-            self.normal
+            self.uses_normal_limit
             or len(self.times) != self.size
             or resamples * self.size > _NUMBERS_AT_A_TIME
         ):
@@ -136,7 +136,7 @@ class Drawn:
         return self.statistic.value(draws.astype(np.float64) @ self.terms)
 
     @property
-    def normal(self) -> bool:
+    def uses_normal_limit(self) -> bool:
         """Return whether there are so many kinds that sums are drawn from their normal limit."""
         return len(self.times) > MOST_PATTERNS
 
@@ -158,7 +158,7 @@ class Drawn:
 
     def _blocks(self) -> Iterator[tuple[FloatArray, npt.NDArray[np.int64]]]:
         """Yield terms and times; if there are many patterns, some of them at a time."""
-        if not self.normal:
+        if not self.uses_normal_limit:
             yield self.terms, self.times
             return
         at_a_time = max(1, _NUMBERS_AT_A_TIME // len(self.statistic.totals()))
@@ -175,7 +175,9 @@ def _draws_of_single_kinds(size: int, resamples: int, seed: int) -> npt.NDArray[
     return rng.multinomial(size, shares, size=resamples).astype(np.uint16)
 
 
-def interval_of(statistic: Statistic, *, method: str, resamples: int, seed: int) -> Estimated:
+def compute_interval(
+    statistic: Statistic, *, method: str, resamples: int, seed: int
+) -> IntervalEstimate:
     """Return the 95 % interval of a statistic by one of METHODS, over clusters if units have them.
 
     Drawing N units with replacement and counting their patterns is one multinomial draw of N over
@@ -189,27 +191,27 @@ def interval_of(statistic: Statistic, *, method: str, resamples: int, seed: int)
         resamples: How many resamples, at least ``FEWEST_RESAMPLES``.
         seed: Seed of the generator (numpy's default_rng).
     """
-    drawn = Drawn.of(statistic)
+    resampler = Resampler.of(statistic)
     value = statistic.of_all()
-    if drawn.too_few:
+    if resampler.shortage:
         doing = "the variance" if method == "analytic" else "resampling"
-        return Estimated(None, f"no interval: {doing} needs {drawn.too_few}")
-    error = math.sqrt(drawn.variance)
+        return IntervalEstimate(None, f"no interval: {doing} needs {resampler.shortage}")
+    error = math.sqrt(resampler.variance)
     if method == "analytic":
-        return _analytic(value, drawn, error)
-    resampled = drawn.resample_by_seed(resamples, seed)
-    return percentiles(resampled, value, [drawn], error, method=method, seed=seed)
+        return _analytic(value, resampler, error)
+    resampled = resampler.resample_by_seed(resamples, seed)
+    return percentile_interval(resampled, value, [resampler], error, method=method, seed=seed)
 
 
-def percentiles(
+def percentile_interval(
     resampled: FloatArray,
     value: float,
-    sources: list[Drawn],
+    sources: list[Resampler],
     error: float,
     *,
     method: str,
     seed: int,
-) -> Estimated:
+) -> IntervalEstimate:
     """Return the interval between two percentiles of the resamples, and how it was made.
 
     Args:
@@ -225,36 +227,38 @@ def percentiles(
     undefined = resamples - len(resampled)
     if undefined > _MOST_UNDEFINED * resamples:
         lost = f"{undefined:,} of {resamples:,} resamples had no value"
-        return Estimated(None, f"no interval: {lost}", error)
-    tail = _widened_tail(min(drawn.size for drawn in sources))
+        return IntervalEstimate(None, f"no interval: {lost}", error)
+    tail = _widened_tail(min(resampler.size for resampler in sources))
     tails = (tail, 1 - tail)
     kind = "expanded percentile"
     if method == "bca":
         kind = "BCa"
         tails = _corrected_tails(tails, resampled, value, sources)
     low, high = np.percentile(resampled, [100 * tails[0], 100 * tails[1]])
-    what = " and ".join(dict.fromkeys(drawn.what for drawn in sources))
+    what = " and ".join(dict.fromkeys(resampler.what for resampler in sources))
     note = f"95 % {kind} bootstrap over {what}, {resamples:,} resamples, seed {seed}"
-    if any(drawn.normal for drawn in sources):
-        most = max(len(drawn.times) for drawn in sources)
+    if any(resampler.uses_normal_limit for resampler in sources):
+        most = max(len(resampler.times) for resampler in sources)
         note += f"; sums of {most:,} patterns drawn from their normal limit"
     if undefined:
         note += f"; {undefined:,} resamples without a value left out"
     if low == high:
         note += "; the resamples do not differ, so the interval cannot show the uncertainty"
-    return Estimated(Interval(float(low), float(high)), note, error)
+    return IntervalEstimate(Interval(float(low), float(high)), note, error)
 
 
-def _analytic(value: float, drawn: Drawn, error: float) -> Estimated:
+def _analytic(value: float, resampler: Resampler, error: float) -> IntervalEstimate:
     """Return the t interval on the scale of log(1 - value), which keeps it below 1."""
-    note = f"95 % interval from the linearised variance over {drawn.what}, t on log(1 - value)"
+    note = f"95 % interval from the linearised variance over {resampler.what}, t on log(1 - value)"
     if not error or value >= 1:
         note += "; the variance is 0, so the interval cannot show the uncertainty"
-        return Estimated(Interval(value, value), note, 0.0)
-    reach = quantile((1 + CONFIDENCE) / 2, drawn.size - 1) * error / (1 - value)
+        return IntervalEstimate(Interval(value, value), note, 0.0)
+    reach = quantile((1 + CONFIDENCE) / 2, resampler.size - 1) * error / (1 - value)
     # A larger reach would overflow; no coefficient is so low.
     factor = math.exp(min(reach, 700.0))
-    return Estimated(Interval(1 - (1 - value) * factor, 1 - (1 - value) / factor), note, error)
+    return IntervalEstimate(
+        Interval(1 - (1 - value) * factor, 1 - (1 - value) / factor), note, error
+    )
 
 
 def _widened_tail(size: int) -> float:
@@ -270,7 +274,7 @@ def _widened_tail(size: int) -> float:
 
 
 def _corrected_tails(
-    tails: tuple[float, float], resampled: FloatArray, value: float, sources: list[Drawn]
+    tails: tuple[float, float], resampled: FloatArray, value: float, sources: list[Resampler]
 ) -> tuple[float, float]:
     """Return the shares of resamples at which a BCa interval begins and ends.
 
@@ -279,17 +283,17 @@ def _corrected_tails(
     """
     below = ((resampled < value).mean() + (resampled <= value).mean()) / 2
     squares = cubes = 0.0
-    for sign, drawn in zip((1, -1), sources, strict=False):
-        squares += float(drawn.times @ drawn.influence**2)
-        cubes += sign * float(drawn.times @ drawn.influence**3)
+    for sign, resampler in zip((1, -1), sources, strict=False):
+        squares += float(resampler.times @ resampler.influence**2)
+        cubes += sign * float(resampler.times @ resampler.influence**3)
     if not squares or not 0 < below < 1:
         return tails
     normal = NormalDist()
     bias = normal.inv_cdf(float(below))
     acceleration = cubes / (6 * squares**1.5)
 
-    def moved(tail: float) -> float:
+    def adjusted(tail: float) -> float:
         z = bias + normal.inv_cdf(tail)
         return normal.cdf(bias + z / max(1 - acceleration * z, 1e-9))
 
-    return moved(tails[0]), moved(tails[1])
+    return adjusted(tails[0]), adjusted(tails[1])

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from .bootstrap import (
     CONFIDENCE,
     METHODS,
-    Drawn,
-    Estimated,
+    IntervalEstimate,
     IntervalMethod,
-    percentiles,
+    Resampler,
+    percentile_interval,
 )
 from .coefficient import Coefficient, Interval
 from .counting import counts_of, tally
-from .estimate import Probe, as_ratings, chosen_method
+from .estimate import Probe, as_ratings, choose_method
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic
 from .student_t import quantile
@@ -102,18 +102,18 @@ def compare(
     0.25
     """
     one, other = as_ratings(first, categories), as_ratings(second, categories)
-    interval = chosen_method(interval, one, other)
+    interval = choose_method(interval, one, other)
     how = {"interval": interval, "seed": seed, "resamples": resamples}
     found = coefficient(one, **options, **how), coefficient(other, **options, **how)
     statistics = _statistic(coefficient, one, options), _statistic(coefficient, other, options)
     labels = units or (one.labels, other.labels)
     _check_labels((one, other), units)
-    paired = _paired((one, other), labels)
+    paired = _count_paired((one, other), labels)
     shared_clusters = set(one.cluster_names) & set(other.cluster_names)
     joint = bool(paired or shared_clusters)
     values = found[0].value, found[1].value
     value: float | None = None
-    estimated = Estimated(None, "")
+    estimated = IntervalEstimate(None, "")
     if values[0] is None or values[1] is None:
         which = "first" if values[0] is None else "second"
         note = f"undefined: the {which} agreement is undefined"
@@ -121,12 +121,12 @@ def compare(
         value, note = values[0] - values[1], ""
         if interval is not None:
             sources = (
-                [Drawn.of(_joined((one, other), statistics, labels))]
+                [Resampler.of(_join_statistics((one, other), statistics, labels))]
                 if joint
-                else [Drawn.of(statistic) for statistic in statistics]
+                else [Resampler.of(statistic) for statistic in statistics]
             )
-            estimated = _estimated(sources, value, interval, seed, resamples)
-    drawn = value is not None and interval in METHODS[:2]
+            estimated = _estimate_interval(sources, value, interval, seed, resamples)
+    is_resampled = value is not None and interval in METHODS[:2]
     return Difference(
         name=f"difference of {found[0].name}",
         value=value,
@@ -137,8 +137,8 @@ def compare(
         second=found[1],
         paired=paired,
         standard_error=estimated.error,
-        seed=seed if drawn else None,
-        resamples=resamples if drawn else None,
+        seed=seed if is_resampled else None,
+        resamples=resamples if is_resampled else None,
     )
 
 
@@ -164,7 +164,9 @@ def _check_labels(
             raise ValueError(f"units are one name per row: {rows} different names")
 
 
-def _paired(tables: tuple[Ratings, Ratings], labels: Sequence[Sequence[Hashable] | None]) -> int:
+def _count_paired(
+    tables: tuple[Ratings, Ratings], labels: Sequence[Sequence[Hashable] | None]
+) -> int:
     """Return how many units occur in both."""
     if labels[0] is None or labels[1] is None:
         return 0
@@ -183,7 +185,7 @@ def _rows(table: Ratings) -> tuple[npt.NDArray[Any], int]:
     return table.table, int(table.table.max(initial=0)) + 1
 
 
-def _joined(
+def _join_statistics(
     tables: tuple[Ratings, Ratings],
     statistics: tuple[Statistic, Statistic],
     labels: Sequence[Sequence[Hashable] | None],
@@ -207,10 +209,10 @@ def _joined(
         if table.times is not None:
             times[at] = table.times
     patterns = tally(wide, max(base for _, base in rows), times, _clusters(tables, numbers, count))
-    told = _rows_that_count(
+    judged = _rows_that_count(
         patterns.rows[:, : widths[0]], tables[0], statistics[0].fewest
     ) | _rows_that_count(patterns.rows[:, widths[0] :], tables[1], statistics[1].fewest)
-    patterns = patterns.where(told)
+    patterns = patterns.where(judged)
     split = len(statistics[0].totals())
 
     def terms(joined: npt.NDArray[np.int64]) -> FloatArray:
@@ -253,31 +255,32 @@ def _rows_that_count(
 
 def _terms(rows: npt.NDArray[np.int64], table: Ratings, statistic: Statistic) -> FloatArray:
     """Return the terms of one table's statistic, 0 for units that it lacks."""
-    told = _rows_that_count(rows, table, statistic.fewest)
-    known = rows[told]
+    judged = _rows_that_count(rows, table, statistic.fewest)
+    known = rows[judged]
     if table.digits is not None:
         known = counts_of(known, len(table.categories)) if statistic.of_counts else known - 1
     found = np.zeros((len(rows), len(statistic.totals())))
-    found[told] = statistic.terms(known)
+    found[judged] = statistic.terms(known)
     return found
 
 
-def _estimated(
-    sources: list[Drawn], value: float, interval: str, seed: int, resamples: int
-) -> Estimated:
-    for drawn in sources:
-        if drawn.too_few:
-            return Estimated(None, f"no interval: each agreement needs {drawn.too_few}")
-    error = math.sqrt(sum(drawn.variance for drawn in sources))
+def _estimate_interval(
+    sources: list[Resampler], value: float, interval: str, seed: int, resamples: int
+) -> IntervalEstimate:
+    for resampler in sources:
+        if resampler.shortage:
+            return IntervalEstimate(None, f"no interval: each agreement needs {resampler.shortage}")
+    error = math.sqrt(sum(resampler.variance for resampler in sources))
     if interval == "analytic":
-        size = min(drawn.size for drawn in sources)
+        size = min(resampler.size for resampler in sources)
         reach = quantile((1 + CONFIDENCE) / 2, size - 1) * error
-        what = " and ".join(dict.fromkeys(drawn.what for drawn in sources))
+        what = " and ".join(dict.fromkeys(resampler.what for resampler in sources))
         note = f"95 % t interval from the linearised variance over {what}"
-        return Estimated(Interval(value - reach, value + reach), note, error)
+        return IntervalEstimate(Interval(value - reach, value + reach), note, error)
     streams = np.random.default_rng(seed).spawn(len(sources))
     resampled = [
-        drawn.resample(resamples, stream) for drawn, stream in zip(sources, streams, strict=True)
+        resampler.resample(resamples, stream)
+        for resampler, stream in zip(sources, streams, strict=True)
     ]
     differences = resampled[0] - resampled[1] if len(resampled) > 1 else resampled[0]
-    return percentiles(differences, value, sources, error, method=interval, seed=seed)
+    return percentile_interval(differences, value, sources, error, method=interval, seed=seed)

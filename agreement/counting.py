@@ -24,7 +24,7 @@ _LARGEST_CODE = 2**62
 # Matrix products of whole numbers are exact up to these, in 32-bit and 64-bit floats.
 _EXACT_32, _EXACT_64 = 2**24, 2**53
 # The codes of several raters are looked up in a table of this size, which fits in the cache.
-_LOOKED_UP = 2**13
+_LOOKUP_SIZE = 2**13
 # Up to this many cells, one look-up per cell is faster than computing codes of several raters.
 FEW_CELLS = 50_000
 
@@ -72,13 +72,13 @@ def tally(
             coded = _codes(rows[start : start + BLOCK], base)
             all_times += _bincount(coded, part, codes)
         found = np.flatnonzero(all_times)
-        return _decoded(found, all_times[found], base, width, None)
+        return _decode(found, all_times[found], base, width, None)
     of_rows = codes_of(rows, base)
     if clusters is None:
-        return _decoded(*_distinct_codes(of_rows, codes, times), base, width, None)
+        return _decode(*_distinct_codes(of_rows, codes, times), base, width, None)
     found, occurs = _distinct_codes(clusters * codes + of_rows, groups * codes, times)
     cluster, found = np.divmod(found, codes)
-    return _decoded(found, occurs, base, width, cluster)
+    return _decode(found, occurs, base, width, cluster)
 
 
 def value_counts(
@@ -92,8 +92,8 @@ def value_counts(
     base = raters + 1
     if base**categories > _LARGEST_CODE:
         # Raters are interchangeable, so their sorted digits are a pattern too.
-        said = tally(np.sort(digits, axis=1), categories + 1, times, clusters)
-        return said._replace(rows=counts_of(said.rows, categories))
+        sorted_rows = tally(np.sort(digits, axis=1), categories + 1, times, clusters)
+        return sorted_rows._replace(rows=counts_of(sorted_rows.rows, categories))
     share = np.array([0, *(base**k for k in reversed(range(categories)))], dtype=np.int64)
     if digits.size <= FEW_CELLS:
         codes = share[digits].sum(axis=1)
@@ -101,7 +101,7 @@ def value_counts(
         codes = _value_codes(digits, share)
     if clusters is None:
         found, occurs = _distinct_codes(codes, base**categories, times)
-        return _decoded(found, occurs, base, categories, None)
+        return _decode(found, occurs, base, categories, None)
     # The codes may be large, so they are numbered before the cluster is prefixed.
     known, numbered = np.unique(codes, return_inverse=True)
     groups = int(clusters.max(initial=0)) + 1
@@ -109,7 +109,7 @@ def value_counts(
         clusters * len(known) + numbered, groups * max(1, len(known)), times
     )
     cluster, at = np.divmod(found, max(1, len(known)))
-    return _decoded(known[at], occurs, base, categories, cluster)
+    return _decode(known[at], occurs, base, categories, cluster)
 
 
 def counts_of(digits: Digits, categories: int) -> Integers:
@@ -155,7 +155,7 @@ def _value_codes(digits: Digits, share: Integers) -> Integers:
     """Return the sums over raters of ``share[digit]``, computed for groups of raters."""
     base = len(share)
     width = 1
-    while base ** (width + 1) <= _LOOKED_UP and width < digits.shape[1]:
+    while base ** (width + 1) <= _LOOKUP_SIZE and width < digits.shape[1]:
         width += 1
     raters = range(0, digits.shape[1], width)
     tables = {}
@@ -209,19 +209,19 @@ def _tally_by_rows(rows: Digits, times: Integers | None, clusters: Integers | No
         occurs = _bincount(which.ravel(), times, len(found))
         found, occurs = found[occurs > 0], occurs[occurs > 0]
     if clusters is None:
-        return _sorted(found, occurs, None)
-    return _sorted(found[:, :-1], occurs, found[:, -1])
+        return _sort_patterns(found, occurs, None)
+    return _sort_patterns(found[:, :-1], occurs, found[:, -1])
 
 
-def _decoded(
+def _decode(
     codes: Integers, times: Integers, base: int, width: int, clusters: Integers | None
 ) -> Patterns:
     """Return the patterns of codes, which are numbers of ``width`` digits to a base."""
     rows = codes[:, np.newaxis] // _powers(base, width, np.int64) % base
-    return _sorted(rows, times, clusters)
+    return _sort_patterns(rows, times, clusters)
 
 
-def _sorted(rows: Integers, times: Integers, clusters: Integers | None) -> Patterns:
+def _sort_patterns(rows: Integers, times: Integers, clusters: Integers | None) -> Patterns:
     # The most frequent first: a multinomial draw ends as soon as every unit is placed. Equally
     # frequent patterns keep the order of their codes, so that the order of units does not affect a
     # seeded draw.

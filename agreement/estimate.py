@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .bootstrap import AUTO, FEWEST_RESAMPLES, METHODS, Estimated, IntervalMethod, interval_of
+from .bootstrap import (
+    AUTO,
+    FEWEST_RESAMPLES,
+    METHODS,
+    IntervalEstimate,
+    IntervalMethod,
+    compute_interval,
+)
 from .coefficient import Coefficient
 from .row_arguments import Clusters
 from .scales import Categories, Matrix, as_scale, check_seen
@@ -93,7 +100,7 @@ def estimate(
     """
     if isinstance(interval, Probe):
         interval.statistic, interval = statistic, None
-    interval = chosen_method(interval, ratings)
+    interval = choose_method(interval, ratings)
     if interval is not None and interval not in METHODS:
         known = " or ".join(map(repr, (AUTO, *METHODS)))
         raise ValueError(f"interval is None, {known}, not {interval!r}")
@@ -102,17 +109,17 @@ def estimate(
             f"{resamples} resamples are too few for a 95 % interval; "
             f"take {FEWEST_RESAMPLES} or more"
         )
-    reason = _reason(ratings, of_one_category=of_one_category)
+    reason = _undefined_reason(ratings, of_one_category=of_one_category)
     if reason:
         value = math.nan
     elif value is None:
         value = statistic.of_all()
-    found = Estimated(None, "")
+    found = IntervalEstimate(None, "")
     if math.isnan(value):
         note = f"undefined: {reason or undefined}"
     elif interval is not None:
-        found = interval_of(statistic, method=interval, resamples=resamples, seed=seed)
-    drawn = interval in ("bootstrap", "bca") and not math.isnan(value)
+        found = compute_interval(statistic, method=interval, resamples=resamples, seed=seed)
+    is_resampled = interval in ("bootstrap", "bca") and not math.isnan(value)
     return Coefficient(
         name=name,
         method=method,
@@ -125,13 +132,13 @@ def estimate(
         raters=ratings.raters,
         pairs=None if ratings.pairs is None else len(ratings.pairs),
         categories=ratings.categories,
-        seed=seed if drawn else None,
-        resamples=resamples if drawn else None,
+        seed=seed if is_resampled else None,
+        resamples=resamples if is_resampled else None,
         standard_error=found.error,
     )
 
 
-def chosen_method(interval: IntervalMethod, *of: Ratings) -> IntervalMethod:
+def choose_method(interval: IntervalMethod, *of: Ratings) -> IntervalMethod:
     """Return the method for "auto": "bca" if any of the ratings are skewed, else "bootstrap".
 
     Any other method is returned unchanged.
@@ -141,7 +148,7 @@ def chosen_method(interval: IntervalMethod, *of: Ratings) -> IntervalMethod:
     return "bca" if any(ratings.skewed for ratings in of) else "bootstrap"
 
 
-def _reason(ratings: Ratings, *, of_one_category: bool) -> str:
+def _undefined_reason(ratings: Ratings, *, of_one_category: bool) -> str:
     """Return why the ratings allow no value; "" if they may.
 
     With ``of_one_category``, a single used category is not a reason.

@@ -14,7 +14,7 @@ from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
 from .tables import Ratings
-from .weights import Weights, disagreement, in_words
+from .weights import Weights, describe_weights, disagreement
 
 Array = npt.NDArray[Any]
 
@@ -66,7 +66,7 @@ def cohen_kappa(
     """
     table = as_ratings(ratings, categories, clusters)
     many = table.digits is not None and table.digits.shape[1] != 2
-    return _of_pairs(
+    return _pairwise_coefficient(
         table,
         disagreement(weights, table, symmetric=many),
         name="Cohen's kappa" if weights is None else "weighted kappa",
@@ -117,7 +117,7 @@ def scott_pi(
     Scott's pi 0.341 (100 units, 2 raters)
     """
     table = as_ratings(ratings, categories, clusters)
-    return _of_pairs(
+    return _pairwise_coefficient(
         table,
         disagreement(weights, table, symmetric=True),
         name="Scott's pi" if weights is None else "weighted Scott's pi",
@@ -129,7 +129,7 @@ def scott_pi(
     )
 
 
-def _of_pairs(
+def _pairwise_coefficient(
     table: Ratings,
     matrix: FloatArray,
     *,
@@ -141,17 +141,17 @@ def _of_pairs(
     resamples: int,
 ) -> Coefficient:
     tables = table.pair_tables
-    sums = _sums_of(tables, matrix)
+    sums = _sum_terms(tables, matrix)
     many = len(tables) > 1
 
     def value(sums: Array) -> Array:
-        return _mean(_by_pair(sums, matrix, same_margins=same_margins))
+        return _mean(_coefficients_by_pair(sums, matrix, same_margins=same_margins))
 
     note = ""
     if many:
         name += ", mean over pairs"
-        kappas = _by_pair(sums[np.newaxis], matrix, same_margins=same_margins)[0]
-        note = _pairs_in_words(table.raters, kappas)
+        kappas = _coefficients_by_pair(sums[np.newaxis], matrix, same_margins=same_margins)[0]
+        note = _describe_pairs(table.raters, kappas)
     return estimate(
         table,
         Statistic(
@@ -163,7 +163,7 @@ def _of_pairs(
             lost=0,
         ),
         name=name,
-        method=in_words(weights),
+        method=describe_weights(weights),
         note=note,
         undefined=(
             "no pair of raters has a value on the units that both judged"
@@ -176,7 +176,7 @@ def _of_pairs(
     )
 
 
-def _sums_of(tables: npt.NDArray[np.int64], matrix: FloatArray) -> FloatArray:
+def _sum_terms(tables: npt.NDArray[np.int64], matrix: FloatArray) -> FloatArray:
     """Return the sums of ``_terms`` over all units, from the table of every pair (S, K, K)."""
     categories = len(matrix)
     sums = np.empty((len(tables), 1 + 2 * categories))
@@ -207,7 +207,7 @@ def _terms(
     return found.reshape(len(rows), len(pairs) * width)
 
 
-def _by_pair(sums: Array, matrix: FloatArray, *, same_margins: bool) -> Array:
+def _coefficients_by_pair(sums: Array, matrix: FloatArray, *, same_margins: bool) -> Array:
     """Return the coefficients of pairs (B, S) from sums (B, S * (1 + 2 K)); nan: no value."""
     categories = len(matrix)
     by_pair = sums.reshape(len(sums), -1, 1 + 2 * categories)
@@ -226,7 +226,7 @@ def _mean(kappas: Array) -> Array:
     return quotient(np.where(without, 0, kappas).sum(axis=1), 1.0 * (~without).sum(axis=1))
 
 
-def _pairs_in_words(raters: int, kappas: FloatArray) -> str:
+def _describe_pairs(raters: int, kappas: FloatArray) -> str:
     """Describe the mean's pairs, from the values of those with a unit in common, shape (S,)."""
     valued = int((~np.isnan(kappas)).sum())
     possible = raters * (raters - 1) // 2

@@ -104,7 +104,9 @@ def plan(
     for step in range(_MOST_STEPS):
         if progress is not None:
             progress(step, _MOST_STEPS)
-        widths = _widths(units, shares, knowing, raters, missing, coefficient, how, sets, rng)
+        widths = _simulate_widths(
+            units, shares, knowing, raters, missing, coefficient, how, sets, rng
+        )
         if not len(widths):
             mean, error = math.inf, 0.0
         else:
@@ -112,14 +114,14 @@ def plan(
             error = _Z * float(widths.std(ddof=1)) / math.sqrt(max(2, len(widths)))
         seen[units] = mean, error, 1 - len(widths) / sets
         # Widths shrink with the root of the number of units, which gives the next number to try.
-        following = 2 * units if math.isinf(mean) else math.ceil(units * (mean / width) ** 2)
-        following = max(FEWEST_UNITS, min(MOST_UNITS, following))
-        settled = abs(mean - width) <= error and following in range(
+        next_units = 2 * units if math.isinf(mean) else math.ceil(units * (mean / width) ** 2)
+        next_units = max(FEWEST_UNITS, min(MOST_UNITS, next_units))
+        settled = abs(mean - width) <= error and next_units in range(
             units - max(1, units // 100), units + max(1, units // 100) + 1
         )
-        if following == units or settled or following in seen:
+        if next_units == units or settled or next_units in seen:
             break
-        units = following
+        units = next_units
     if progress is not None:
         progress(_MOST_STEPS, _MOST_STEPS)
     mean, error, without = seen[units]
@@ -181,7 +183,7 @@ def _share_of_knowing(
     return math.sqrt((agreement - at_chance) / (1 - at_chance))
 
 
-def _widths(
+def _simulate_widths(
     units: int,
     shares: np.ndarray[tuple[int], np.dtype[np.float64]],
     knowing: float,
@@ -194,14 +196,14 @@ def _widths(
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     found = []
     for _ in range(sets):
-        table = simulated(units, shares, knowing, raters, missing, rng)
+        table = simulate_ratings(units, shares, knowing, raters, missing, rng)
         interval = coefficient(table, categories=range(len(shares)), **how).interval
         if interval is not None:
             found.append(interval.high - interval.low)
     return np.array(found)
 
 
-def simulated(
+def simulate_ratings(
     units: int,
     shares: np.ndarray[tuple[int], np.dtype[np.float64]],
     knowing: float,

@@ -24,7 +24,7 @@ from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
 from .tables import ONE_RATER, Ratings
-from .weights import Weights, disagreement, in_words
+from .weights import Weights, describe_weights, disagreement
 
 Array = npt.NDArray[Any]
 
@@ -129,7 +129,7 @@ def fleiss_kappa(
         statistic,
         name=("weighted Fleiss' kappa" if weights is not None else "Fleiss' kappa")
         + ("" if equal else ", generalised"),
-        method=f"{'' if weights is None else in_words(weights) + ', '}"
+        method=f"{'' if weights is None else describe_weights(weights) + ', '}"
         f"{'equal' if equal else 'unequal'} numbers of raters per unit",
         note="; ".join(
             part
@@ -138,7 +138,7 @@ def fleiss_kappa(
                 if equal
                 else f"{fewest} to {most} raters per unit: Fleiss' kappa is defined for "
                 "equal numbers, this is its generalisation to unequal ones",
-                _single_in_words(table) if single_ratings else "",
+                _describe_single_ratings(table) if single_ratings else "",
             )
             if part
         ),
@@ -206,8 +206,8 @@ def gwet_ac(
         table,
         _statistic(table, matrix, by_chance, single_ratings=single_ratings),
         name="Gwet's AC1" if weights is None else "Gwet's AC2",
-        method=in_words(weights),
-        note=_single_in_words(table) if single_ratings else "",
+        method=describe_weights(weights),
+        note=_describe_single_ratings(table) if single_ratings else "",
         undefined="the weights are 0 for all categories that were used",
         interval=interval,
         seed=seed,
@@ -259,7 +259,7 @@ def _statistic(
     )
 
 
-def _single_in_words(table: Ratings) -> str:
+def _describe_single_ratings(table: Ratings) -> str:
     single = sum(entry.units for entry in table.excluded if entry.reason == ONE_RATER)
     return f"{single:,} units with a single rating count in the shares of the categories only"
 

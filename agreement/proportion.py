@@ -143,10 +143,10 @@ def _upper(count: int, of: int, tail: float) -> float:
     if count == of:
         return 1.0
     low, high = 0.0, 1.0
-    ways = _log_ways(count, of)
+    ways = _log_binomials(count, of)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _sum(ways, of, middle) > tail:
+        if _binomial_sum(ways, of, middle) > tail:
             low = middle
         else:
             high = middle
@@ -155,16 +155,16 @@ def _upper(count: int, of: int, tail: float) -> float:
 
 def _at_most(count: int, of: int, p: float) -> float:
     """Return P(X <= count) for X binomial of `of` trials at p."""
-    return _sum(_log_ways(count, of), of, p)
+    return _binomial_sum(_log_binomials(count, of), of, p)
 
 
-def _log_ways(count: int, of: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _log_binomials(count: int, of: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return the logarithms of the binomial coefficients of `of` over 0 ... count."""
     steps = np.arange(1, count + 1, dtype=float)
     return np.concatenate([[0.0], np.cumsum(np.log((of - steps + 1) / steps))])
 
 
-def _sum(ways: np.ndarray[tuple[int], np.dtype[np.float64]], of: int, p: float) -> float:
+def _binomial_sum(ways: np.ndarray[tuple[int], np.dtype[np.float64]], of: int, p: float) -> float:
     if p <= 0 or p >= 1:
         return 1.0 if p <= 0 else float(len(ways) > of)
     times = np.arange(len(ways))

@@ -21,10 +21,10 @@ def times_of_rows(times: npt.ArrayLike | None, rows: int) -> npt.NDArray[np.int6
         raise ValueError(
             f"times are one number per row: their shape must be ({rows},), not {found.shape}"
         )
-    return whole_numbers(found, "times", "times are numbers of units")
+    return as_whole_numbers(found, "times", "times are numbers of units")
 
 
-def whole_numbers(numbers: npt.NDArray[Any], what: str, kind: str) -> npt.NDArray[np.int64]:
+def as_whole_numbers(numbers: npt.NDArray[Any], what: str, kind: str) -> npt.NDArray[np.int64]:
     """Return numbers as whole numbers of 0 or more; raise ValueError if they are not."""
     if numbers.size and numbers.dtype.kind not in "iuf":
         raise ValueError(f"{kind}; give only numbers")
@@ -61,11 +61,11 @@ def clusters_of_units(
     """Return the same as ``clusters_of_rows`` from the clusters of units."""
     if clusters is None:
         return None, ()
-    listed = list(units)
-    without = [unit for unit in listed if unit not in clusters]
+    unit_names = list(units)
+    without = [unit for unit in unit_names if unit not in clusters]
     if without:
         raise ValueError(f"the unit {without[0]!r} has no cluster")
-    return clusters_of_rows([clusters[unit] for unit in listed], len(listed))
+    return clusters_of_rows([clusters[unit] for unit in unit_names], len(unit_names))
 
 
 def distinct_names(

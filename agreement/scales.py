@@ -22,11 +22,13 @@ _MANY_CATEGORIES = 48
 _WIDEST = 250
 
 
-def resolved(categories: Categories, table: npt.NDArray[Any]) -> tuple[tuple[Hashable, ...], bool]:
+def resolve_scale(
+    categories: Categories, table: npt.NDArray[Any]
+) -> tuple[tuple[Hashable, ...], bool]:
     """Return the scale for a table, and whether its order has a meaning."""
     if isinstance(categories, str):
         check_seen(categories)
-        return _distinct(table)
+        return _distinct_values(table)
     return as_scale(categories), True
 
 
@@ -46,10 +48,10 @@ def as_scale(categories: Sequence[Hashable] | npt.NDArray[Any]) -> tuple[Hashabl
     if not scale:
         raise ValueError("the scale is empty; it needs at least one category")
     try:
-        twice = len(set(scale)) < len(scale)
+        has_repetition = len(set(scale)) < len(scale)
     except TypeError:
         raise ValueError("a scale is a flat list of numbers or words") from None
-    if twice:
+    if has_repetition:
         raise ValueError(f"a category occurs twice on the scale {_as_text(scale)}")
     _check_categories(scale)
     return scale
@@ -61,7 +63,7 @@ def _check_categories(scale: Sequence[Hashable]) -> None:
             raise ValueError(f"{category} cannot be a category; nan and None mean not judged")
 
 
-def _missing(value: object) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
@@ -70,7 +72,7 @@ def _as_text(scale: Sequence[Hashable]) -> str:
     return ", ".join(words if len(words) <= 12 else [*words[:10], "...", words[-1]])
 
 
-def _numeric(scale: Iterable[Hashable]) -> bool:
+def _is_numeric(scale: Iterable[Hashable]) -> bool:
     return all(isinstance(c, int | float) for c in scale)
 
 
@@ -99,15 +101,15 @@ def as_column(values: Sequence[Hashable]) -> npt.NDArray[Any]:
     return column
 
 
-def _distinct(table: npt.NDArray[Any]) -> tuple[tuple[Hashable, ...], bool]:
+def _distinct_values(table: npt.NDArray[Any]) -> tuple[tuple[Hashable, ...], bool]:
     """Return the values that occur in a table, and whether their order has a meaning."""
     if table.dtype.kind in "iufb":
         values = set(np.unique(table[~np.isnan(table)]).tolist())
     else:
         values = {
-            v.item() if isinstance(v, np.generic) else v for v in table.flat if not _missing(v)
+            v.item() if isinstance(v, np.generic) else v for v in table.flat if not _is_missing(v)
         }
-    ordered = _numeric(values)
+    ordered = _is_numeric(values)
     found = tuple(sorted(values, key=None if ordered else repr))
     _check_categories(found)
     return found, ordered
@@ -120,7 +122,7 @@ def digits_of(
 
     Raise ValueError for a value that is not on the scale.
     """
-    if not scale or table.dtype.kind not in "iufb" or not _numeric(scale):
+    if not scale or table.dtype.kind not in "iufb" or not _is_numeric(scale):
         return _digits_of_labels(table, scale)
     numbers: list[Any] = list(scale)
     low, high = min(numbers), max(numbers)
@@ -133,7 +135,7 @@ def digits_of(
         _encode(block, np.asarray(scale, dtype=np.float64), encoded)
         missing = np.isnan(block)
         if np.count_nonzero(encoded) + np.count_nonzero(missing) != block.size:
-            raise _off_scale(block[(encoded == 0) & ~missing][0].item(), scale)
+            raise _off_scale_error(block[(encoded == 0) & ~missing][0].item(), scale)
     return digits
 
 
@@ -144,11 +146,11 @@ def _digits_of_labels(
     position: dict[Hashable, int] = {c: at for at, c in enumerate(scale, start=1)}
     flat = digits.reshape(-1)
     for at, value in enumerate(table.flat):
-        if not _missing(value):
+        if not _is_missing(value):
             try:
                 flat[at] = position[value]
             except (KeyError, TypeError):
-                raise _off_scale(value, scale) from None
+                raise _off_scale_error(value, scale) from None
     return digits
 
 
@@ -164,17 +166,17 @@ def _digits_of_whole_numbers(
     for start in range(0, len(table), _BLOCK):
         block = table[start : start + _BLOCK]
         encoded = digits[start : start + _BLOCK]
-        missing = _steps(block, low, high, encoded)
+        missing = _encode_steps(block, low, high, encoded)
         if missing is None:
-            raise _off_scale(_first_off(block, scale), scale)
+            raise _off_scale_error(_first_off_scale(block, scale), scale)
         if not plain:
             encoded[...] = position[encoded]
             if encoded.size - np.count_nonzero(encoded) != missing:
-                raise _off_scale(_first_off(block, scale), scale)
+                raise _off_scale_error(_first_off_scale(block, scale), scale)
     return digits
 
 
-def _steps(
+def _encode_steps(
     block: npt.NDArray[Any], low: int, high: int, encoded: npt.NDArray[np.uint8]
 ) -> int | None:
     """Write 1 for ``low``, 2 for one above ... and 0 for nan; return how many were nan.
@@ -198,7 +200,7 @@ def _steps(
     return missing
 
 
-def _first_off(block: npt.NDArray[Any], scale: Sequence[Hashable]) -> object:
+def _first_off_scale(block: npt.NDArray[Any], scale: Sequence[Hashable]) -> object:
     on = np.isin(block, np.asarray(scale)) | (block != block)
     return block[~on][0].item()
 
@@ -218,5 +220,5 @@ def _encode(
     np.copyto(encoded, order[found] + 1, where=scale[order[found]] == block, casting="unsafe")
 
 
-def _off_scale(value: object, scale: Sequence[Hashable]) -> ValueError:
+def _off_scale_error(value: object, scale: Sequence[Hashable]) -> ValueError:
     return ValueError(f"the value {value!r} is not on the scale {_as_text(scale)}")

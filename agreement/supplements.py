@@ -20,7 +20,7 @@ from .tables import Ratings
 Array = npt.NDArray[Any]
 
 
-class Pair(NamedTuple):
+class PairAgreement(NamedTuple):
     """Two raters, and their agreement on the units that both judged.
 
     Attributes:
@@ -38,7 +38,7 @@ class Pair(NamedTuple):
     agreement: Coefficient
 
 
-class OfCategory(NamedTuple):
+class CategoryAgreement(NamedTuple):
     """Agreement on a single category.
 
     Attributes:
@@ -60,7 +60,7 @@ def by_pair(
     coefficient: Callable[..., Coefficient] = cohen_kappa,
     clusters: Clusters | None = None,
     **options: Any,
-) -> tuple[Pair, ...]:
+) -> tuple[PairAgreement, ...]:
     """Return the agreement of all pairs of raters, including those without a unit in common.
 
     Args:
@@ -82,7 +82,7 @@ def by_pair(
     names = table.names or tuple(range(count))
     in_common = table.in_common
     return tuple(
-        Pair(
+        PairAgreement(
             first,
             second,
             (names[first], names[second]),
@@ -102,7 +102,7 @@ def by_category(
     interval: IntervalMethod = None,
     seed: int = 0,
     resamples: int = 10_000,
-) -> tuple[OfCategory, ...]:
+) -> tuple[CategoryAgreement, ...]:
     r"""Return the agreement on each category of the scale.
 
     With n_ik of n_i raters of unit i in category k,
@@ -132,7 +132,7 @@ def by_category(
     table = as_ratings(ratings, categories, clusters)
     how: dict[str, Any] = {"interval": interval, "seed": seed, "resamples": resamples}
     return tuple(
-        OfCategory(
+        CategoryAgreement(
             category,
             estimate(
                 table,
@@ -191,7 +191,7 @@ def prevalence_index(
     ...     categories=[0, 1]).value
     0.75
     """
-    table, at = _two_raters_and(ratings, categories, of, clusters)
+    table, at = _two_raters_and_category(ratings, categories, of, clusters)
 
     def terms(rows: npt.NDArray[np.int64]) -> FloatArray:
         chose = (rows == at).sum(axis=1)
@@ -224,7 +224,7 @@ def bias_index(
     ...     categories=[0, 1]).value
     0.05
     """
-    table, at = _two_raters_and(ratings, categories, of, clusters)
+    table, at = _two_raters_and_category(ratings, categories, of, clusters)
 
     def terms(rows: npt.NDArray[np.int64]) -> FloatArray:
         chose = 1.0 * (rows == at)
@@ -259,7 +259,7 @@ def _index(
     )
 
 
-def _two_raters_and(
+def _two_raters_and_category(
     ratings: Ratings | Matrix,
     categories: Categories | None,
     of: Hashable,

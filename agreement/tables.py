@@ -20,11 +20,11 @@ from .counting import FEW_CELLS, FEW_CODES, Patterns, counts_of, tally, value_co
 from .rater_pairs import presence, presence_of_two, table_of_two, tables_of_pairs
 from .row_arguments import (
     Clusters,
+    as_whole_numbers,
     clusters_of_rows,
     clusters_of_units,
     distinct_names,
     times_of_rows,
-    whole_numbers,
 )
 from .scales import (
     Categories,
@@ -33,7 +33,7 @@ from .scales import (
     as_scale,
     as_table,
     digits_of,
-    resolved,
+    resolve_scale,
 )
 
 # The reason in ``Ratings.excluded`` for units with one rating.
@@ -99,7 +99,7 @@ class Ratings:
                 times, clusters, raters or units that are not one per row or column.
         """
         table = as_table(values, "ratings", "units x raters")
-        scale, ordered = resolved(categories, table)
+        scale, ordered = resolve_scale(categories, table)
         of_rows, cluster_names = clusters_of_rows(clusters, len(table))
         ratings = cls(
             scale,
@@ -110,7 +110,7 @@ class Ratings:
             names=distinct_names(raters, table.shape[1], "raters are one name per column"),
             labels=distinct_names(units, len(table), "units are one name per row"),
             cluster_names=cluster_names,
-        )._of_units()
+        )._without_empty_rows()
         return ratings.seen() if isinstance(categories, str) else ratings
 
     @classmethod
@@ -182,7 +182,7 @@ class Ratings:
                 f"{list(raters)[by]!r}"
             )
         column = as_column(values)
-        scale, ordered = resolved(categories, column)
+        scale, ordered = resolve_scale(categories, column)
         encoded = digits_of(column, scale)[:, 0]
         digits = np.zeros((len(units), len(raters)), dtype=encoded.dtype)
         digits[unit_at, rater_at] = encoded
@@ -236,14 +236,14 @@ class Ratings:
             scale,
             True,
             None,
-            table=whole_numbers(
+            table=as_whole_numbers(
                 counts, "a count of raters", "a table of counts holds numbers of raters"
             ),
             times=times_of_rows(times, len(counts)),
             clusters=of_rows,
             labels=distinct_names(units, len(counts), "units are one name per row"),
             cluster_names=cluster_names,
-        )._of_units()
+        )._without_empty_rows()
 
     @cached_property
     def judged(self) -> Patterns:
@@ -427,7 +427,7 @@ class Ratings:
         renumbered[1:][used] = np.arange(1, len(kept) + 1)
         return replace(self, categories=kept, digits=renumbered[self.digits])
 
-    def _of_units(self) -> Ratings:
+    def _without_empty_rows(self) -> Ratings:
         """Return the ratings without rows that stand for no unit."""
         if self.times is None or self.times.all():
             return self

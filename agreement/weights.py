@@ -28,7 +28,7 @@ def disagreement(weights: Weights, table: Ratings, *, symmetric: bool = False) -
     """
     categories = len(table.categories)
     if weights is None:
-        return _plain(categories)
+        return _unweighted(categories)
     if isinstance(weights, str):
         if weights not in ("linear", "quadratic"):
             raise ValueError(
@@ -59,13 +59,13 @@ def disagreement(weights: Weights, table: Ratings, *, symmetric: bool = False) -
 
 
 @lru_cache(maxsize=64)
-def _plain(categories: int) -> FloatArray:
+def _unweighted(categories: int) -> FloatArray:
     matrix = np.asarray(1 - np.eye(categories))
     matrix.flags.writeable = False
     return matrix
 
 
-def in_words(weights: Weights) -> str:
+def describe_weights(weights: Weights) -> str:
     """Return a description of the weights for a Coefficient."""
     if weights is None:
         return "unweighted"

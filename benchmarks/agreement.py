@@ -56,7 +56,7 @@ from agreement import (
     scott_pi,
 )
 from agreement.alpha import Level
-from agreement.planning import simulated
+from agreement.planning import simulate_ratings
 
 KNOWING = 0.7
 MISSING = 0.1
@@ -128,7 +128,9 @@ def _by_size(sizes: list[int], raters: int, categories: int, limit: float) -> li
     took: dict[tuple[str, str], tuple[int, float]] = {}
     for units in sorted(sizes):
         rng = np.random.default_rng(SEED)
-        complete = simulated(units, np.full(categories, 1 / categories), KNOWING, raters, 0.0, rng)
+        complete = simulate_ratings(
+            units, np.full(categories, 1 / categories), KNOWING, raters, 0.0, rng
+        )
         missing = complete.copy()
         missing[rng.random(missing.shape) < MISSING] = np.nan
         for name, measured in MEASURED.items():

@@ -32,9 +32,9 @@ from agreement import (
     krippendorff_alpha,
     percent_agreement,
 )
-from agreement.bootstrap import Drawn, interval_of, percentiles
-from agreement.estimate import Probe, chosen_method
-from agreement.planning import simulated
+from agreement.bootstrap import Resampler, compute_interval, percentile_interval
+from agreement.estimate import Probe, choose_method
+from agreement.planning import simulate_ratings
 
 SEED = 1955
 # "auto" is what reports give: "bca" where the ratings are skewed, else "bootstrap".
@@ -181,10 +181,10 @@ def _ratings(setting: Setting, drawn: int, rng: np.random.Generator) -> Ratings:
     scale = range(len(shares))
     if not setting.clusters:
         knowing = np.sqrt(setting.beyond_chance)
-        table = simulated(drawn, shares, knowing, setting.raters, setting.missing, rng)
+        table = simulate_ratings(drawn, shares, knowing, setting.raters, setting.missing, rng)
         return Ratings.from_matrix(table, categories=scale)
     tables = [
-        simulated(CLUSTER, shares, knowing, setting.raters, setting.missing, rng)
+        simulate_ratings(CLUSTER, shares, knowing, setting.raters, setting.missing, rng)
         for knowing in rng.choice(KNOWING_OF_CLUSTERS, drawn)
     ]
     return Ratings.from_matrix(
@@ -200,17 +200,19 @@ def _intervals(
     value = setting.coefficient(ratings, interval=probe).value
     if value is None or probe.statistic is None:
         return {}
-    drawn = Drawn.of(probe.statistic)
+    drawn = Resampler.of(probe.statistic)
     error = float(np.sqrt(drawn.variance))
     resampled = drawn.resample(resamples, np.random.default_rng(seed))
     found: dict[str, Interval | None] = {
-        method: percentiles(resampled, value, [drawn], error, method=method, seed=seed).interval
+        method: percentile_interval(
+            resampled, value, [drawn], error, method=method, seed=seed
+        ).interval
         for method in METHODS[:2]
     }
-    found["analytic"] = interval_of(
+    found["analytic"] = compute_interval(
         probe.statistic, method="analytic", resamples=resamples, seed=seed
     ).interval
-    found["auto"] = found[str(chosen_method("auto", ratings))]
+    found["auto"] = found[str(choose_method("auto", ratings))]
     return found
 
 

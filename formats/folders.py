@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import IO
 
 from formats.limits import MAX_LINE, excerpt, printable
-from formats.problems import FormatError, LeftOut, Problems
+from formats.problems import FormatError, LeftOutFields, Problems
 from formats.source import Input, Readable, Source, checked_path, is_dir, open_file
 from formats.unpacking import (
     MAX_RATIO,
@@ -40,7 +40,7 @@ class Folder(Input):
         self.max_line = max_line
         self._problems = Problems(collect=collect)
         self._budget = Budget()
-        self.left_out = LeftOut()
+        self.left_out = LeftOutFields()
         self._current: Source | None = None
 
     @property

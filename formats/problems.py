@@ -44,7 +44,7 @@ class Problems:
             raise error
 
 
-class LeftOut:
+class LeftOutFields:
     """Counts of the records that have fields which the format does not keep, by field.
 
     The first MOST field names are counted separately, any further ones together.

@@ -17,7 +17,7 @@ from typing import IO, Protocol
 
 from formats.limits import MAX_BLANK, MAX_LINE, MAX_WHOLE, SURROGATE, printable
 from formats.line_bytes import CONTROL_IN_LINE, CR_ALONE, FOREIGN_MAGIC, decode_clean
-from formats.problems import FormatError, LeftOut, Problems
+from formats.problems import FormatError, LeftOutFields, Problems
 from formats.unpacking import (
     CHUNK,
     GZIP,
@@ -36,7 +36,7 @@ class Input(ABC):
     """The common interface of `Source` and `Folder` for code that loads records."""
 
     name: str
-    left_out: LeftOut
+    left_out: LeftOutFields
     _problems: Problems
 
     @property
@@ -103,13 +103,13 @@ class Source(Input):
         max_line: int = MAX_LINE,
         problems: Problems | None = None,
         budget: Budget | None = None,
-        left_out: LeftOut | None = None,
+        left_out: LeftOutFields | None = None,
         part: str = "",
     ) -> None:
         self._stream: Readable = io.BytesIO(stream) if isinstance(stream, bytes) else stream
         self._problems = problems or Problems(collect=collect)
         self._budget = budget or Budget()
-        self.left_out = left_out or LeftOut()
+        self.left_out = left_out or LeftOutFields()
         self._part = part
         self._begun = False
         self._head = b""

@@ -15,10 +15,10 @@ from .runs import (
     Ties,
     as_documents,
     check_choice,
-    listed,
+    count_queries,
+    list_ids,
     mean,
-    places_of,
-    queries_of,
+    ranks_of,
     warn_of_documents,
     warn_of_runs,
 )
@@ -127,14 +127,16 @@ def p_mrr(
     ):
         check_choice(name, value, kind)
     before, after = Scores(original, "original run"), Scores(changed, "changed run")
-    wanted, warnings = changed_documents(
+    documents_by_query, warnings = changed_documents(
         qrels_original, qrels_changed, documents, unjudged=unjudged, relevant=relevant
     )
-    warnings += warn_of_runs([before, after], wanted, ties=ties)
+    warnings += warn_of_runs([before, after], documents_by_query, ties=ties)
     if missing_query == "refused":
-        _refuse_missing([before, after], wanted)
-    moves, of_documents = moves_of(before, after, wanted, missing=missing, ties=ties)
-    by_query: dict[str, float | None] = dict.fromkeys(wanted)
+        _refuse_missing([before, after], documents_by_query)
+    moves, document_warnings = moves_of(
+        before, after, documents_by_query, missing=missing, ties=ties
+    )
+    by_query: dict[str, float | None] = dict.fromkeys(documents_by_query)
     by_query |= {query: mean(its.scores) for query, its in moves.items() if its.documents}
     return summarise(
         "p-MRR",
@@ -148,9 +150,9 @@ def p_mrr(
             "missing_query": missing_query,
             "relevant": relevant,
         },
-        warnings=warnings + of_documents,
+        warnings=warnings + document_warnings,
         undefined="no query with a changed document is in both runs"
-        if wanted
+        if documents_by_query
         else "no document changed",
     )
 
@@ -176,7 +178,7 @@ def changed_documents(
     if not isinstance(documents, str):
         return _given_documents(qrels_original, qrels_changed, documents), []
     check_choice("documents", documents, Changed)
-    wanted: dict[str, tuple[str, ...]] = {}
+    documents_by_query: dict[str, tuple[str, ...]] = {}
     one_sided = 0
     for query, before in qrels_original.items():
         after = qrels_changed.get(query)
@@ -192,18 +194,18 @@ def changed_documents(
             if (old != new) if documents == "changed" else (new < relevant <= old):
                 found.append(document)
         if found:
-            wanted[query] = tuple(found)
+            documents_by_query[query] = tuple(found)
     warnings = _warn_of_one_side(qrels_original, qrels_changed)
     if one_sided:
         rule = "not relevant there" if unjudged == "not_relevant" else "left out"
         warnings.append(f"{one_sided:,} documents are judged on one side only: {rule}")
-    return wanted, warnings
+    return documents_by_query, warnings
 
 
 def moves_of(
     original: Scores,
     changed: Scores,
-    wanted: Mapping[str, Collection[str]],
+    documents_by_query: Mapping[str, Collection[str]],
     *,
     missing: Missing = "after_last",
     ties: Ties = "id_descending",
@@ -211,12 +213,12 @@ def moves_of(
     """Return both ranks of the given documents, for queries in both runs; and warnings."""
     moves: dict[str, Moves] = {}
     lacking: dict[str, set[tuple[str, str]]] = {original.name: set(), changed.name: set()}
-    for query, documents in wanted.items():
+    for query, documents in documents_by_query.items():
         if query not in original or query not in changed:
             continue
         sides = []
         for run in (original, changed):
-            ranks, absent = places_of(run, query, documents, ties=ties, missing=missing)
+            ranks, absent = ranks_of(run, query, documents, ties=ties, missing=missing)
             lacking[run.name].update((query, document) for document in absent)
             sides.append(ranks)
         both = [
@@ -243,14 +245,14 @@ def _given_documents(
 ) -> dict[str, tuple[str, ...]]:
     pairs = {item for item in documents if isinstance(item, tuple)}
     ids = {item for item in documents if not isinstance(item, tuple)}
-    wanted: dict[str, set[str]] = {}
+    documents_by_query: dict[str, set[str]] = {}
     for query, document in pairs:
-        wanted.setdefault(query, set()).add(document)
+        documents_by_query.setdefault(query, set()).add(document)
     for query in dict.fromkeys((*qrels_original, *qrels_changed)):
         judged = {*qrels_original.get(query, ()), *qrels_changed.get(query, ())}
         if ids & judged:
-            wanted.setdefault(query, set()).update(ids & judged)
-    return {query: tuple(sorted(its)) for query, its in wanted.items()}
+            documents_by_query.setdefault(query, set()).update(ids & judged)
+    return {query: tuple(sorted(its)) for query, its in documents_by_query.items()}
 
 
 def _warn_of_one_side(qrels_original: Qrels, qrels_changed: Qrels) -> list[str]:
@@ -261,16 +263,16 @@ def _warn_of_one_side(qrels_original: Qrels, qrels_changed: Qrels) -> list[str]:
     ):
         alone = [query for query in here if query not in there]
         if alone:
-            counted = queries_of(len(alone))
-            warnings.append(f"only the {name} qrels have {counted} ({listed(alone)}): left out")
+            counted = count_queries(len(alone))
+            warnings.append(f"only the {name} qrels have {counted} ({list_ids(alone)}): left out")
     return warnings
 
 
-def _refuse_missing(runs: list[Scores], wanted: Mapping[str, Collection[str]]) -> None:
+def _refuse_missing(runs: list[Scores], documents_by_query: Mapping[str, Collection[str]]) -> None:
     for run in runs:
-        lacking = [query for query in wanted if query not in run]
+        lacking = [query for query in documents_by_query if query not in run]
         if lacking:
             raise ValueError(
-                f"the {run.name} lacks {queries_of(len(lacking))} ({listed(lacking)}); add their "
-                "lines or leave them out with missing_query='left_out'"
+                f"the {run.name} lacks {count_queries(len(lacking))} ({list_ids(lacking)}); "
+                "add their lines or leave them out with missing_query='left_out'"
             )

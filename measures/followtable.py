@@ -14,8 +14,8 @@ from .runs import (
     Scores,
     Ties,
     check_choice,
-    listed,
-    queries_of,
+    count_queries,
+    list_ids,
     warn_of_documents,
     warn_of_runs,
 )
@@ -109,26 +109,26 @@ def irs(
     check_choice("ideal_equals_base", ideal_equals_base, IdealEqualsBase)
     check_choice("missing", missing, MissingTables)
     check_choice("ties", ties, Ties)
-    runs = _Sides(with_instruction, without, base, ties)
-    wanted = dict.fromkeys((*positive, *violating))
-    warnings = runs.warnings(wanted)
-    found = _by_query(runs, wanted, positive, violating, tables=tables, missing=missing)
-    by_query, at_best, empty = found.values, found.at_best, found.empty
+    runs = _RunPair(with_instruction, without, base, ties)
+    queries = dict.fromkeys((*positive, *violating))
+    warnings = runs.warnings(queries)
+    found = _by_query(runs, queries, positive, violating, tables=tables, missing=missing)
+    by_query, already_ideal, empty = found.values, found.already_ideal, found.empty
     ideal: float | None = {"one": 1.0, "zero": 0.0, "undefined": None}[ideal_equals_base]
-    by_query |= dict.fromkeys(at_best, ideal)
+    by_query |= dict.fromkeys(already_ideal, ideal)
     warnings += runs.missing_tables(f"ranked {missing.replace('_', ' ')}")
     if tables is None:
         warnings.append(
             "the number of tables is taken from the rankings; give tables to compare with others"
         )
-    if at_best:
+    if already_ideal:
         warnings.append(
-            f"the base is ideal already and stays so in {queries_of(len(at_best))} "
-            f"({listed(at_best)}): {ideal_equals_base}"
+            f"the base is ideal already and stays so in {count_queries(len(already_ideal))} "
+            f"({list_ids(already_ideal)}): {ideal_equals_base}"
         )
     if empty:
         warnings.append(
-            f"no table in either set of {queries_of(len(empty))} ({listed(empty)}): IRS 0"
+            f"no table in either set of {count_queries(len(empty))} ({list_ids(empty)}): IRS 0"
         )
     return summarise(
         "IRS",
@@ -196,12 +196,12 @@ def nfr(
     check_choice("average", average, Average)
     check_choice("missing", missing, MissingTables)
     check_choice("ties", ties, Ties)
-    runs = _Sides(with_instruction, without, base, ties)
-    wanted = {query: set(its) for query, its in trap.items() if its}
-    warnings = runs.warnings(wanted)
-    by_query: dict[str, float | None] = dict.fromkeys(wanted)
+    runs = _RunPair(with_instruction, without, base, ties)
+    queries = {query: set(its) for query, its in trap.items() if its}
+    warnings = runs.warnings(queries)
+    by_query: dict[str, float | None] = dict.fromkeys(queries)
     terms: dict[str, tuple[float, float]] = {}
-    for query, its in wanted.items():
+    for query, its in queries.items():
         if runs.has(query):
             size = runs.check_size(query, its, tables)
             fallback = size + 1 if missing == "after_tables" else None
@@ -221,7 +221,7 @@ def nfr(
     )
 
 
-class _Sides:
+class _RunPair:
     """The run with instructions and the run of queries alone; their query ids may differ."""
 
     def __init__(
@@ -239,8 +239,8 @@ class _Sides:
     def has(self, query: str) -> bool:
         return query in self.new and self.base_of(query) in self.old
 
-    def warnings(self, wanted: Iterable[str]) -> list[str]:
-        of_new = dict.fromkeys(wanted)
+    def warnings(self, queries: Iterable[str]) -> list[str]:
+        of_new = dict.fromkeys(queries)
         of_old = dict.fromkeys(map(self.base_of, of_new))
         return [
             *warn_of_runs([self.new], of_new, ties=self.ties),
@@ -284,13 +284,13 @@ class _Responses(NamedTuple):
     """IRS by query, queries whose base is ideal and stays so, and queries without tables."""
 
     values: dict[str, float | None]
-    at_best: list[str]
+    already_ideal: list[str]
     empty: list[str]
 
 
 def _by_query(
-    runs: _Sides,
-    wanted: Iterable[str],
+    runs: _RunPair,
+    queries: Iterable[str],
     positive: Mapping[str, Collection[str]],
     violating: Mapping[str, Collection[str]],
     *,
@@ -298,7 +298,7 @@ def _by_query(
     missing: MissingTables,
 ) -> _Responses:
     """Compute the IRS of every query that both runs have."""
-    found = _Responses(dict.fromkeys(wanted), [], [])
+    found = _Responses(dict.fromkeys(queries), [], [])
     for query in found.values:
         comply, violate = set(positive.get(query, ())), set(violating.get(query, ()))
         _check_sets(query, comply, violate)
@@ -310,7 +310,7 @@ def _by_query(
             fallback = size + 1 if missing == "after_tables" else None
             value = _responsiveness(runs, query, comply, violate, size, fallback)
             if value is None:
-                found.at_best.append(query)
+                found.already_ideal.append(query)
             found.values[query] = value
     return found
 
@@ -319,7 +319,8 @@ def _check_sets(query: str, comply: set[str], violate: set[str]) -> None:
     both = comply & violate
     if both:
         raise ValueError(
-            f"query {query}: tables both comply and violate ({listed(both)}); a table is in one set"
+            f"query {query}: tables both comply and violate ({list_ids(both)}); "
+            "a table is in one set"
         )
 
 
@@ -329,7 +330,7 @@ def _gain(comply: Iterable[int], violate: Iterable[int]) -> float:
 
 
 def _responsiveness(
-    runs: _Sides, query: str, comply: set[str], violate: set[str], size: int, fallback: int | None
+    runs: _RunPair, query: str, comply: set[str], violate: set[str], size: int, fallback: int | None
 ) -> float | None:
     """Return IRS of one query; None if the base is ideal and nothing moves."""
     new, old = runs.ranks(query, comply | violate, fallback)

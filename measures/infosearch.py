@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
 from .modes import Gold, GoldModes, Modes, gold_modes
-from .runs import Missing, Run, Ties, as_documents, check_choice, listed, mean, queries_of
+from .runs import Missing, Run, Ties, as_documents, check_choice, count_queries, list_ids, mean
 from .strict_compliance import NO_GOLD, MissingScore, SeveralGold, SicrVariant, strict_compliance
 from .summary import summarise
 
@@ -159,7 +159,7 @@ def wise(
         overlap=overlap,
     )
     found = gold_modes(original, instructed, reversed, gold, missing=missing, ties=ties)
-    sizes = {query: _n_of(query, N, gold) for query in found.by_query}
+    sizes = {query: _resolve_n(query, N, gold) for query in found.by_query}
     return summarise(
         "WISE",
         mean_over_gold(found, lambda query, modes: rules.score(*modes.ranks, sizes[query])[1]),
@@ -294,7 +294,7 @@ def robustness(
         else:
             of_group[str(groups[query])].append(float(score))
     warnings = [
-        f"{queries_of(len(ids))} without {what} ({listed(ids)}): left out"
+        f"{count_queries(len(ids))} without {what} ({list_ids(ids)}): left out"
         for ids, what in (
             (alone, "a core query"),
             ([*empty, *(query for query in groups if query not in scores)], "a score"),
@@ -321,7 +321,7 @@ def mean_over_gold(
     }
 
 
-def _n_of(query: str, given: int | Mapping[str, int] | None, gold: Gold) -> int:
+def _resolve_n(query: str, given: int | Mapping[str, int] | None, gold: Gold) -> int:
     if given is None:
         return len(as_documents(gold[query]))
     if not isinstance(given, Mapping):

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from agreement.bootstrap import FEWEST_RESAMPLES, MOST_PATTERNS, Estimated, interval_of
+from agreement.bootstrap import FEWEST_RESAMPLES, MOST_PATTERNS, IntervalEstimate, compute_interval
 from agreement.coefficient import Interval
 from agreement.counting import Patterns
 from agreement.statistic import FloatArray, Statistic, quotient
@@ -57,7 +57,7 @@ def ratio_of_sums(
     terms: Iterable[tuple[float, float]],
     bootstrap: Bootstrap,
     clusters: Sequence[Hashable] | None = None,
-) -> tuple[float | None, Estimated]:
+) -> tuple[float | None, IntervalEstimate]:
     """Return the sum of numerators over the sum of denominators, and its interval over queries.
 
     With every denominator 1 this is the mean. The order of queries does not matter: the sums are
@@ -75,13 +75,13 @@ def ratio_of_sums(
     pairs = list(terms)
     below = math.fsum(denominator for _, denominator in pairs)
     if not below:
-        return None, Estimated(None, "")
+        return None, IntervalEstimate(None, "")
     value = math.fsum(numerator for numerator, _ in pairs) / below
     if bootstrap.kind is None:
-        return value, Estimated(None, "")
+        return value, IntervalEstimate(None, "")
     numbers = None
     if clusters is None:
-        rows, times = _in_order(np.asarray(pairs, dtype=np.float64))
+        rows, times = _sort_terms(np.asarray(pairs, dtype=np.float64))
     else:
         known = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
         numbers = np.array([known[cluster] for cluster in clusters], dtype=np.int64)
@@ -91,13 +91,13 @@ def ratio_of_sums(
         terms=_as_terms,
         value=lambda sums: quotient(sums[:, 0], sums[:, 1]),
     )
-    found = interval_of(
+    found = compute_interval(
         statistic, method=bootstrap.kind, resamples=bootstrap.resamples, seed=bootstrap.seed
     )
     return value, found._replace(note=found.note.replace("units", "queries"))
 
 
-def _in_order(pairs: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+def _sort_terms(pairs: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
     """Return terms in ascending order and how often each occurs.
 
     Unless there are too many, equal terms are listed separately, so that measures with the same

@@ -12,7 +12,7 @@ from .runs import (
     Ties,
     as_documents,
     check_choice,
-    places_of,
+    ranks_of,
     warn_of_documents,
     warn_of_runs,
 )
@@ -58,16 +58,18 @@ def gold_modes(
         Scores(instructed, "instructed run"),
         Scores(reversed_run, "reversed run"),
     )
-    wanted = {query: as_documents(its) for query, its in gold.items()}
-    by_query: dict[str, list[Modes]] = {query: [] for query, its in wanted.items() if its}
+    documents_by_query = {query: as_documents(its) for query, its in gold.items()}
+    by_query: dict[str, list[Modes]] = {
+        query: [] for query, its in documents_by_query.items() if its
+    }
     lacking: dict[str, set[tuple[str, str]]] = {run.name: set() for run in runs}
     for query, found in by_query.items():
         if any(query not in run for run in runs):
             continue
-        documents = wanted[query]
+        documents = documents_by_query[query]
         sides = []
         for run in runs:
-            ranks, absent = places_of(run, query, documents, ties=ties, missing=missing)
+            ranks, absent = ranks_of(run, query, documents, ties=ties, missing=missing)
             lacking[run.name].update((query, document) for document in absent)
             scores = run.documents(query)
             sides.append([(rank, scores.get(d)) for rank, d in zip(ranks, documents, strict=True)])

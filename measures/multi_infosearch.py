@@ -9,7 +9,7 @@ from .infosearch import Reward, WiseRules, mean_over_gold
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
 from .modes import Gold, Modes, gold_modes
-from .runs import Missing, Run, Scores, Ties, check_choice, listed, queries_of, warn_of_runs
+from .runs import Missing, Run, Scores, Ties, check_choice, count_queries, list_ids, warn_of_runs
 from .strict_compliance import NO_GOLD, MissingScore, SeveralGold, SicrVariant, strict_compliance
 from .summary import summarise
 
@@ -238,31 +238,33 @@ def mdcr(
     if k < 1:
         raise ValueError(f"k is {k}; give 1 or more")
     ranking = Scores(run, "run")
-    wanted = {query: tuple(dict.fromkeys(its)) for query, its in dimensions.items() if its}
-    warnings = warn_of_runs([ranking], wanted, ties=ties)
-    by_query: dict[str, float | None] = dict.fromkeys(wanted)
+    dimensions_by_query = {
+        query: tuple(dict.fromkeys(its)) for query, its in dimensions.items() if its
+    }
+    warnings = warn_of_runs([ranking], dimensions_by_query, ties=ties)
+    by_query: dict[str, float | None] = dict.fromkeys(dimensions_by_query)
     incomplete = []
-    for query, asked in wanted.items():
+    for query, requested in dimensions_by_query.items():
         if query not in ranking:
             continue
         of_documents = verdicts.get(query, {})
         shares = []
         for document in ranking.top(query, k, ties):
             given = of_documents.get(document, {})
-            if any(dimension not in given for dimension in asked):
+            if any(dimension not in given for dimension in requested):
                 incomplete.append(query)
                 if unjudged == "left_out":
                     continue
-            met = sum(_is_met(query, document, d, given.get(d), threshold) for d in asked)
-            shares.append(met / len(asked))
+            met = sum(_is_met(query, document, d, given.get(d), threshold) for d in requested)
+            shares.append(met / len(requested))
         if shares:
             by_query[query] = max(shares) if kind == "soft" else float(max(shares) == 1)
     if incomplete:
         rule = "counts as not satisfied" if unjudged == "not_satisfied" else "is left out"
         warnings.append(
             f"{len(incomplete):,} of the first {k} documents, in "
-            f"{queries_of(len(set(incomplete)))} ({listed(set(incomplete))}), lack a verdict; it "
-            f"{rule}"
+            f"{count_queries(len(set(incomplete)))} ({list_ids(set(incomplete))}), lack a verdict; "
+            f"it {rule}"
         )
     return summarise(
         f"MDCR {kind}@{k}",
@@ -302,12 +304,12 @@ def _shares(
     conditions: Mapping[str, int] | None,
 ) -> tuple[float, float]:
     """Return s/m and v/m of a query."""
-    met = _count("satisfied", satisfied, query)
+    met = _get_count("satisfied", satisfied, query)
     if violated is None and conditions is None:
         raise ValueError("give violated or conditions: mWISE needs the number of conditions")
-    broken = None if violated is None else _count("violated", violated, query)
+    broken = None if violated is None else _get_count("violated", violated, query)
     if conditions is not None:
-        total = _count("conditions", conditions, query)
+        total = _get_count("conditions", conditions, query)
         broken = total - met if broken is None else broken
     else:
         assert broken is not None
@@ -319,7 +321,7 @@ def _shares(
     return met / total, broken / total
 
 
-def _count(name: str, counts: Mapping[str, int], query: str) -> int:
+def _get_count(name: str, counts: Mapping[str, int], query: str) -> int:
     if query not in counts:
         raise ValueError(f"{name} has no number for query {query}")
     if counts[query] < 0:

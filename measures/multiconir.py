@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
-from .runs import check_choice, is_number, listed, queries_of
+from .runs import check_choice, count_queries, is_number, list_ids
 from .summary import summarise
 
 # The score that should be higher, and one or more scores that should be lower.
@@ -84,14 +84,14 @@ def win_rate(
     check_choice("average", average, Average)
     by_query: dict[str, float | None] = {}
     terms: dict[str, tuple[float, float]] = {}
-    tied, unknown = [], []
+    tied, with_nan = [], []
     for query, outcomes in scores.items():
         wins = count = 0.0
         for number, better, worse in _comparisons(query, outcomes):
             if k is not None and number != k:
                 continue
             is_nan, is_tie = math.isnan(better) or math.isnan(worse), better == worse
-            unknown += [query] * is_nan
+            with_nan += [query] * is_nan
             tied += [query] * is_tie
             if (is_nan and nan == "left_out") or (is_tie and ties == "left_out"):
                 continue
@@ -105,8 +105,8 @@ def win_rate(
         bootstrap=Bootstrap(interval, resamples, seed),
         options={"k": k, "ties": ties, "nan": nan, "average": average},
         warnings=[
-            _warning(tied, "have equal scores", ties),
-            _warning(unknown, "have a score that is nan", nan),
+            _warn_of_comparisons(tied, "have equal scores", ties),
+            _warn_of_comparisons(with_nan, "have a score that is nan", nan),
         ],
         undefined="no query has a comparison",
         terms=terms if average == "pooled" else None,
@@ -168,12 +168,12 @@ def flip_rate(
     check_choice("average", average, Average)
     by_query: dict[str, float | None] = {}
     terms: dict[str, tuple[float, float]] = {}
-    tied, unknown, unpaired = [], [], []
-    listing = {described: query for query, described in (styles or {}).items()}
-    descriptive = {listing.get(query, query): given for query, given in descriptive.items()}
+    tied, with_nan, unpaired = [], [], []
+    listing_query = {described: query for query, described in (styles or {}).items()}
+    descriptive = {listing_query.get(query, query): given for query, given in descriptive.items()}
     for query in dict.fromkeys((*instruction, *descriptive)):
         first, second = (
-            _numbered(query, style.get(query), k) for style in (instruction, descriptive)
+            _number_comparisons(query, style.get(query), k) for style in (instruction, descriptive)
         )
         unpaired += [query] * len(first.keys() ^ second.keys())
         flips = count = 0.0
@@ -181,7 +181,7 @@ def flip_rate(
             pairs = [first[key], second[key]]
             is_nan = any(math.isnan(better) or math.isnan(worse) for better, worse in pairs)
             is_tie = any(better == worse for better, worse in pairs)
-            unknown += [query] * is_nan
+            with_nan += [query] * is_nan
             tied += [query] * is_tie
             if (is_nan and nan == "left_out") or (is_tie and ties == "left_out"):
                 continue
@@ -196,9 +196,9 @@ def flip_rate(
         bootstrap=Bootstrap(interval, resamples, seed),
         options={"k": k, "ties": ties, "nan": nan, "average": average},
         warnings=[
-            _warning(unpaired, "are in one style only", "left_out"),
-            _warning(tied, "have equal scores", ties),
-            _warning(unknown, "have a score that is nan", nan),
+            _warn_of_comparisons(unpaired, "are in one style only", "left_out"),
+            _warn_of_comparisons(tied, "have equal scores", ties),
+            _warn_of_comparisons(with_nan, "have a score that is nan", nan),
         ],
         undefined="no comparison is in both styles",
         terms=terms if average == "pooled" else None,
@@ -208,12 +208,12 @@ def flip_rate(
 def _comparisons(query: str, outcomes: Outcomes) -> Iterator[tuple[int, float, float]]:
     """Yield the number of conditions, the score that should be higher, and the lower one."""
     if not isinstance(outcomes, Mapping):
-        yield from _of_pair(query, _WITHOUT_NUMBER, outcomes)
+        yield from _compare_pair(query, _WITHOUT_NUMBER, outcomes)
         return
     ladder = {k: score for k, score in outcomes.items() if is_number(score)}
     if not ladder:
         for k, pair in outcomes.items():
-            yield from _of_pair(query, k, pair)
+            yield from _compare_pair(query, k, pair)
         return
     if len(ladder) < len(outcomes):
         raise ValueError(f"query {query} mixes pairs and single scores; give one kind")
@@ -223,7 +223,7 @@ def _comparisons(query: str, outcomes: Outcomes) -> Iterator[tuple[int, float, f
             yield upper, float(ladder[upper]), float(ladder[lower])  # type: ignore[arg-type]
 
 
-def _of_pair(query: str, k: int, pair: object) -> Iterator[tuple[int, float, float]]:
+def _compare_pair(query: str, k: int, pair: object) -> Iterator[tuple[int, float, float]]:
     if isinstance(pair, (tuple, list)) and len(pair) == 2 and is_number(pair[0]):
         worse = [pair[1]] if is_number(pair[1]) else pair[1]
         if isinstance(worse, Sequence) and worse and all(map(is_number, worse)):
@@ -236,7 +236,7 @@ def _of_pair(query: str, k: int, pair: object) -> Iterator[tuple[int, float, flo
     )
 
 
-def _numbered(
+def _number_comparisons(
     query: str, outcomes: Outcomes | None, k: int | None
 ) -> dict[tuple[int, int], tuple[float, float]]:
     """Return comparisons by number of conditions and position among those with this number."""
@@ -251,10 +251,10 @@ def _numbered(
     return found
 
 
-def _warning(queries: list[str], what: str, rule: str) -> str:
+def _warn_of_comparisons(queries: list[str], what: str, rule: str) -> str:
     """Return a sentence about some comparisons; "" if there are none."""
     if not queries:
         return ""
     ids = set(queries)
-    counted = f"{len(queries):,} comparisons in {queries_of(len(ids))} ({listed(ids)})"
+    counted = f"{len(queries):,} comparisons in {count_queries(len(ids))} ({list_ids(ids)})"
     return f"{counted} {what}: {rule.replace('_', ' ')}"

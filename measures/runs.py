@@ -29,7 +29,7 @@ Run: TypeAlias = "Mapping[str, Mapping[str, float]] | Iterable[Line] | Scores"
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 
 # How many ids a warning names before it counts the others.
-_NAMED = 5
+_MOST_NAMED = 5
 
 
 class Scores:
@@ -62,13 +62,13 @@ class Scores:
         if isinstance(run, Mapping):
             self._by_query = {query: documents for query, documents in run.items() if documents}
         elif isinstance(run, Iterable):
-            self._by_query = dict(self._grouped(run))
+            self._by_query = dict(self._group_lines(run))
         else:
             raise ValueError(f"the {name} is {type(run).__name__}; give a mapping or lines")
         for query, documents in self._by_query.items():
-            self._ascending[query] = self._checked(query, documents)
+            self._ascending[query] = self._check_scores(query, documents)
 
-    def _grouped(self, lines: Iterable[Line]) -> Mapping[str, Mapping[str, float]]:
+    def _group_lines(self, lines: Iterable[Line]) -> Mapping[str, Mapping[str, float]]:
         grouped: dict[str, dict[str, float]] = {}
         for line in lines:
             try:
@@ -95,10 +95,10 @@ class Scores:
         part._by_query = {q: self._by_query[q] for q in queries if q in self._by_query}
         return part
 
-    def under(self, ids: Mapping[str, str]) -> Scores:
+    def with_ids(self, ids: Mapping[str, str]) -> Scores:
         """Return the run with queries under other ids; skip queries that it lacks.
 
-        >>> run = Scores({"q": {"a": 1.0}}).under({"q settled as 1": "q", "r settled as 1": "r"})
+        >>> run = Scores({"q": {"a": 1.0}}).with_ids({"q settled as 1": "q", "r settled as 1": "r"})
         >>> list(run)
         ['q settled as 1']
         """
@@ -110,7 +110,7 @@ class Scores:
                 part._ranks[new] = self._ranks.setdefault(query, {})
         return part
 
-    def _checked(self, query: str, documents: Mapping[str, float]) -> FloatArray:
+    def _check_scores(self, query: str, documents: Mapping[str, float]) -> FloatArray:
         if not isinstance(documents, Mapping):
             raise ValueError(
                 f"query {query} of the {self.name}: documents are a mapping of id to score, "
@@ -229,7 +229,7 @@ class Scores:
         ]
 
 
-def places_of(
+def ranks_of(
     run: Scores, query: str, documents: Collection[str], *, ties: Ties, missing: Missing
 ) -> tuple[list[int | None], list[str]]:
     """Return the rank of each document, and the documents that the run lacks.
@@ -244,24 +244,24 @@ def places_of(
     return [found.get(document, after) for document in documents], lacking
 
 
-def queries_of(count: int) -> str:
+def count_queries(count: int) -> str:
     """Count queries in words.
 
-    >>> queries_of(1), queries_of(1200)
+    >>> count_queries(1), count_queries(1200)
     ('1 query', '1,200 queries')
     """
     return f"{count:,} {'query' if count == 1 else 'queries'}"
 
 
-def listed(ids: Collection[str]) -> str:
+def list_ids(ids: Collection[str]) -> str:
     """Name a few ids and count the others.
 
-    >>> listed(["q2", "q1"]), listed([f"q{n}" for n in range(7)])
+    >>> list_ids(["q2", "q1"]), list_ids([f"q{n}" for n in range(7)])
     ('q1, q2', 'q0, q1, q2, q3, q4 and 2 more')
     """
     named = sorted(map(str, ids))
-    shown = ", ".join(named[:_NAMED])
-    return f"{shown} and {len(named) - _NAMED:,} more" if len(named) > _NAMED else shown
+    shown = ", ".join(named[:_MOST_NAMED])
+    return f"{shown} and {len(named) - _MOST_NAMED:,} more" if len(named) > _MOST_NAMED else shown
 
 
 def check_choice(name: str, value: object, kind: object) -> None:
@@ -272,38 +272,38 @@ def check_choice(name: str, value: object, kind: object) -> None:
 
 
 def warn_of_runs(
-    runs: Iterable[Scores], wanted: Collection[str], *, ties: Ties | None = None
+    runs: Iterable[Scores], queries: Collection[str], *, ties: Ties | None = None
 ) -> list[str]:
     """Return sentences about missing or unused queries, repeated lines and ties in runs.
 
     Args:
         runs: The runs of a measure.
-        wanted: The queries on which it is computed.
+        queries: The queries on which it is computed.
         ties: How ties are broken, if ranks count.
     """
     warnings = []
     for run in runs:
-        lacking = [query for query in wanted if query not in run]
+        lacking = [query for query in queries if query not in run]
         if lacking:
-            sentence = f"the {run.name} lacks {queries_of(len(lacking))} ({listed(lacking)})"
-            warnings.append(sentence + _other_case(lacking, run))
-        extra = [query for query in run if query not in wanted]
+            sentence = f"the {run.name} lacks {count_queries(len(lacking))} ({list_ids(lacking)})"
+            warnings.append(sentence + _hint_at_case(lacking, run))
+        extra = [query for query in run if query not in queries]
         if extra:
             warnings.append(
-                f"the {run.name} has {queries_of(len(extra))} that the measure does not use "
-                f"({listed(extra)})"
+                f"the {run.name} has {count_queries(len(extra))} that the measure does not use "
+                f"({list_ids(extra)})"
             )
         if run.repeated:
             warnings.append(
                 f"{run.repeated:,} lines of the {run.name} repeat a document of their query; "
                 "the higher score counts"
             )
-        tied = run.all_tied(wanted) if ties else []
+        tied = run.all_tied(queries) if ties else []
         if tied:
             order = "the order of the file" if ties == "file" else "descending id"
             warnings.append(
-                f"all scores are equal in {queries_of(len(tied))} of the {run.name} "
-                f"({listed(tied)}); their order is {order}"
+                f"all scores are equal in {count_queries(len(tied))} of the {run.name} "
+                f"({list_ids(tied)}); their order is {order}"
             )
     return warnings
 
@@ -317,10 +317,10 @@ def warn_of_documents(missing: Collection[tuple[str, str]], run: Scores, rule: s
     same = sum(document.casefold() in ranked[query] for query, document in missing)
     hint = f"; {same:,} of them differ from a ranked id only by case" if same else ""
     ids = {document for _, document in missing}
-    return [f"the {run.name} lacks {len(missing):,} {documents} ({listed(ids)}), {rule}{hint}"]
+    return [f"the {run.name} lacks {len(missing):,} {documents} ({list_ids(ids)}), {rule}{hint}"]
 
 
-def _other_case(ids: Collection[str], run: Scores) -> str:
+def _hint_at_case(ids: Collection[str], run: Scores) -> str:
     known = {str(query).casefold() for query in run}
     same = sum(str(query).casefold() in known for query in ids)
     return f"; {same:,} of them differ from an id of the run only by case" if same else ""

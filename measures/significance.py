@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from .intervals import RESAMPLES, Bootstrap, Interval, IntervalKind, ratio_of_sums
 from .measurement import Measurement
-from .runs import check_choice, listed, queries_of
+from .runs import check_choice, count_queries, list_ids
 from .summary import cluster_of
 
 Test: TypeAlias = Literal["t", "randomization"]
@@ -31,7 +31,7 @@ _STEPS = 20_000
 # How many numbers are in memory at a time.
 _NUMBERS_AT_A_TIME = 2_000_000
 # How many numbers are kept for the next comparison: 32 MB of them.
-_NUMBERS_KEPT = 4_000_000
+_NUMBERS_CACHED = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +116,13 @@ def compare(
         raise ValueError(
             "the t test treats queries as independent; with clusters, use randomization"
         )
-    here, there = _values(first), _values(second)
+    first_values, second_values = _values_by_query(first), _values_by_query(second)
     if isinstance(first, Measurement) and isinstance(second, Measurement):
-        _check_same(first, second)
-    shared = sorted(here.keys() & there.keys())
-    differences = np.array([here[query] - there[query] for query in shared], dtype=np.float64)
+        _check_same_measure(first, second)
+    shared = sorted(first_values.keys() & second_values.keys())
+    differences = np.array(
+        [first_values[query] - second_values[query] for query in shared], dtype=np.float64
+    )
     bootstrap = Bootstrap(interval, resamples, seed)
     of_clusters = None if clusters is None else [cluster_of(query, clusters) for query in shared]
     difference, estimated = ratio_of_sums(
@@ -131,7 +133,7 @@ def compare(
     if difference is None:
         reason = "undefined: the two systems have no query in common"
     elif test == "randomization":
-        p = _randomized(_sums(differences, of_clusters), permutations, seed)
+        p = _randomization_p(_sum_by_cluster(differences, of_clusters), permutations, seed)
     elif len(shared) == 1:
         reason = "undefined: the t test needs at least two queries"
     elif np.ptp(differences) == 0:
@@ -139,7 +141,11 @@ def compare(
     else:
         statistic = difference / (float(differences.std(ddof=1)) / math.sqrt(len(shared)))
         p = min(1.0, 2 * upper_tail(abs(statistic), len(shared) - 1))
-    alone = here.keys() ^ there.keys()
+    unshared = first_values.keys() ^ second_values.keys()
+    warnings = []
+    if unshared:
+        counted = count_queries(len(unshared))
+        warnings.append(f"{counted} with a value of one system only ({list_ids(unshared)})")
     return Comparison(
         difference=difference,
         interval=estimated.interval,
@@ -149,11 +155,7 @@ def compare(
         statistic=statistic,
         p=p,
         reason=reason,
-        warnings=(
-            (f"{queries_of(len(alone))} with a value of one system only ({listed(alone)})",)
-            if alone
-            else ()
-        ),
+        warnings=tuple(warnings),
     )
 
 
@@ -202,17 +204,17 @@ def upper_tail(t: float, degrees: int) -> float:
     return float(constant * (np.cos(at).clip(min=0) ** (degrees - 1) @ weights) * step / 3)
 
 
-def _values(of: ByQuery) -> dict[str, float]:
+def _values_by_query(of: ByQuery) -> dict[str, float]:
     by_query = of.by_query if isinstance(of, Measurement) else of
     return {query: float(value) for query, value in by_query.items() if value is not None}
 
 
-def _check_same(first: Measurement, second: Measurement) -> None:
+def _check_same_measure(first: Measurement, second: Measurement) -> None:
     if first.name != second.name:
         raise ValueError(f"{first.name} and {second.name} are different measures; compare one")
 
 
-def _sums(
+def _sum_by_cluster(
     differences: npt.NDArray[np.float64], clusters: list[Hashable] | None
 ) -> npt.NDArray[np.float64]:
     """Return the sum of the differences of each cluster; without clusters, the differences."""
@@ -224,7 +226,7 @@ def _sums(
     return np.array([math.fsum(its) for its in of_cluster.values()])
 
 
-def _randomized(differences: npt.NDArray[np.float64], permutations: int, seed: int) -> float:
+def _randomization_p(differences: npt.NDArray[np.float64], permutations: int, seed: int) -> float:
     size = len(differences)
     # Sums that differ from the observed one only by rounding count as equally far from 0.
     bound = abs(math.fsum(differences)) - 1e-9 * float(np.abs(differences).sum())
@@ -240,17 +242,17 @@ def _randomized(differences: npt.NDArray[np.float64], permutations: int, seed: i
 
 def _signs(size: int, permutations: int, seed: int) -> Iterable[npt.NDArray[np.float64]]:
     """Return assignments of signs in portions; small ones are cached for as many queries."""
-    if size * permutations <= _NUMBERS_KEPT:
-        return _kept_signs(size, permutations, seed)
-    return _drawn_signs(size, permutations, seed)
+    if size * permutations <= _NUMBERS_CACHED:
+        return _cached_signs(size, permutations, seed)
+    return _draw_signs(size, permutations, seed)
 
 
 @lru_cache(maxsize=2)
-def _kept_signs(size: int, permutations: int, seed: int) -> tuple[npt.NDArray[np.float64], ...]:
-    return tuple(_drawn_signs(size, permutations, seed))
+def _cached_signs(size: int, permutations: int, seed: int) -> tuple[npt.NDArray[np.float64], ...]:
+    return tuple(_draw_signs(size, permutations, seed))
 
 
-def _drawn_signs(size: int, permutations: int, seed: int) -> Iterator[npt.NDArray[np.float64]]:
+def _draw_signs(size: int, permutations: int, seed: int) -> Iterator[npt.NDArray[np.float64]]:
     rng = np.random.default_rng(seed)
     at_a_time = max(1, _NUMBERS_AT_A_TIME // size)
     for start in range(0, permutations, at_a_time):

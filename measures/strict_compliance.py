@@ -45,7 +45,7 @@ def strict_compliance(
         elif variant == "code":
             by_query[query] = complies[-1] / len(as_documents(gold[query]))
         else:
-            by_query[query] = _combined(complies, several)
+            by_query[query] = _combine(complies, several)
     return summarise(
         name,
         by_query,
@@ -61,7 +61,7 @@ def strict_compliance(
     )
 
 
-def _combined(complies: list[float], several: SeveralGold) -> float:
+def _combine(complies: list[float], several: SeveralGold) -> float:
     if several == "mean":
         return mean(complies)
     return min(complies) if several == "all" else max(complies)

@@ -216,7 +216,7 @@ class SettledValues:
             prepared = PreparedCollection(settled, self._options, values_only=True)
             ids = {str(number): _topic_of(one) for number, one in enumerate(batch)}
             for place, system in enumerate(self._ranked):
-                runs = {side: scores.under(ids) for side, scores in system.scores.items()}
+                runs = {side: scores.with_ids(ids) for side, scores in system.scores.items()}
                 for key, measurement in measure_system(prepared, runs).items():
                     if key not in self._by_query or key == "nfr":
                         continue

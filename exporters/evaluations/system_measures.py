@@ -293,11 +293,10 @@ def _summarise(
 
 
 def _missing_topics(qrels: Qrels, run: Scores, side: str) -> list[str]:
-    from measures.runs import listed, queries_of
+    from measures.runs import count_queries, list_ids
 
     lacking = [topic for topic in qrels if topic not in run]
     if not lacking:
         return []
-    return [
-        f"the {side} run lacks {queries_of(len(lacking))} ({listed(lacking)}), which count as 0"
-    ]
+    missing = f"{count_queries(len(lacking))} ({list_ids(lacking)})"
+    return [f"the {side} run lacks {missing}, which count as 0"]

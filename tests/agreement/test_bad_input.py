@@ -55,7 +55,7 @@ def test_ratings_have_one_scale(coefficient):
 
 
 @pytest.mark.parametrize("coefficient", ALL)
-def test_intervals_have_one_name(coefficient):
+def test_unknown_interval_methods_are_refused(coefficient):
     with pytest.raises(ValueError, match="'bootstrap' or 'bca' or 'analytic', not 'jackknife'"):
         coefficient(FINE, categories=[0, 1, 2], interval="jackknife")
 

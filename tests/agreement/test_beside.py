@@ -97,7 +97,7 @@ def test_specific_agreement_of_all_categories_makes_up_percent_agreement():
     assert total == pytest.approx(percent_agreement(table, categories=range(1, 6)).value)
 
 
-def test_a_category_nobody_used_is_undefined():
+def test_an_unused_category_is_undefined():
     *_, unused = by_category(TABLE, categories=[0, 1, 2])
 
     assert unused.specific.note == "undefined: the category was not used"
@@ -132,7 +132,7 @@ def test_an_index_has_an_interval():
     assert result.interval.low < 0.75 < result.interval.high
 
 
-def test_an_index_of_nothing_shared_is_undefined():
+def test_an_index_without_shared_units_is_undefined():
     result = bias_index([[1, NAN], [NAN, 1]], categories=[0, 1])
 
     assert result.note == "undefined: no unit was judged by at least two raters"

@@ -56,7 +56,7 @@ def test_every_resample_has_the_value_of_the_units_drawn(name, monkeypatch):
     # The resamples are counts of patterns; the test writes them out as units again.
     table = ratings(40)
     drawn: list[tuple[np.ndarray, np.ndarray]] = []
-    original = bootstrap.Drawn.resample
+    original = bootstrap.Resampler.resample
 
     def watched(units, resamples, rng):
         draws = np.random.default_rng(3).multinomial(
@@ -66,7 +66,7 @@ def test_every_resample_has_the_value_of_the_units_drawn(name, monkeypatch):
         drawn.append((draws, values))
         return values
 
-    monkeypatch.setattr(bootstrap.Drawn, "resample", watched)
+    monkeypatch.setattr(bootstrap.Resampler, "resample", watched)
     with_interval(name, table, seed=3, resamples=100)
     (draws, values), *_ = drawn
 
@@ -93,7 +93,7 @@ def patterns_of(name: str, table: np.ndarray) -> np.ndarray:
 
 
 @every_coefficient
-def test_it_is_the_interval_of_a_plain_resampling_loop(name):
+def test_the_interval_equals_that_of_a_plain_resampling_loop(name):
     table = ratings(80)
     rng = np.random.default_rng(11)
     loop = [
@@ -124,7 +124,7 @@ def test_the_same_seed_gives_the_same_interval_and_another_seed_another(name):
 
 @every_coefficient
 @given(order=st.permutations(range(30)))
-def test_the_order_of_units_changes_no_digit(name, order):
+def test_the_order_of_units_does_not_change_the_interval(name, order):
     table = ratings(30)
 
     shuffled = with_interval(name, table[order], resamples=100)
@@ -133,7 +133,7 @@ def test_the_order_of_units_changes_no_digit(name, order):
 
 
 @every_coefficient
-def test_the_size_of_the_portions_changes_no_digit(name, monkeypatch):
+def test_the_size_of_portions_does_not_change_the_interval(name, monkeypatch):
     table = ratings(60)
     whole = with_interval(name, table, resamples=500)
 
@@ -143,7 +143,7 @@ def test_the_size_of_the_portions_changes_no_digit(name, monkeypatch):
     assert in_portions.interval == pytest.approx(whole.interval, abs=1e-12)
 
 
-def test_it_holds_the_value_and_says_how_it_was_made():
+def test_the_interval_contains_the_value_and_its_note_describes_it():
     result = with_interval("fleiss", ratings(200), seed=7, resamples=1_000)
 
     assert result.value is not None
@@ -155,7 +155,7 @@ def test_it_holds_the_value_and_says_how_it_was_made():
     assert (result.seed, result.resamples) == (7, 1_000)
 
 
-def test_none_is_made_unless_asked_for():
+def test_there_is_no_interval_unless_requested():
     result = fleiss_kappa(ratings(20), categories=range(4))
 
     assert (result.interval, result.interval_note) == (None, "")
@@ -170,7 +170,7 @@ def test_one_unit_has_no_interval():
     assert result.interval_note == "no interval: resampling needs at least two units"
 
 
-def test_perfect_agreement_says_that_its_interval_shows_nothing():
+def test_the_note_on_perfect_agreement_says_that_resamples_do_not_differ():
     result = fleiss_kappa([[0, 0]] * 20 + [[1, 1]] * 20, categories=[0, 1], interval="bootstrap")
 
     assert result.interval == (1.0, 1.0)
@@ -192,7 +192,7 @@ def test_resamples_without_a_value_are_left_out_and_counted():
     assert result.interval == (1.0, 1.0)
 
 
-def test_many_resamples_without_a_value_are_no_interval():
+def test_with_many_resamples_without_a_value_there_is_no_interval():
     # 0.99 ** 100 = 37 % of resamples have one category.
     result = cohen_kappa([[0, 0]] * 99 + [[1, 1]], categories=[0, 1], interval="bootstrap")
 

@@ -41,23 +41,23 @@ def test_no_value_has_no_interval():
         made(value=None, note="undefined: only one rater judged", interval=Interval(0.1, 0.2))
 
 
-def test_it_reads_as_a_line():
+def test_a_coefficient_is_printed_on_one_line():
     assert str(made()) == "Fleiss' kappa 0.430 (30 units, 6 raters)"
 
 
-def test_it_reads_with_its_interval():
+def test_a_coefficient_is_printed_with_its_interval():
     line = str(made(interval=Interval(0.1, 0.6789)))
 
     assert line == "Fleiss' kappa 0.430 [0.100, 0.679] (30 units, 6 raters)"
 
 
-def test_it_reads_with_its_reason():
+def test_an_undefined_coefficient_is_printed_with_its_reason():
     line = str(made(value=None, note="undefined: only one category was used"))
 
     assert line == "Fleiss' kappa: undefined: only one category was used (30 units, 6 raters)"
 
 
-def test_it_says_what_it_was_computed_on():
+def test_a_coefficient_describes_its_data():
     ratings = [[0, 1, nan], [1, 1, nan], [0, nan, nan], [nan, nan, nan], [nan, nan, nan]]
 
     result = cohen_kappa(ratings, categories=[0, 1, 2])

@@ -34,7 +34,7 @@ def two_tables(units: int = 200, seed: int = 3) -> tuple[np.ndarray, np.ndarray]
 
 @pytest.mark.parametrize("method", ["bootstrap", "bca", "analytic"])
 @pytest.mark.parametrize("coefficient", ALL)
-def test_the_difference_is_that_of_the_two(coefficient, method):
+def test_the_difference_is_the_first_minus_the_second(coefficient, method):
     before, after = two_tables()
 
     found = compare(
@@ -50,7 +50,7 @@ def test_the_difference_is_that_of_the_two(coefficient, method):
 
 
 @pytest.mark.parametrize("coefficient", ALL)
-def test_the_same_ratings_do_not_differ_where_units_are_paired(coefficient):
+def test_paired_units_with_the_same_ratings_do_not_differ(coefficient):
     before, _ = two_tables()
     units = [f"d{at}" for at in range(len(before))]
     one, other = (Ratings.from_matrix(before, categories=SCALE, units=units) for _ in range(2))
@@ -62,7 +62,7 @@ def test_the_same_ratings_do_not_differ_where_units_are_paired(coefficient):
     assert found.paired == 200
 
 
-def test_pairing_is_what_a_loop_over_shared_units_does():
+def test_pairing_equals_a_loop_over_shared_units():
     before, after = two_tables(100)
     rng = np.random.default_rng(8)
     loop = []
@@ -118,7 +118,7 @@ def test_ratings_in_the_long_shape_know_their_units():
     assert (found.interval, found.interval_note) == (None, "")
 
 
-def test_units_that_are_not_shared_are_drawn_apart():
+def test_units_that_are_not_shared_are_drawn_separately():
     # The variances of independent agreements add up.
     before, after = two_tables()
 

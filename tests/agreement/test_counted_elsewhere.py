@@ -51,7 +51,7 @@ def alike(one: Coefficient, other: Coefficient) -> bool:
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
 @given(method=st.sampled_from(METHODS), table=tables, data=st.data())
-def test_patterns_and_their_times_are_the_units_written_out(name, method, table, data):
+def test_patterns_with_times_equal_the_units_written_out(name, method, table, data):
     times = data.draw(hnp.arrays(int, len(table), elements=st.integers(0, 5)))
     clusters = np.arange(len(table)) % 3
     how = {"interval": method, "resamples": 100}
@@ -92,7 +92,7 @@ def test_a_table_of_counts_may_have_times_too(table, data):
         (["a", "b"], "times are numbers of units; give only numbers"),
     ],
 )
-def test_times_that_are_none(times, sentence):
+def test_invalid_times_are_refused(times, sentence):
     with pytest.raises(ValueError, match=sentence):
         Ratings.from_patterns([[0, 0], [1, 1]], times, categories=SCALE)
 
@@ -106,7 +106,7 @@ def test_times_that_are_none(times, sentence):
         ([1.0, nan], "a unit has no cluster"),
     ],
 )
-def test_clusters_that_are_none(clusters, sentence):
+def test_invalid_clusters_are_refused(clusters, sentence):
     with pytest.raises(ValueError, match=sentence):
         fleiss_kappa([[0, 0], [1, 1]], categories=SCALE, clusters=clusters)
 

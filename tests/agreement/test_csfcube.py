@@ -74,7 +74,7 @@ def alpha_by_hand(rows: np.ndarray, power: int) -> float:
 
 @pairs
 @pytest.mark.parametrize(("weights", "power"), [(None, 0), ("linear", 1), ("quadratic", 2)])
-def test_kappa_of_each_pair_is_the_one_by_hand(table, pair, weights, power):
+def test_kappa_of_each_pair_equals_the_one_by_hand(table, pair, weights, power):
     rows = columns(table, pair)
 
     result = cohen_kappa(rows, categories=GRADES, weights=weights)
@@ -98,7 +98,7 @@ def test_alpha_of_each_pair_is_that_of_the_krippendorff_package(table, pair, lev
 
 @pairs
 @pytest.mark.parametrize(("level", "power"), [("nominal", 0), ("interval", 2)])
-def test_alpha_of_each_pair_is_the_one_by_hand(table, pair, level, power):
+def test_alpha_of_each_pair_equals_the_one_by_hand(table, pair, level, power):
     rows = columns(table, pair)
 
     value = krippendorff_alpha(rows, categories=GRADES, level=level).value
@@ -132,7 +132,7 @@ def test_the_mean_over_pairs_is_the_mean_of_the_four_by_hand(table):
     assert result.note == "mean over 4 of 6 pairs of raters; 2 without a unit that both judged"
 
 
-def test_no_grade_is_missing_and_not_a_grade(table):
+def test_minus_one_means_missing_and_is_not_a_grade(table):
     # Ordinal alpha with -1 as missing; with -1 as a grade it would be 0.406.
     result = krippendorff_alpha(table, categories=GRADES, level="ordinal", interval="bootstrap")
 
@@ -143,5 +143,5 @@ def test_no_grade_is_missing_and_not_a_grade(table):
     assert result.interval.low < 0.413 < result.interval.high
 
 
-def test_two_of_four_annotators_per_document_are_equal_numbers(table):
+def test_two_of_four_annotators_per_document_count_as_equal_numbers(table):
     assert fleiss_kappa(table, categories=GRADES).name == "Fleiss' kappa"

@@ -20,7 +20,7 @@ DOCS = (Path(__file__).parents[2] / "docs" / "agreement.md").read_text(encoding=
 @pytest.mark.parametrize(
     "module", ["alpha", "comparison", "kappa", "pooled", "student_t", "supplements", "tables"]
 )
-def test_the_examples_in_docstrings_are_what_they_say(module):
+def test_the_examples_in_docstrings_are_correct(module):
     failed, tried = doctest.testmod(import_module(f"agreement.{module}"))
 
     assert tried > 0
@@ -41,7 +41,7 @@ def test_every_published_example_is_listed_and_no_other():
     assert listed == [tuple(example[:3]) for example in PUBLISHED]
 
 
-def test_every_part_of_a_coefficient_is_named():
+def test_every_field_of_a_coefficient_is_documented():
     paragraph = DOCS.partition("returns a `Coefficient`: ")[2].partition("\n\n")[0]
 
     assert set(re.findall(r"`(\w+)`", paragraph)) == {field.name for field in fields(Coefficient)}

@@ -9,7 +9,7 @@ from agreement import fleiss_kappa
 UNEQUAL: list[list[float]] = [[0, 0, 0], [0, 1, nan], [1, 1, nan]]
 
 
-def test_equal_numbers_are_fleiss_kappa():
+def test_with_equal_numbers_the_name_is_fleiss_kappa():
     result = fleiss_kappa([[0, 0, nan], [nan, 0, 1], [1, nan, 1]], categories=[0, 1])
 
     assert result.name == "Fleiss' kappa"
@@ -17,7 +17,7 @@ def test_equal_numbers_are_fleiss_kappa():
     assert result.note == ""
 
 
-def test_unequal_numbers_are_named_a_generalisation():
+def test_with_unequal_numbers_the_name_says_generalised():
     result = fleiss_kappa(UNEQUAL, categories=[0, 1])
 
     assert result.name == "Fleiss' kappa, generalised"
@@ -28,7 +28,7 @@ def test_unequal_numbers_are_named_a_generalisation():
     )
 
 
-def test_every_unit_counts_the_same_whatever_its_number_of_raters():
+def test_every_unit_counts_the_same_for_any_number_of_raters():
     # Shares of agreeing pairs: 1, 0 and 1, mean 2/3. Shares of category 0: 1, 1/2 and 0, mean 1/2,
     # so 1/2 is expected by chance.
     assert fleiss_kappa(UNEQUAL, categories=[0, 1]).value == pytest.approx(1 / 3, abs=1e-15)

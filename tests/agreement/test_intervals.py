@@ -44,7 +44,7 @@ def ratings(units: int, raters: int = 3, categories: int = 3, knowing: float = 0
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_the_bca_interval_is_that_of_scipy(coefficient):
+def test_the_bca_interval_equals_that_of_scipy(coefficient):
     from scipy import stats  # takes a second
 
     # scipy computes the acceleration by leaving out units, agreement by linearisation; and
@@ -76,7 +76,7 @@ def test_percentiles_of_few_units_are_widened():
     assert tail < 0.017 < 0.025
 
 
-def test_the_analytic_interval_is_one_of_t_on_the_logarithm_of_disagreement():
+def test_the_analytic_interval_is_a_t_interval_on_the_logarithm_of_disagreement():
     from scipy import stats
 
     result = cohen_kappa(
@@ -94,7 +94,7 @@ def test_the_analytic_interval_is_one_of_t_on_the_logarithm_of_disagreement():
     assert (result.seed, result.resamples) == (None, None)
 
 
-def test_the_analytic_interval_of_perfect_agreement_says_that_it_shows_nothing():
+def test_the_analytic_interval_of_perfect_agreement_notes_zero_variance():
     result = fleiss_kappa([[0, 0]] * 9 + [[1, 1]] * 9, categories=[0, 1], interval="analytic")
 
     assert result.interval == (1.0, 1.0)
@@ -103,7 +103,7 @@ def test_the_analytic_interval_of_perfect_agreement_says_that_it_shows_nothing()
 
 @pytest.mark.parametrize("method", ["bootstrap", "bca", "analytic"])
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_clusters_of_one_unit_each_are_units(coefficient, method):
+def test_clusters_of_one_unit_each_equal_units(coefficient, method):
     table = ratings(80)
     table = table[(~np.isnan(table)).sum(axis=1) >= 2]
     how = {"interval": method, "resamples": 4_000}
@@ -117,7 +117,7 @@ def test_clusters_of_one_unit_each_are_units(coefficient, method):
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "bca", "analytic"])
-def test_units_that_repeat_each_other_are_worth_one(method):
+def test_repeated_units_in_a_cluster_count_as_one(method):
     # Each unit is ten times in its cluster: the interval is that of the units taken once.
     table = ratings(60)
     table = table[(~np.isnan(table)).sum(axis=1) >= 2]
@@ -137,7 +137,7 @@ def test_units_that_repeat_each_other_are_worth_one(method):
     assert repeated.high == pytest.approx(once.high, abs=0.02)
 
 
-def test_resampling_clusters_is_what_a_loop_over_clusters_does():
+def test_resampling_clusters_equals_a_loop_over_clusters():
     table, clusters = ratings(120), np.arange(120) // 6
     rng = np.random.default_rng(2)
     parts = [table[clusters == one] for one in range(20)]
@@ -196,13 +196,13 @@ def test_pairs_of_five_raters_on_five_categories_are_resampled_at_once():
 
 def test_the_cost_of_resampling_does_not_grow_with_the_units(monkeypatch):
     rows: list[int] = []
-    original = bootstrap.Drawn.resample
+    original = bootstrap.Resampler.resample
 
     def watched(drawn, resamples, rng):
         rows.append(len(drawn.times))
         return original(drawn, resamples, rng)
 
-    monkeypatch.setattr(bootstrap.Drawn, "resample", watched)
+    monkeypatch.setattr(bootstrap.Resampler, "resample", watched)
     table = ratings(300)
 
     for often in (1, 100):
@@ -213,7 +213,7 @@ def test_the_cost_of_resampling_does_not_grow_with_the_units(monkeypatch):
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 7, 30, 99, 2_000, 999_999])
 @pytest.mark.parametrize("share", [0.9, 0.975, 0.995])
-def test_quantiles_of_t_are_those_of_scipy(share, degrees):
+def test_quantiles_of_t_equal_those_of_scipy(share, degrees):
     from scipy import stats
 
     assert quantile(share, degrees) == pytest.approx(stats.t.ppf(share, degrees), rel=1e-8)
@@ -226,12 +226,12 @@ def test_quantiles_of_t_with_very_many_degrees_are_normal():
 
 
 @pytest.mark.parametrize(("share", "degrees"), [(0.2, 5), (1.0, 5), (0.975, 0)])
-def test_no_such_quantile(share, degrees):
+def test_invalid_quantiles_are_refused(share, degrees):
     with pytest.raises(ValueError, match="no quantile of t"):
         quantile(share, degrees)
 
 
-def test_units_with_one_rating_may_enter_the_shares():
+def test_units_with_one_rating_can_count_in_the_shares():
     table: list[list[float]] = [[0, 0], [0, 1], [1, 1], [1, np.nan], [1, np.nan]]
 
     without = gwet_ac(table, categories=[0, 1])
@@ -247,7 +247,7 @@ def test_units_with_one_rating_may_enter_the_shares():
     assert with_them.interval is not None
 
 
-def test_ratings_say_how_many_units_each_pair_shares():
+def test_ratings_have_the_number_of_units_each_pair_shares():
     table: list[list[float]] = [[0, 0, np.nan], [1, 1, 1]]
 
     shared = Ratings.from_matrix(table, categories=SCALE).in_common

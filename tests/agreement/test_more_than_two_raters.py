@@ -43,7 +43,7 @@ def test_two_raters_among_empty_columns_are_two_raters():
     assert result.note == ""
 
 
-def test_ratings_go_through_every_pair_that_shares_a_unit():
+def test_ratings_yield_every_pair_that_shares_a_unit():
     ratings = Ratings.from_matrix(RATINGS, categories=[0, 1])
 
     table = [(first, second, two.units) for first, second, two in ratings.by_pair()]

@@ -14,7 +14,7 @@ from agreement import (
     percent_agreement,
     plan,
 )
-from agreement.planning import _share_of_knowing, simulated
+from agreement.planning import _share_of_knowing, simulate_ratings
 
 
 def small(**changes: object) -> Plan:
@@ -27,7 +27,7 @@ def small(**changes: object) -> Plan:
     return plan(**(wanted | changes))  # type: ignore[arg-type]
 
 
-def test_it_is_the_number_of_the_formula_where_there_is_one():
+def test_the_number_equals_that_of_the_formula():
     # Two balanced categories: the variance of kappa is (1 - kappa^2) / N, for 0.6 it is 0.64 / N;
     # a normal interval 0.1 wide needs (2 * 1.96 / 0.1)^2 * 0.64 = 983 units.
     found = small(width=0.1, sets=400)
@@ -52,14 +52,14 @@ def test_the_same_seed_gives_the_same_number():
     assert small(seed=4) == small(seed=4)
 
 
-def test_it_says_what_it_assumed():
+def test_a_plan_notes_its_assumptions():
     assert small(missing=0.1).note == (
         "2 raters, cohen_kappa 0.6, prevalence 0.5, 0.5, 10% missing; "
         "100 simulated data sets of each size, seed 0"
     )
 
 
-def test_it_says_how_far_it_is():
+def test_planning_reports_its_progress():
     steps: list[tuple[int, int]] = []
 
     small(progress=lambda done, of: steps.append((done, of)))
@@ -77,7 +77,7 @@ def test_a_bootstrap_interval_may_be_planned_too():
     assert 80 <= found.units <= 125
 
 
-def test_what_nobody_could_judge_has_no_number(monkeypatch):
+def test_a_plan_beyond_the_maximum_has_no_number(monkeypatch):
     monkeypatch.setattr("agreement.planning.MOST_UNITS", 200)
 
     found = small(width=0.05)
@@ -100,7 +100,7 @@ def test_what_nobody_could_judge_has_no_number(monkeypatch):
 def test_simulated_raters_agree_as_expected(coefficient, options):
     shares = np.array([0.5, 0.3, 0.2])
     knowing = _share_of_knowing(0.7, shares, coefficient, options)
-    table = simulated(200_000, shares, knowing, 3, 0.1, np.random.default_rng(2))
+    table = simulate_ratings(200_000, shares, knowing, 3, 0.1, np.random.default_rng(2))
 
     value = coefficient(table, categories=range(3), **options).value
 

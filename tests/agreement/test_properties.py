@@ -94,13 +94,13 @@ def test_the_order_of_nominal_categories_does_not_matter(name, table, renamed):
 
 
 @given(table=tables)
-def test_turning_the_scale_round_does_not_matter(table):
+def test_reversing_the_scale_does_not_matter(table):
     for name in sorted({*COEFFICIENTS} - {"alpha ratio"}):
         assert same(value(name, table), value(name, 3 - table)), name
 
 
 @given(table=tables)
-def test_every_unit_twice_is_the_same(table):
+def test_doubling_every_unit_does_not_change_the_value(table):
     for name in NOT_ALPHA:
         # Not true for alpha, which corrects for small samples.
         assert same(value(name, table), value(name, np.vstack([table, table]))), name
@@ -108,7 +108,7 @@ def test_every_unit_twice_is_the_same(table):
 
 @pytest.mark.parametrize("name", sorted({*COEFFICIENTS} - {*NOT_ALPHA}))
 @given(table=tables)
-def test_every_unit_twice_brings_alpha_nearer_to_its_limit(name, table):
+def test_doubling_every_unit_brings_alpha_nearer_to_its_limit(name, table):
     # 1 - alpha is (n - 1) / n times a value that doubling does not change.
     once, twice = value(name, table), value(name, np.vstack([table, table]))
     if once is None or twice is None:
@@ -141,7 +141,7 @@ def test_a_constant_table_is_undefined(name, category, present):
 
 
 @given(table=tables)
-def test_units_that_fewer_than_two_judged_might_as_well_not_be_there(table):
+def test_units_that_fewer_than_two_judged_do_not_matter(table):
     for name in COEFFICIENTS:
         shared = (~np.isnan(table)).sum(axis=1) >= 2
 
@@ -153,7 +153,7 @@ def test_units_that_fewer_than_two_judged_might_as_well_not_be_there(table):
 
 
 @given(table=tables)
-def test_a_rater_who_judged_nothing_might_as_well_not_be_there(table):
+def test_a_rater_who_judged_nothing_does_not_matter(table):
     for name in COEFFICIENTS:
         with_absent = np.column_stack([table, np.full(len(table), np.nan)])
 
@@ -161,7 +161,7 @@ def test_a_rater_who_judged_nothing_might_as_well_not_be_there(table):
 
 
 @given(table=tables)
-def test_no_value_is_above_1_and_none_is_without_a_reason(table):
+def test_values_are_at_most_1_and_undefined_ones_have_a_reason(table):
     for name in COEFFICIENTS:
         result = COEFFICIENTS[name](table, categories=SCALE)
 

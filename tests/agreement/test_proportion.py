@@ -21,7 +21,7 @@ def chance_of_at_most(count: int, of: int, p: float) -> float:
     return math.fsum(math.comb(of, i) * p**i * (1 - p) ** (of - i) for i in range(count + 1))
 
 
-def test_the_examples_in_the_docstrings_are_what_they_say():
+def test_the_examples_in_the_docstrings_are_correct():
     failed, tried = doctest.testmod(module)
 
     assert (failed, tried) == (0, 4)
@@ -40,17 +40,17 @@ def test_the_examples_in_the_docstrings_are_what_they_say():
         (12, 500, 0.0124612, 0.0415476),
     ],
 )
-def test_known_intervals_come_out(count, of, low, high):
+def test_known_intervals_are_reproduced(count, of, low, high):
     assert exact_interval(count, of) == pytest.approx((low, high), abs=1e-7)
 
 
-def test_none_wrong_in_150_is_at_most_two_percent():
+def test_no_error_in_150_is_at_most_two_percent():
     assert upper_bound(0, 150) == pytest.approx(1 - 0.05 ** (1 / 150), abs=1e-12)
     assert upper_bound(0, 150) == pytest.approx(0.0197734, abs=1e-7)
 
 
 @given(counted, confidences)
-def test_the_limits_are_where_the_tails_are_what_is_left_out(pair, confidence):
+def test_the_tails_beyond_the_limits_have_the_left_out_probability(pair, confidence):
     count, of = pair
     if not of:
         assert exact_interval(0, 0) == (0.0, 1.0)
@@ -66,7 +66,7 @@ def test_the_limits_are_where_the_tails_are_what_is_left_out(pair, confidence):
 
 
 @given(counted, confidences)
-def test_scipy_finds_the_same(pair, confidence):
+def test_intervals_equal_those_of_scipy(pair, confidence):
     stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
     count, of = pair
     if not of:
@@ -79,7 +79,7 @@ def test_scipy_finds_the_same(pair, confidence):
 
 
 @pytest.mark.parametrize(("count", "of"), [(0, 100_000), (700, 100_000), (99_999, 100_000)])
-def test_large_samples_are_as_exact(count, of):
+def test_large_samples_are_equally_exact(count, of):
     stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
     theirs = stats.binomtest(count, of).proportion_ci(method="exact")
 
@@ -87,7 +87,7 @@ def test_large_samples_are_as_exact(count, of):
 
 
 @given(counted)
-def test_wrong_and_right_mirror_each_other(pair):
+def test_intervals_of_errors_and_of_correct_items_mirror_each_other(pair):
     count, of = pair
     low, high = exact_interval(count, of)
     other_low, other_high = exact_interval(of - count, of)
@@ -96,7 +96,7 @@ def test_wrong_and_right_mirror_each_other(pair):
 
 
 @given(counted, st.sampled_from([0.01, 0.02, 0.1, 0.5]))
-def test_so_many_more_are_enough_and_one_less_is_not(pair, bound):
+def test_the_number_needed_is_enough_and_one_less_is_not(pair, bound):
     count, of = pair
     more = more_needed(count, of, bound=bound)
 
@@ -118,22 +118,22 @@ def test_so_many_more_are_enough_and_one_less_is_not(pair, bound):
         (1, 150, 0.02, 86),
     ],
 )
-def test_how_many_more_by_hand(count, of, bound, more):
+def test_the_number_needed_equals_the_one_by_hand(count, of, bound, more):
     assert more_needed(count, of, bound=bound) == more
 
 
-def test_what_nobody_would_check_has_no_number():
+def test_a_number_beyond_the_maximum_is_none():
     assert more_needed(0, 0, bound=1e-9) is None
 
 
-def test_of_nothing_there_is_no_share_but_a_reason():
+def test_a_share_of_nothing_is_undefined_with_a_reason():
     found = proportion(0, 0)
 
     assert (found.share, found.interval, found.at_most) == (None, None, None)
     assert found.note == "undefined: nothing was looked at"
 
 
-def test_a_share_says_all_of_it():
+def test_a_share_has_all_its_figures():
     found = proportion(3, 12)
 
     assert (found.count, found.of, found.share, found.note) == (3, 12, 0.25, "")
@@ -145,12 +145,12 @@ def test_a_share_says_all_of_it():
 @pytest.mark.parametrize(
     ("count", "of", "confidence"), [(-1, 5, 0.95), (6, 5, 0.95), (1, 5, 0), (1, 5, 1)]
 )
-def test_what_is_no_share_is_refused(count, of, confidence):
+def test_invalid_shares_are_refused(count, of, confidence):
     with pytest.raises(ValueError, match=r"not a share|between 0 and 1"):
         proportion(count, of, confidence=confidence)
 
 
 @pytest.mark.parametrize("bound", [0, 1, -0.1])
-def test_a_bound_of_nothing_or_everything_is_refused(bound):
+def test_a_bound_of_0_or_1_is_refused(bound):
     with pytest.raises(ValueError, match="a bound must be between 0 and 1"):
         more_needed(0, 10, bound=bound)

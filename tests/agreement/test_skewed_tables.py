@@ -21,7 +21,7 @@ def of_zeros(ratings: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("coefficient", [cohen_kappa, fleiss_kappa, gwet_ac, percent_agreement])
 @pytest.mark.parametrize(("table", "method"), [(SKEWED, "bca"), (EVEN, "bootstrap")])
-def test_the_interval_is_that_of_the_method_chosen(coefficient, table, method):
+def test_the_interval_equals_that_of_the_chosen_method(coefficient, table, method):
     auto = coefficient(table, categories=SCALE, interval="auto", seed=3, resamples=500)
 
     named = coefficient(table, categories=SCALE, interval=method, seed=3, resamples=500)
@@ -29,7 +29,7 @@ def test_the_interval_is_that_of_the_method_chosen(coefficient, table, method):
     assert (auto.seed, auto.resamples) == (3, 500)
 
 
-def test_the_note_says_which_it_is():
+def test_the_note_names_the_method():
     notes = [
         cohen_kappa(table, categories=SCALE, interval="auto", resamples=500).interval_note
         for table in (SKEWED, EVEN)
@@ -59,7 +59,7 @@ def test_ratings_without_a_shared_unit_are_not_skewed():
 
 
 @pytest.mark.parametrize(("first", "second"), [(SKEWED, EVEN), (EVEN, SKEWED)])
-def test_a_difference_is_by_bca_where_either_is_skewed(first, second):
+def test_a_difference_uses_bca_if_either_is_skewed(first, second):
     found = compare(
         first,
         second,

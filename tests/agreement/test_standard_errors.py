@@ -109,7 +109,7 @@ def test_pooled_coefficients_have_the_standard_error_of_irrcac(seed, coefficient
     ],
 )
 @pytest.mark.parametrize("raters", [2, 4])
-def test_the_standard_error_is_that_of_leaving_out_one_unit_at_a_time(coefficient, raters):
+def test_the_standard_error_equals_that_of_the_jackknife(coefficient, raters):
     # The jackknife gives the same for many units.
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 4, (400, 1))
@@ -124,7 +124,7 @@ def test_the_standard_error_is_that_of_leaving_out_one_unit_at_a_time(coefficien
     assert error == pytest.approx(by_jackknife, rel=0.01)
 
 
-def test_ac1_of_two_raters_has_the_standard_error_of_gwet_2008_but_for_n_minus_1():
+def test_ac1_of_two_raters_has_the_standard_error_of_gwet_2008_except_for_n_minus_1():
     # Of 10 units, both give 0 to six and 1 to two, and they differ on two: pa = 0.8, 0.7 of all
     # ratings are 0, pe = 2 x 0.7 x 0.3 = 0.42, AC1 = 0.38 / 0.58.
     table = [[0, 0]] * 6 + [[1, 1]] * 2 + [[0, 1], [1, 0]]
@@ -139,5 +139,5 @@ def test_ac1_of_two_raters_has_the_standard_error_of_gwet_2008_but_for_n_minus_1
     assert result.standard_error == pytest.approx(np.sqrt(gwet_2008 * 10 / 9), abs=1e-9)
 
 
-def test_there_is_none_unless_an_interval_is_asked_for():
+def test_there_is_no_standard_error_unless_an_interval_is_requested():
     assert cohen_kappa(ABSTRACTORS, categories=ONE_TO_3).standard_error is None

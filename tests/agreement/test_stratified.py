@@ -18,13 +18,13 @@ def limits(found: Stratified) -> tuple[float, float, float]:
     return (*found.interval, found.at_most)
 
 
-def test_the_example_in_the_docstring_is_what_it_says():
+def test_the_example_in_the_docstring_is_correct():
     failed, tried = doctest.testmod(module)
 
     assert (failed, tried) == (0, 2)
 
 
-def test_each_stratum_counts_by_the_things_there_are_in_it():
+def test_each_stratum_is_weighted_by_its_size():
     # 900 / 1000 of 2 / 50 and 100 / 1000 of 10 / 50: 0.036 + 0.02. Unweighted it would be 12 / 100.
     found = stratified([Stratum(2, 50, 900), Stratum(10, 50, 100)])
 
@@ -33,7 +33,7 @@ def test_each_stratum_counts_by_the_things_there_are_in_it():
     assert low < 0.056 < at_most < high
 
 
-def test_with_nothing_found_the_bound_is_the_rule_of_three_for_the_stratum_that_counts_most():
+def test_without_hits_the_bound_is_the_rule_of_three_for_the_largest_weight():
     # The largest weight is 900 / 1000 / 50 = 0.018; a Poisson count of 0 leaves at most -ln(0.05)
     # = 2.9957 at 95 %, and -ln(0.025) = 3.6889 with half of it on that side.
     found = stratified([Stratum(0, 50, 900), Stratum(0, 50, 100)])
@@ -49,7 +49,7 @@ def test_with_nothing_found_the_bound_is_the_rule_of_three_for_the_stratum_that_
     # The exact limits of a Poisson count, which tables list (Garwood 1936).
     [(0, 0, 3.6889), (1, 0.0253, 5.5716), (2, 0.2422, 7.2247), (10, 4.7954, 18.3904)],
 )
-def test_at_one_rate_the_limits_are_those_of_a_poisson_count(count, low, high):
+def test_with_one_rate_the_limits_are_those_of_a_poisson_count(count, low, high):
     found = stratified([Stratum(count, 100, 1_000), Stratum(0, 50, 500)])
 
     assert found.share == pytest.approx(count / 150)
@@ -67,7 +67,7 @@ def chances(of: int, p: float) -> list[float]:
 
 
 @pytest.mark.parametrize("rates", [(0.01, 0.01), (0.005, 0.2), (0.1, 0), (0.05, 0.3), (0.5, 0.5)])
-def test_the_interval_holds_as_often_as_it_says_whatever_the_rates(rates):
+def test_the_interval_has_its_coverage_for_all_rates(rates):
     # Every outcome of inspecting 15 and 10 items; one stratum is four times as large as the other.
     truth = 0.8 * rates[0] + 0.2 * rates[1]
     within = below = 0.0
@@ -82,7 +82,7 @@ def test_the_interval_holds_as_often_as_it_says_whatever_the_rates(rates):
     assert below >= 0.95
 
 
-def test_a_stratum_that_nobody_looked_at_leaves_no_estimate_for_the_whole():
+def test_without_an_inspected_item_in_a_stratum_there_is_no_estimate():
     found = stratified([Stratum(0, 50, 900), Stratum(0, 0, 100)])
 
     assert (found.share, found.interval, found.at_most) == (None, None, None)
@@ -93,7 +93,7 @@ def test_a_stratum_that_nobody_looked_at_leaves_no_estimate_for_the_whole():
 
 
 @pytest.mark.parametrize("wrong", [Stratum(-1, 5, 10), Stratum(6, 5, 10), Stratum(1, 11, 10)])
-def test_counts_that_cannot_be_are_refused(wrong):
+def test_impossible_counts_are_refused(wrong):
     with pytest.raises(ValueError, match="not a share"):
         stratified([wrong])
     with pytest.raises(ValueError, match="confidence"):

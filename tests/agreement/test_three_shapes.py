@@ -37,7 +37,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("coefficient", [percent_agreement, fleiss_kappa, krippendorff_alpha])
-def test_three_shapes_of_the_same_ratings_have_one_value(coefficient, shape):
+def test_three_shapes_of_the_same_ratings_have_the_same_value(coefficient, shape):
     expected = coefficient(MATRIX, categories=[0, 1, 2], interval="bootstrap", resamples=500)
 
     result = coefficient(SHAPES[shape](), interval="bootstrap", resamples=500)
@@ -48,7 +48,7 @@ def test_three_shapes_of_the_same_ratings_have_one_value(coefficient, shape):
     assert result.excluded == (Excluded("judged by one rater only", 1),)
 
 
-def test_long_and_matrix_have_one_kappa():
+def test_long_and_matrix_shape_have_the_same_kappa():
     long = cohen_kappa(SHAPES["long"]())
     matrix = cohen_kappa(MATRIX, categories=[0, 1, 2])
 
@@ -67,7 +67,7 @@ def test_counts_do_not_say_who_judged():
 
 
 @pytest.mark.parametrize("missing", [None, nan])
-def test_a_missing_value_in_the_long_shape_is_no_judgment(missing):
+def test_a_missing_value_in_the_long_shape_is_not_a_judgment(missing):
     rows = [*LONG, ("q2 d7", "ben", missing)]
 
     result = fleiss_kappa(Ratings.from_long(rows, categories=[0, 1, 2]))
@@ -88,7 +88,7 @@ def test_categories_seen_in_the_long_shape():
         np.array([["good", "good"], ["good", "bad"], ["bad", None], ["bad", nan]], dtype=object),
     ],
 )
-def test_words_are_values_too(values):
+def test_words_can_be_values(values):
     result = cohen_kappa(values, categories=["bad", "good"])
 
     # They agree on one of two shared units; by chance on 1 * 1/2.
@@ -96,7 +96,7 @@ def test_words_are_values_too(values):
     assert result.excluded == (Excluded("judged by one rater only", 2),)
 
 
-def test_whole_numbers_and_truth_values_are_values_too():
+def test_whole_numbers_and_booleans_can_be_values():
     numbers = cohen_kappa(np.array([[1, 1], [0, 0], [0, 1]]), categories=[0, 1])
     truths = cohen_kappa(
         np.array([[True, True], [False, False], [False, True]]), categories=[False, True]
@@ -105,7 +105,7 @@ def test_whole_numbers_and_truth_values_are_values_too():
     assert numbers.value == truths.value == pytest.approx(0.4)
 
 
-def test_what_a_mask_hides_is_missing():
+def test_masked_values_are_missing():
     masked = np.ma.MaskedArray(
         [[0, 0], [1, 1], [0, 1]], mask=[[False, False], [False, False], [False, True]]
     )
@@ -130,7 +130,7 @@ def test_a_long_scale_is_read_like_a_short_one():
     assert up.value == pytest.approx(down.value, abs=1e-12)
 
 
-def test_more_patterns_than_a_64_bit_code_can_tell_apart():
+def test_patterns_that_do_not_fit_in_64_bit_codes_are_counted():
     # 40 raters on a scale of 4: 5 ** 40 codes by rater; 30 categories: 41 ** 30 by count.
     rng = np.random.default_rng(6)
     few = rng.integers(0, 4, (60, 40)).astype(float)

@@ -86,7 +86,7 @@ def test_two_raters_each_constant_on_another_category_is_kappa_0():
     assert cohen_kappa([[0, 1], [0, 1]], categories=[0, 1]).value == 0.0
 
 
-def test_weights_that_are_0_wherever_raters_went_are_undefined():
+def test_weights_that_are_0_for_all_used_categories_are_undefined():
     same_to_us = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
 
     result = cohen_kappa([[0, 1], [1, 0], [0, 0]], categories=[0, 1, 2], weights=same_to_us)

@@ -35,12 +35,12 @@ def test_an_unused_category_between_used_ones_matters_to_weights_only(
     assert value == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_category_nobody_used_still_belongs_to_the_scale():
+def test_an_unused_category_still_belongs_to_the_scale():
     assert cohen_kappa(GAP, categories=[0, 1, 2, 3]).categories == (0, 1, 2, 3)
     assert cohen_kappa(GAP, categories="seen").categories == (0, 1, 3)
 
 
-def test_a_category_used_only_where_nobody_else_judged_is_not_seen():
+def test_a_category_used_only_in_single_ratings_is_not_seen():
     ratings: list[list[float]] = [*GAP, [2, np.nan]]
 
     result = cohen_kappa(ratings, categories="seen", weights="linear")
@@ -60,11 +60,11 @@ def test_a_category_used_only_where_nobody_else_judged_is_not_seen():
         partial(krippendorff_alpha, level="ratio"),
     ],
 )
-def test_seen_or_scale_is_the_same_to_coefficients_of_counts(coefficient):
+def test_seen_and_scale_give_the_same_coefficients_of_counts(coefficient):
     assert coefficient(GAP, categories="seen").value == coefficient(GAP, categories=range(4)).value
 
 
-def test_linear_weights_count_steps_on_the_scale_and_not_differences():
+def test_linear_weights_count_steps_on_the_scale_instead_of_differences():
     gains = [[0, 0], [16, 16], [0, 2], [2, 16]]
     steps = [[0, 0], [2, 2], [0, 1], [1, 2]]
 
@@ -85,7 +85,7 @@ def test_interval_alpha_takes_differences():
 
 
 @pytest.mark.parametrize(("weights", "power"), [("linear", 1), ("quadratic", 2)])
-def test_own_weights_of_the_same_shape_are_the_named_ones(weights, power):
+def test_custom_weights_equal_the_named_weights(weights, power):
     own = np.abs(np.subtract.outer(range(4), range(4))) ** power / 7
 
     assert cohen_kappa(GAP, categories=range(4), weights=own).value == pytest.approx(

@@ -24,7 +24,7 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"annotate", "au
 """
 
 
-def test_it_works_where_there_is_no_django():
+def test_the_package_works_without_django():
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", SCRIPT],
         cwd=ROOT,

@@ -19,7 +19,7 @@ from formats.folders import ZipFolder
 from formats.problems import FormatError
 from formats.source import Source
 from tests import factories
-from tests.formats.files import zipped
+from tests.formats.files import zip_files
 from tests.test_permissions import ROUTES, world
 
 NAMES = [
@@ -153,7 +153,7 @@ def test_a_gzip_bomb_is_refused_before_it_is_decompressed():
 
 def test_a_gzip_bomb_within_an_archive_is_refused_as_well():
     inner = bomb(40 * 1024 * 1024)
-    folder = ZipFolder(io.BytesIO(zipped({"queries.jsonl": inner})), "bomb.zip")
+    folder = ZipFolder(io.BytesIO(zip_files({"queries.jsonl": inner})), "bomb.zip")
 
     with pytest.raises(FormatError, match="packed more than 200 to 1"):
         list(folder.source("queries.jsonl").lines())
@@ -173,7 +173,7 @@ def test_a_small_highly_compressed_file_is_read():
 
 
 def test_an_archive_with_a_wrong_size_is_refused():
-    data = bytearray(zipped({"a.txt": "x" * 10_000}))
+    data = bytearray(zip_files({"a.txt": "x" * 10_000}))
     size = (10_000).to_bytes(4, "little")
     small = (10).to_bytes(4, "little")
     data = data.replace(size, small)

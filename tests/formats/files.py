@@ -15,7 +15,7 @@ from formats.registry import lookup
 from formats.source import Source
 
 
-def zipped(files: Mapping[str, str | bytes]) -> bytes:
+def zip_files(files: Mapping[str, str | bytes]) -> bytes:
     """Return a zip archive of these files."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -24,12 +24,12 @@ def zipped(files: Mapping[str, str | bytes]) -> bytes:
     return stream.getvalue()
 
 
-def opened(
+def open_content(
     name: str, content: str | bytes | Mapping[str, str | bytes], *, collect: bool = False
 ) -> Source | ZipFolder:
     """Return the content as the format's input: a source `file`, or a folder `folder`."""
     if isinstance(content, Mapping):
-        content = zipped(content)
+        content = zip_files(content)
     data = content.encode() if isinstance(content, str) else content
     if lookup(name).kind == "folder":
         return ZipFolder(io.BytesIO(data), "folder", collect=collect)
@@ -38,7 +38,7 @@ def opened(
 
 def read(name: str, content: str | bytes | Mapping[str, str | bytes]) -> list[Any]:
     """Return every record of the content."""
-    return list(lookup(name).read(opened(name, content)))
+    return list(lookup(name).read(open_content(name, content)))
 
 
 def refusal(name: str, content: str | bytes | Mapping[str, str | bytes]) -> FormatError:
@@ -52,12 +52,12 @@ def read_collecting(
     name: str, content: str | bytes | Mapping[str, str | bytes]
 ) -> tuple[list[Any], list[str]]:
     """Return the records that could be read, and the sentences of all problems."""
-    source = opened(name, content, collect=True)
+    source = open_content(name, content, collect=True)
     records = list(lookup(name).read(source))
     return records, [str(problem) for problem in source.problems]
 
 
-def written(name: str, records: Iterable[Any]) -> bytes:
+def write_records(name: str, records: Iterable[Any]) -> bytes:
     """Return the bytes that the format's writer makes of the records."""
     write = lookup(name).write
     assert write is not None, f"{name} is not written"

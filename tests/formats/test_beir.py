@@ -8,14 +8,14 @@ import pytest
 from formats.folders import DirectoryFolder
 from formats.records import Doc, Qrel, Topic
 from formats.registry import lookup
-from tests.formats.files import read, read_collecting, refusal, written
+from tests.formats.files import read, read_collecting, refusal, write_records
 
 QUERIES = '{"_id": "q1", "text": "harbours", "metadata": {}}\n'
 CORPUS = '{"_id": "d1", "title": "T", "text": "t", "metadata": {}}\n'
 QRELS = "query-id\tcorpus-id\tscore\r\nq1\td1\t1\r\n"
 
 
-def test_queries_documents_and_qrels_come_in_this_order():
+def test_queries_come_before_documents_and_documents_before_qrels():
     assert read(
         "beir", {"queries.jsonl": QUERIES, "corpus.jsonl": CORPUS, "qrels/test.tsv": QRELS}
     ) == [Topic("q1", "harbours"), Doc("d1", "T", "t"), Qrel("q1", "d1", 1)]
@@ -65,7 +65,7 @@ def test_queries_beside_the_queries_are_read():
     assert records == [Topic("0", ""), Topic("q1", "harbours")]
 
 
-def test_an_instruction_joined_to_the_query_is_parted_again():
+def test_an_instruction_joined_to_the_query_is_separated():
     line = (
         '{"_id": "0_0", "text": "Only sea harbours. [SEP] harbours", "metadata": '
         '{"origin_query": "harbours", "instruction": "Only sea harbours."}}'
@@ -76,7 +76,7 @@ def test_an_instruction_joined_to_the_query_is_parted_again():
     ]
 
 
-def test_repeated_lines_are_let_through_and_scores_may_be_floats():
+def test_repeated_lines_are_accepted_and_scores_may_be_floats():
     qrels = "query-id\tcorpus-id\tscore\nq1\td1\t1.0\nq1\td1\t1\n"
 
     assert read("beir", {"qrels/test.tsv": qrels}) == [Qrel("q1", "d1", 1)] * 2
@@ -119,7 +119,7 @@ def test_the_same_query_or_document_twice_is_refused():
     ]
 
 
-def test_a_folder_of_something_else_is_refused():
+def test_a_folder_without_the_files_of_the_format_is_refused():
     assert str(refusal("beir", {"readme.txt": "hello\n"})) == (
         "folder: no queries.jsonl, corpus.jsonl or qrels/*.tsv in this folder"
     )
@@ -131,16 +131,16 @@ def test_an_empty_part_is_refused():
     assert str(error) == "folder/corpus.jsonl: the file is empty"
 
 
-def test_a_bomb_in_place_of_a_folder_is_refused():
+def test_a_zip_bomb_is_refused():
     error = refusal("beir", {"corpus.jsonl": b" " * 20_000_000})
 
     assert "packed more than 200 to 1" in str(error)
 
 
-def test_what_is_written_are_the_files_that_evaluators_read():
+def test_the_archive_has_the_files_that_evaluators_read():
     records = [Qrel("q1", "d1", 2, "4.5"), Doc("d1", "T", "<14"), Topic("q1", "t", "", "n")]
 
-    with zipfile.ZipFile(io.BytesIO(written("beir", records))) as archive:
+    with zipfile.ZipFile(io.BytesIO(write_records("beir", records))) as archive:
         files = {name: archive.read(name).decode() for name in archive.namelist()}
 
     assert files == {
@@ -155,4 +155,4 @@ def test_what_is_written_are_the_files_that_evaluators_read():
 def test_the_same_records_give_the_same_bytes():
     records = [Topic("q1", "t"), Doc("d1", "T", "x" * 10_000), Qrel("q1", "d1", 1)]
 
-    assert written("beir", records) == written("beir", records)
+    assert write_records("beir", records) == write_records("beir", records)

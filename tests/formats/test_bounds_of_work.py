@@ -13,7 +13,7 @@ from formats.limits import MAX_BLANK
 from formats.problems import FormatError
 from formats.registry import FORMATS, lookup
 from formats.source import Source
-from tests.formats.files import refusal, zipped
+from tests.formats.files import refusal, zip_files
 
 MIB = 1024 * 1024
 FILES = [name for name in FORMATS if FORMATS[name].kind == "file"]
@@ -43,7 +43,7 @@ def test_a_file_of_blank_lines_is_refused_at_its_beginning(name, line):
     assert stream.taken <= MIB
 
 
-def test_blank_lines_between_lines_that_hold_something_are_read():
+def test_blank_lines_between_other_lines_are_read():
     text = b"1 0 a 1\n" + b"\n" * MAX_BLANK + b"1 0 b 1\n"
 
     assert len(list(lookup("trec-qrels").read(Source(text, "file")))) == 2
@@ -70,7 +70,7 @@ def test_a_gzip_bomb_stops_at_four_mebibytes():
     assert 3 * MIB < read <= 4 * MIB + unpacking.CHUNK
 
 
-def test_a_bomb_behind_much_that_packs_badly_stops_four_mebibytes_after_it():
+def test_a_bomb_after_incompressible_data_stops_after_four_mebibytes():
     noise = b"".join(b"%x 0 D1 1\n" % (number * 2_654_435_761) for number in range(10_000))
     packed = gzip.compress(noise + b"301 0 D1 1\n" * 1_500_000)
     source = Source(packed, "bomb.gz", collect=True)
@@ -83,7 +83,7 @@ def test_a_bomb_behind_much_that_packs_badly_stops_four_mebibytes_after_it():
     assert read <= 9 * MIB
 
 
-def test_a_gzip_file_has_a_bound_in_bytes_as_well(monkeypatch):
+def test_a_gzip_file_has_a_limit_in_bytes_too(monkeypatch):
     monkeypatch.setattr(unpacking.Budget.__init__, "__defaults__", (10_000,))
 
     error = refusal("trec-qrels", gzip.compress(b"1 0 a 1\n" * 2_000))
@@ -93,9 +93,9 @@ def test_a_gzip_file_has_a_bound_in_bytes_as_well(monkeypatch):
     )
 
 
-def test_gzip_files_of_one_archive_share_their_bound():
+def test_gzip_files_of_one_archive_share_their_limit():
     part = gzip.compress(b'{"_id": "q", "text": "t"}\n' * 20)
-    data = zipped({"queries.jsonl.gz": part, "more-queries.jsonl.gz": part})
+    data = zip_files({"queries.jsonl.gz": part, "more-queries.jsonl.gz": part})
 
     folder = ZipFolder(io.BytesIO(data), "a.zip", collect=True, max_total=900)
     for name in folder.names():
@@ -108,8 +108,8 @@ def test_gzip_files_of_one_archive_share_their_bound():
     assert folder.problem_count == 1
 
 
-def test_an_archive_of_many_small_files_that_are_packed_tightly_is_refused():
-    data = zipped({f"{number}.txt": b"\0" * MIB for number in range(65)})
+def test_an_archive_of_many_tightly_packed_small_files_is_refused():
+    data = zip_files({f"{number}.txt": b"\0" * MIB for number in range(65)})
 
     with pytest.raises(FormatError, match="the archive unpacks to more than 67,108,864 bytes"):
         ZipFolder(io.BytesIO(data), "a.zip")

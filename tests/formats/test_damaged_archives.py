@@ -13,7 +13,7 @@ from formats.folders import ZipFolder, open_folder
 from formats.problems import FormatError
 from formats.registry import lookup
 from formats.source import open_source
-from tests.formats.files import refusal, zipped
+from tests.formats.files import refusal, zip_files
 
 LINES = "".join(f"line {number}\n" for number in range(2_000))
 METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
@@ -38,7 +38,7 @@ def sentence(data: bytes) -> str:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_of_packing_is_read(method):
+def test_every_compression_method_is_read(method):
     assert lines_of(archive(method)) == LINES.splitlines()
 
 
@@ -50,14 +50,14 @@ def test_damaged_bzip2_and_lzma_are_refused(method):
     assert sentence(bytes(data)) == "a.zip/queries.jsonl: the archive is damaged at this file"
 
 
-def test_another_version_of_the_format_is_refused():
+def test_another_zip_version_is_refused():
     data = bytearray(archive(zipfile.ZIP_DEFLATED))
     data[data.index(b"PK\x01\x02") + 6] = 99
 
     assert sentence(bytes(data)) == ("a.zip: this zip archive is damaged or of an unknown kind")
 
 
-def test_a_method_that_is_not_known_is_named():
+def test_an_unknown_compression_method_is_named():
     data = bytearray(archive(zipfile.ZIP_DEFLATED))
     data[data.index(b"PK\x01\x02") + 10] = 9
 
@@ -86,7 +86,7 @@ def test_an_entry_without_a_name_is_refused(name):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_no_flipped_byte_is_more_than_a_refusal(method):
+def test_a_flipped_byte_causes_at_most_a_refusal(method):
     whole = archive(method)
     chance = random.Random(method)
     for _ in range(150):
@@ -98,7 +98,7 @@ def test_no_flipped_byte_is_more_than_a_refusal(method):
             continue
 
 
-def test_a_cell_of_the_header_line_that_is_too_long_is_refused():
+def test_an_overlong_cell_in_the_header_line_is_refused():
     error = refusal("judgments-csv", f"query_id,{'x' * 131_073}\n1,2\n")
 
     assert str(error) == (
@@ -120,7 +120,7 @@ def test_a_file_whose_name_is_not_utf_8_is_refused(tmp_path):
     str(caught.value).encode()
 
 
-def test_a_file_in_a_folder_whose_name_is_not_utf_8_is_named_so_that_it_can_be_printed(tmp_path):
+def test_a_file_name_in_a_folder_that_is_not_utf_8_is_printed_with_escapes(tmp_path):
     (tmp_path / "query_instruction.json").write_text("[]")
     (tmp_path / "tables").mkdir()
     with open(os.fsencode(tmp_path) + b"/tables/caf\xe9.txt", "wb") as file:  # noqa: PTH123
@@ -134,12 +134,12 @@ def test_a_file_in_a_folder_whose_name_is_not_utf_8_is_named_so_that_it_can_be_p
 
 
 @pytest.mark.parametrize("name", ["a" * 300, "a\0b"])
-def test_a_name_that_no_file_can_have_is_refused(tmp_path, name):
+def test_an_impossible_file_name_is_refused(tmp_path, name):
     with pytest.raises(FormatError, match="cannot be read"):
         open_source(tmp_path / name)
 
 
-def test_a_file_of_a_folder_that_may_not_be_read_is_named(tmp_path, monkeypatch):
+def test_an_unreadable_file_in_a_folder_is_named(tmp_path, monkeypatch):
     (tmp_path / "queries.jsonl").write_text("{}")
 
     def forbidden(self, *_):
@@ -151,8 +151,8 @@ def test_a_file_of_a_folder_that_may_not_be_read_is_named(tmp_path, monkeypatch)
         list(lookup("beir").read(open_folder(tmp_path)))
 
 
-def test_a_zip_archive_that_is_damaged_is_not_called_something_else(tmp_path):
-    data = bytearray(zipped({"queries.jsonl": "{}"}))
+def test_a_damaged_zip_archive_is_called_damaged(tmp_path):
+    data = bytearray(zip_files({"queries.jsonl": "{}"}))
     data[data.index(b"PK\x01\x02") + 6] = 99
     (tmp_path / "a.zip").write_bytes(bytes(data))
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from formats.records import Doc
-from tests.formats.files import read, read_collecting, refusal, written
+from tests.formats.files import read, read_collecting, refusal, write_records
 
 
 def test_title_text_and_markup_are_kept():
@@ -34,7 +34,7 @@ def test_title_text_and_markup_are_kept():
         ('{"_id": "a", "text": "\\u00e9 \\ud83d\\ude00"}', Doc("a", "", "é 😀")),
     ],
 )
-def test_names_and_shapes_of_other_tools_are_read(line, doc):
+def test_field_names_and_shapes_of_other_tools_are_read(line, doc):
     assert read("docs-jsonl", line) == [doc]
 
 
@@ -81,17 +81,17 @@ def test_bad_lines_are_collected_and_the_others_read():
     assert len(problems) == 1
 
 
-def test_a_line_separator_inside_a_text_ends_no_line():
+def test_a_line_separator_inside_a_text_does_not_end_the_line():
     assert read("docs-jsonl", '{"_id": "a", "text": "x\u2028y"}\n') == [Doc("a", "", "x\u2028y")]
 
 
-def test_what_is_written_is_one_readable_line():
-    assert written("docs-jsonl", [Doc("a", "é", "x\ny")]).decode() == (
+def test_a_document_is_written_as_one_readable_line():
+    assert write_records("docs-jsonl", [Doc("a", "é", "x\ny")]).decode() == (
         '{"doc_id": "a", "title": "é", "text": "x\\ny", "markup": "plain"}\n'
     )
 
 
 @pytest.mark.parametrize("doc", [Doc("a b"), Doc("a", "\0"), Doc("a", "", "\ud800")])
-def test_what_would_not_read_back_is_not_written(doc):
+def test_records_that_would_not_read_back_are_not_written(doc):
     with pytest.raises(ValueError):
-        written("docs-jsonl", [doc])
+        write_records("docs-jsonl", [doc])

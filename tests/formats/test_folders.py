@@ -9,7 +9,7 @@ import pytest
 from formats.folders import DirectoryFolder, ZipFolder, open_folder
 from formats.problems import FormatError
 from formats.source import open_source
-from tests.formats.files import zipped
+from tests.formats.files import zip_files
 
 
 def folder_of(data: bytes, **options) -> ZipFolder:
@@ -37,7 +37,7 @@ def test_a_directory_lists_its_files_with_forward_slashes(tmp_path):
     assert place == (f"{tmp_path}/qrels/test.tsv", 1)
 
 
-def test_links_in_a_directory_are_not_seen(tmp_path):
+def test_links_in_a_directory_are_ignored(tmp_path):
     (tmp_path / "secret").write_text("secret\n")
     inside = tmp_path / "inside"
     inside.mkdir()
@@ -47,21 +47,21 @@ def test_links_in_a_directory_are_not_seen(tmp_path):
     assert DirectoryFolder(inside).names() == ["file"]
 
 
-def test_a_name_that_is_not_there_is_a_key_error(tmp_path):
+def test_an_unknown_name_is_a_key_error(tmp_path):
     with pytest.raises(KeyError):
         DirectoryFolder(tmp_path).source("../secret")
 
 
 def test_a_zip_archive_reads_like_the_directory():
-    folder = folder_of(zipped({"queries.jsonl": "one\n", "qrels/test.tsv": "two\n"}))
+    folder = folder_of(zip_files({"queries.jsonl": "one\n", "qrels/test.tsv": "two\n"}))
 
     assert folder.names() == ["qrels/test.tsv", "queries.jsonl"]
     assert list(folder.source("queries.jsonl").lines()) == ["one"]
 
 
-def test_a_zip_archive_that_holds_the_folder_itself_reads_the_same():
+def test_a_zip_archive_that_contains_the_folder_itself_reads_the_same():
     folder = folder_of(
-        zipped(
+        zip_files(
             {
                 "set/queries.jsonl": "one\n",
                 "set/qrels/test.tsv": "two\n",
@@ -74,15 +74,15 @@ def test_a_zip_archive_that_holds_the_folder_itself_reads_the_same():
     assert folder.names() == ["qrels/test.tsv", "queries.jsonl"]
 
 
-def test_what_is_no_zip_archive_is_refused():
+def test_a_file_that_is_not_a_zip_archive_is_refused():
     assert refusal(b"hello") == "archive.zip: this is not a zip archive"
 
 
 @pytest.mark.parametrize(
     "name", ["../evil", "a/../../evil", "/etc/evil", "C:/evil", "..\\evil", "\\evil"]
 )
-def test_names_that_lead_out_are_refused(name):
-    assert "points outside the archive" in refusal(zipped({name: "x"}))
+def test_names_that_point_outside_the_archive_are_refused(name):
+    assert "points outside the archive" in refusal(zip_files({name: "x"}))
 
 
 def test_links_in_a_zip_archive_are_refused():
@@ -96,13 +96,13 @@ def test_links_in_a_zip_archive_are_refused():
 
 
 def test_a_file_packed_too_tightly_is_refused():
-    bomb = zipped({"bomb.txt": b"\0" * 20_000_000})
+    bomb = zip_files({"bomb.txt": b"\0" * 20_000_000})
 
     assert refusal(bomb) == "archive.zip: the entry 'bomb.txt' is packed more than 200 to 1"
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused():
-    data = zipped({"a": "a" * 600, "b": "b" * 600})
+    data = zip_files({"a": "a" * 600, "b": "b" * 600})
 
     assert (
         refusal(data, max_total=1_000)
@@ -111,7 +111,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused():
 
 
 def test_too_many_files_are_refused():
-    data = zipped({str(number): "x" for number in range(11)})
+    data = zip_files({str(number): "x" for number in range(11)})
 
     assert refusal(data, max_entries=10) == "archive.zip: more than 10 files in the archive"
 
@@ -127,7 +127,7 @@ def test_the_same_name_twice_is_refused():
 
 
 def test_a_damaged_file_in_an_archive_is_refused():
-    data = bytearray(zipped({"a.txt": "".join(f"line {number}\n" for number in range(9_999))}))
+    data = bytearray(zip_files({"a.txt": "".join(f"line {number}\n" for number in range(9_999))}))
     data[2_000] ^= 0xFF
     folder = folder_of(bytes(data))
 
@@ -137,8 +137,8 @@ def test_a_damaged_file_in_an_archive_is_refused():
     assert str(caught.value) == "archive.zip/a.txt: the archive is damaged at this file"
 
 
-def test_problems_of_all_files_come_together():
-    folder = folder_of(zipped({"a": b"\xff\n", "b": b"ok\n\xfe\n"}), collect=True)
+def test_problems_of_all_files_are_collected_together():
+    folder = folder_of(zip_files({"a": b"\xff\n", "b": b"ok\n\xfe\n"}), collect=True)
 
     for name in folder.names():
         list(folder.source(name).lines())
@@ -163,14 +163,14 @@ def test_a_missing_folder_is_named(tmp_path):
     assert str(caught.value) == f"{tmp_path}/nothing: there is no such file"
 
 
-def test_a_folder_where_a_file_is_wanted_is_refused(tmp_path):
+def test_a_folder_instead_of_a_file_is_refused(tmp_path):
     with pytest.raises(FormatError) as caught:
         open_source(tmp_path)
 
     assert str(caught.value) == f"{tmp_path}: this is a folder; a file is needed"
 
 
-def test_a_file_where_a_folder_is_wanted_is_refused(tmp_path):
+def test_a_file_instead_of_a_folder_is_refused(tmp_path):
     (tmp_path / "file.txt").write_text("x")
 
     with pytest.raises(FormatError) as caught:
@@ -179,14 +179,14 @@ def test_a_file_where_a_folder_is_wanted_is_refused(tmp_path):
     assert str(caught.value).endswith("this is a file; a folder or a zip archive is needed")
 
 
-def test_a_zip_archive_is_a_folder_to_the_command_too(tmp_path):
-    (tmp_path / "set.zip").write_bytes(zipped({"queries.jsonl": "one\n"}))
+def test_the_command_accepts_a_zip_archive_as_a_folder(tmp_path):
+    (tmp_path / "set.zip").write_bytes(zip_files({"queries.jsonl": "one\n"}))
 
     with open_folder(tmp_path / "set.zip") as folder:
         assert folder.names() == ["queries.jsonl"]
 
 
-def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
+def test_an_unreadable_file_is_named(tmp_path, monkeypatch):
     file = tmp_path / "closed.txt"
     file.write_text("x")
 

@@ -33,7 +33,7 @@ def folder(*outs, entries=None, **files):
     }
 
 
-def test_everything_comes_in_an_order_that_can_be_loaded_as_it_is_read():
+def test_records_come_in_an_order_in_which_they_can_be_loaded():
     assert read("followtable", folder(out())) == [
         Topic("0", "harbours"),
         Doc("1", "Sea harbours", HTML, "html"),
@@ -70,7 +70,7 @@ def test_everything_comes_in_an_order_that_can_be_loaded_as_it_is_read():
         ("2.3.3", "S3"),
     ],
 )
-def test_seven_instruction_types_are_five_categories(kind, category):
+def test_seven_instruction_types_become_five_categories(kind, category):
     pairs = [r for r in read("followtable", folder(out(kind))) if isinstance(r, PairRecord)]
 
     assert [(pair.category, pair.narratives[0].note) for pair in pairs] == [
@@ -96,7 +96,7 @@ def test_ids_are_positions_in_the_list():
     assert [r.pair_id for r in records if isinstance(r, PairRecord)] == ["0_0", "0_1", "1_0", "1_1"]
 
 
-def test_a_cut_list_keeps_its_original_positions():
+def test_a_shortened_list_keeps_its_original_positions():
     entry = {"query": "q", "query_positive": [], "outs": [out()]}
     records = read(
         "followtable",
@@ -120,7 +120,7 @@ def test_a_table_that_one_of_several_instructions_lists_is_generated_for_it():
     assert [r.doc_id for r in records if isinstance(r, Qrel)] == ["2", "1"]
 
 
-def test_the_tables_of_an_only_instruction_are_not_told_apart():
+def test_tables_of_a_single_instruction_are_not_generated():
     assert not [r for r in read("followtable", folder(out())) if isinstance(r, Generated)]
 
 
@@ -144,7 +144,7 @@ def test_the_files_of_the_beir_folder_beside_it_are_not_tables():
     assert [r.doc_id for r in records if isinstance(r, Doc)] == ["1", "2", "3"]
 
 
-def test_a_table_that_is_not_there_is_refused_with_the_line_of_its_entry():
+def test_a_missing_table_is_refused_with_the_line_of_its_entry():
     entry = {"query": "q", "query_positive": [], "outs": []}
     other = {"query": "r", "query_positive": ["7.txt"], "outs": []}
 
@@ -206,13 +206,13 @@ def test_bad_entries_are_refused_with_position_and_line(entry, sentence):
         ('{"query": "q"}', 1, "this must be a list of queries, not an object"),
     ],
 )
-def test_what_is_no_list_is_refused(text, line, sentence):
+def test_a_file_that_is_not_a_list_is_refused(text, line, sentence):
     error = refusal("followtable", {"query_instruction.json": text})
 
     assert (error.line, error.message) == (line, sentence)
 
 
-def test_a_folder_of_something_else_is_refused():
+def test_a_folder_without_the_files_of_the_format_is_refused():
     assert str(refusal("followtable", {"tables/1.txt": HTML})) == (
         "folder: no query_instruction.json in this folder"
     )
@@ -229,7 +229,7 @@ def test_a_table_in_another_encoding_is_named_and_the_others_read():
     ]
 
 
-def test_the_reason_why_a_table_violates_comes_with_its_claim():
+def test_a_claim_has_the_reason_why_its_table_violates():
     reasons = {"2.txt": "It is about lakes."}
 
     records = read("followtable", folder(out(violations=reasons)))
@@ -254,7 +254,7 @@ def test_a_reason_names_a_violating_table_of_its_instruction(violations, sentenc
     assert sentence in str(refusal("followtable", folder(out(violations=violations))))
 
 
-def test_a_table_made_for_one_instruction_is_claimed_under_that_one_alone():
+def test_a_generated_table_is_claimed_only_under_its_instruction():
     made_for_the_second = out(pool=("1.txt", "2.txt", "3.txt"))
     records = read("followtable", folder(out(pool=("1.txt", "2.txt")), made_for_the_second))
 

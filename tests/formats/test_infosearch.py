@@ -32,7 +32,7 @@ def claim(relevance, side):
     return JudgmentRecord("0", "nl", "infosearch-claims", relevance, side, "0", 1, machine=True)
 
 
-def test_the_three_qrels_are_of_the_three_narratives():
+def test_the_three_qrels_belong_to_the_three_narratives():
     assert read("infosearch", folder()) == [
         Topic("0", "harbours"),
         PairRecord(
@@ -60,7 +60,7 @@ def test_a_folder_without_its_parts_is_refused():
     assert str(refusal("infosearch", files)) == "folder: no corpus.jsonl in this folder"
 
 
-def test_qrels_under_an_instruction_that_is_not_there_are_refused():
+def test_qrels_under_a_missing_instruction_are_refused():
     _, [problem] = read_collecting("infosearch", folder({**QUERY, "instruction_reversed": ""}))
 
     assert problem.startswith(

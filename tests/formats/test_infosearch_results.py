@@ -9,7 +9,7 @@ import pytest
 from formats.problems import FormatError
 from formats.records import RunLine
 from formats.registry import lookup
-from tests.formats.files import opened, read, refusal
+from tests.formats.files import open_content, read, refusal
 
 
 def ranking(qid: str, *candidates: tuple[str, object]) -> dict[str, object]:
@@ -37,16 +37,16 @@ def test_candidates_are_ranked_in_the_order_of_the_list():
 @pytest.mark.parametrize(
     "scores", [(0.5, 0.9, 0.7), (0.9, 0.9, 0.9), (None, None, None), (0.9, None, 0.7)]
 )
-def test_the_place_is_the_score_where_scores_give_another_order(scores):
+def test_the_score_comes_from_the_rank_if_scores_give_another_order(scores):
     # By score, with ties by descending id, a would not come first.
     found = lines(ranking("0", *zip("abc", scores, strict=True)))
 
     assert [(line.doc_id, line.score) for line in found] == [("a", 3.0), ("b", 2.0), ("c", 1.0)]
 
 
-def test_scores_that_are_not_kept_are_told():
+def test_scores_that_are_not_kept_are_reported():
     text = json.dumps([ranking("0", ("a", 0.5), ("b", 0.9))])
-    source = opened("infosearch-results", text)
+    source = open_content("infosearch-results", text)
 
     assert len(list(lookup("infosearch-results").read(source))) == 2
     assert source.left_out.sentences() == [
@@ -54,7 +54,7 @@ def test_scores_that_are_not_kept_are_told():
     ]
 
 
-def test_one_object_a_line_is_read_as_well():
+def test_one_object_per_line_is_also_read():
     text = "".join(json.dumps(ranking(str(qid), ("a", 1))) + "\n" for qid in range(2))
 
     assert [line.query_id for line in read("infosearch-results", text)] == ["0", "1"]
@@ -84,7 +84,7 @@ def test_a_query_that_is_ranked_twice_is_refused():
         lines(ranking("0", ("a", 1)), ranking("0", ("b", 1)))
 
 
-def test_it_is_recognised():
+def test_the_format_is_recognised():
     candidates = [{"docid": "a", "score": 1.0}]
     text = json.dumps([{"query": {"qid": "0"}, "candidates": candidates}])
 

@@ -6,12 +6,12 @@ import pytest
 
 from formats.judgments_csv import COLUMNS, TEXT_VERSION
 from formats.records import JudgmentRecord
-from tests.formats.files import read, read_collecting, refusal, written
+from tests.formats.files import read, read_collecting, refusal, write_records
 
 HEADER = "query_id,doc_id,annotator,relevance\n"
 
 
-def test_columns_are_found_by_the_names_of_the_header_line():
+def test_columns_are_found_by_their_names_in_the_header_line():
     text = "annotator,label,doc_id,query_id\nannotator1,3,10274824,1587-background\n"
 
     assert read("judgments-csv", text) == [
@@ -41,7 +41,7 @@ def test_optional_columns_are_read():
 
 
 @pytest.mark.parametrize("mark", [";", "\t"])
-def test_semicolons_and_tabs_part_columns_too(mark):
+def test_semicolons_and_tabs_also_separate_columns(mark):
     text = HEADER.replace(",", mark) + f"1{mark}d{mark}ada{mark}2\r\n"
 
     assert read("judgments-csv", text) == [JudgmentRecord("1", "d", "ada", 2)]
@@ -53,7 +53,7 @@ def test_a_byte_order_mark_is_dropped():
     assert read("judgments-csv", text) == [JudgmentRecord("1", "d", "ada", 2)]
 
 
-def test_minus_one_is_read_as_it_stands():
+def test_minus_one_is_read_unchanged():
     assert read("judgments-csv", HEADER + "1,d,ada,-1\n")[0].relevance == -1
 
 
@@ -102,7 +102,7 @@ def test_bad_rows_are_refused_with_a_sentence(row, sentence):
     assert (error.line, error.message) == (3, sentence)
 
 
-def test_a_quote_that_is_not_closed_names_the_line_it_begins_on():
+def test_an_unclosed_quote_names_the_line_on_which_it_begins():
     error = refusal("judgments-csv", HEADER + '1,d,ada,2\n1,"e,ada,2\n1,f,ada,2\n')
 
     assert (error.line, error.message) == (3, "not valid CSV: unexpected end of data")
@@ -123,18 +123,18 @@ def test_bad_rows_are_collected_and_the_others_read():
     assert [problem.partition(":")[0] for problem in problems] == ["file, line 2", "file, line 4"]
 
 
-def test_a_header_line_alone_holds_no_judgment():
+def test_a_file_with_only_a_header_line_is_refused():
     assert str(refusal("judgments-csv", HEADER)) == "file: no judgment found in it"
 
 
 def test_a_machine_stays_a_machine():
     judgment = JudgmentRecord("1", "d", "some-model", 1, machine=True)
 
-    assert read("judgments-csv", written("judgments-csv", [judgment])) == [judgment]
+    assert read("judgments-csv", write_records("judgments-csv", [judgment])) == [judgment]
 
 
-def test_a_judgment_that_no_longer_stands_is_not_written():
+def test_a_superseded_judgment_is_not_written():
     judgment = JudgmentRecord("1", "d", "ada", 1, superseded_at=datetime(2026, 3, 1, tzinfo=UTC))
 
     with pytest.raises(ValueError, match="holds current judgments only"):
-        written("judgments-csv", [judgment])
+        write_records("judgments-csv", [judgment])

@@ -14,7 +14,7 @@ from formats.records import (
     ReviewRecord,
     VerdictRecord,
 )
-from tests.formats.files import read, refusal, written
+from tests.formats.files import read, refusal, write_records
 
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 
@@ -86,8 +86,8 @@ COMPLETE = [
 ]
 
 
-def test_everything_said_is_written_and_read_back():
-    assert read("judgments-jsonl", written("judgments-jsonl", COMPLETE)) == COMPLETE
+def test_all_fields_are_written_and_read_back():
+    assert read("judgments-jsonl", write_records("judgments-jsonl", COMPLETE)) == COMPLETE
 
 
 def test_the_shortest_judgment_has_four_fields():
@@ -96,7 +96,7 @@ def test_the_shortest_judgment_has_four_fields():
     assert read("judgments-jsonl", line) == [JudgmentRecord("301", "d", "ada", 0)]
 
 
-def test_relevance_may_stand_under_the_name_label():
+def test_relevance_may_be_named_label():
     line = '{"query_id": "301", "doc_id": "d", "annotator": "ada", "label": 2}'
 
     assert read("judgments-jsonl", line)[0].relevance == 2
@@ -111,7 +111,7 @@ def test_relevance_may_stand_under_the_name_label():
         ("2026-03-01", datetime(2026, 3, 1, tzinfo=UTC)),
     ],
 )
-def test_moments_become_utc(at, moment):
+def test_times_become_utc(at, moment):
     line = f'{{"query_id": "1", "doc_id": "d", "annotator": "ada", "relevance": 0, "at": "{at}"}}'
 
     assert read("judgments-jsonl", line)[0].at == moment
@@ -205,6 +205,6 @@ def test_verdicts_come_in_the_order_of_their_conditions():
     )
 
 
-def test_an_id_with_a_blank_is_not_written():
+def test_an_id_with_a_space_is_not_written():
     with pytest.raises(ValueError, match="doc_id 'a b' contains white space"):
-        written("judgments-jsonl", [JudgmentRecord("1", "a b", "ada", 0)])
+        write_records("judgments-jsonl", [JudgmentRecord("1", "a b", "ada", 0)])

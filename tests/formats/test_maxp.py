@@ -33,17 +33,17 @@ def lines(text):
         yield RunLine(query_id, doc_id, int(rank), float(score), tag)
 
 
-def test_the_best_passage_counts_and_ties_go_by_document_id_downwards():
+def test_the_best_passage_counts_and_ties_go_by_descending_document_id():
     assert list(rank_documents(lines(RUN))) == BY_HAND
 
 
 @pytest.mark.parametrize("doc_id", ["a", "_1", "a_", "a_x", "a_²"])
-def test_an_id_of_no_passage_is_refused(doc_id):
+def test_an_id_that_is_not_of_a_passage_is_refused(doc_id):
     with pytest.raises(ValueError, match="is not the id of a passage"):
         list(rank_documents([RunLine("1", doc_id, 1, 1.0, "t")]))
 
 
-def test_the_command_writes_a_run_and_never_over_a_file(tmp_path):
+def test_the_command_writes_a_run_but_does_not_overwrite_a_file(tmp_path):
     (tmp_path / "passages.run").write_text(RUN)
     target = tmp_path / "documents.run"
 
@@ -54,7 +54,7 @@ def test_the_command_writes_a_run_and_never_over_a_file(tmp_path):
         call_command("maxp", str(tmp_path / "passages.run"), output=str(target))
 
 
-def test_the_command_writes_nothing_of_a_run_over_documents(tmp_path):
+def test_the_command_refuses_a_run_of_documents_and_writes_nothing(tmp_path):
     (tmp_path / "run").write_text("1 Q0 FT911-3 1 2.0 bm25\n")
 
     with pytest.raises(CommandError, match=r"run: FT911-3 is not the id of a passage"):

@@ -21,7 +21,7 @@ JUDGMENT = '"query_id": "1", "doc_id": "a", "annotator": "ada", "relevance": 1'
         ("0001-01-02T00:00:00", "is before 1970"),
     ],
 )
-def test_a_judgment_of_no_possible_moment_is_refused(name, moment, problem):
+def test_a_judgment_with_an_impossible_time_is_refused(name, moment, problem):
     error = refusal("judgments-jsonl", f'{{{JUDGMENT}, "{name}": "{moment}"}}\n')
 
     assert (error.line, error.message) == (1, f"{name} '{moment}' {problem}")

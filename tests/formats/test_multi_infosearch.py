@@ -52,7 +52,7 @@ def claim(doc_id, relevance, *answers):
     )
 
 
-def test_a_record_is_a_pair_with_attributes_and_documents_that_meet_or_violate_them():
+def test_a_record_becomes_a_pair_with_attributes_and_documents():
     assert read("multi-infosearch", line()) == [
         Topic("7", "harbours"),
         Doc("7_document1", "", "Ghent has a harbour."),
@@ -100,7 +100,7 @@ def test_records_of_one_query_share_its_topic_and_its_document():
     assert [r.pair_id for r in records if isinstance(r, PairRecord)] == ["7_3", "7_4", "7_5"]
 
 
-def test_a_record_says_which_attributes_its_reversed_query_negates():
+def test_a_record_names_the_attributes_that_its_reversed_query_negates():
     [pair] = [
         one
         for one in read("multi-infosearch", line(negated_attributes=["keyword"]))

@@ -33,11 +33,11 @@ RECORDS = [
     ],
     ids=["a list", "a list on one line", "one object", "one object a line"],
 )
-def test_types_are_the_relevance_that_documents_come_with(text):
+def test_the_type_of_a_document_gives_its_relevance(text):
     assert read("multi-infosearch-docs", text) == RECORDS
 
 
-def test_documents_of_two_queries_are_two_though_they_have_one_number():
+def test_documents_of_two_queries_with_the_same_number_are_different():
     other = {**ENTRY, "query_id": "99"}
 
     docs = [
@@ -77,7 +77,7 @@ def test_a_query_that_occurs_twice_is_refused():
     )
 
 
-def test_it_is_recognised():
+def test_the_format_is_recognised():
     assert refusal("trec-topics", json.dumps([ENTRY], indent=2)).message.endswith(
         "; the file looks like multi-infosearch-docs: load it as multi-infosearch-docs"
     )
@@ -118,7 +118,7 @@ def test_documents_of_both_files_with_the_same_text_are_one_document():
     assert sum(isinstance(one, Topic) for one in records) == 1
 
 
-def test_a_document_that_is_another_type_in_the_other_file_is_refused():
+def test_a_document_with_another_type_in_the_other_file_is_refused():
     turned = {**DOCUMENTS[0], "type": "hard_negative"}
 
     assert refusal("multi-infosearch-folder", both(turned)).message == (

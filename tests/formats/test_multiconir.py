@@ -50,7 +50,7 @@ def pair(pair_id, category, text, style, *conditions, restates=""):
     )
 
 
-def test_a_row_is_a_query_with_a_pair_for_each_number_of_conditions():
+def test_a_row_becomes_a_query_with_a_pair_for_each_number_of_conditions():
     assert read("multiconir", HEADER + ROW) == [
         Topic("0", "Books: 1. On bees."),
         Doc("0_positive", "", "short bees"),
@@ -70,7 +70,7 @@ def test_a_row_is_a_query_with_a_pair_for_each_number_of_conditions():
     ]
 
 
-def test_with_running_words_a_hard_negative_breaks_all_conditions_up_to_its_own():
+def test_with_running_text_a_hard_negative_violates_all_conditions_up_to_its_own():
     records = read("multiconir", NATURAL)
 
     assert [r for r in records if isinstance(r, Qrel)] == [
@@ -92,7 +92,7 @@ def test_with_running_words_a_hard_negative_breaks_all_conditions_up_to_its_own(
     assert claim("0_2n", "0_hn2", "not_met", "not_met") in records
 
 
-def test_a_column_of_domains_parts_the_rows_and_names_their_queries():
+def test_a_domain_column_groups_the_rows_and_names_their_queries():
     text = "Domain," + HEADER + "".join(f"{domain},{ROW}" for domain in ("Books", "Legal Cases"))
     records = read("multiconir", text + "Books," + ROW)
 

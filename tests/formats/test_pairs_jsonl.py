@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from formats.records import Claim, ConditionRecord, NarrativeRecord, PairRecord
-from tests.formats.files import read, refusal, written
+from tests.formats.files import read, refusal, write_records
 
 COMPLETE = PairRecord(
     pair_id="301_1",
@@ -32,8 +32,8 @@ COMPLETE = PairRecord(
 )
 
 
-def test_a_pair_is_written_with_everything_it_holds_and_read_back():
-    line = written("pairs-jsonl", [COMPLETE])
+def test_a_pair_is_written_with_all_its_fields_and_read_back():
+    line = write_records("pairs-jsonl", [COMPLETE])
 
     assert json.loads(line)["narratives"][2] == {
         "side": "altered",
@@ -47,7 +47,7 @@ def test_a_pair_is_written_with_everything_it_holds_and_read_back():
     assert read("pairs-jsonl", line) == [COMPLETE]
 
 
-def test_the_shortest_pair_is_a_query_and_a_text():
+def test_the_shortest_pair_has_a_query_and_a_text():
     line = '{"query_id": "301", "altered": "Sea harbours."}'
 
     assert read("pairs-jsonl", line) == [
@@ -55,7 +55,7 @@ def test_the_shortest_pair_is_a_query_and_a_text():
     ]
 
 
-def test_a_model_makes_the_pair_a_language_models():
+def test_a_pair_with_a_model_is_by_a_language_model():
     line = '{"query_id": "301", "model": "some-model", "altered": "x"}'
 
     assert read("pairs-jsonl", line)[0].origin == "llm"
@@ -86,7 +86,7 @@ def test_narratives_come_in_the_order_of_sides_and_versions():
     ]
 
 
-def test_a_condition_may_be_its_text_alone():
+def test_a_condition_may_be_only_a_text():
     line = json.dumps(
         {
             "query_id": "1",
@@ -99,13 +99,13 @@ def test_a_condition_may_be_its_text_alone():
     assert conditions == (ConditionRecord("", "a"), ConditionRecord("", "b"))
 
 
-def test_claims_stand_beside_the_pairs():
+def test_claims_are_read_beside_the_pairs():
     line = '{"type": "claim", "pair_id": "1_0", "doc_id": "d", "relevance": 1, "rater": "m"}'
 
     assert read("pairs-jsonl", line) == [Claim("1_0", "d", 1, "m")]
 
 
-def test_a_claim_says_why_where_it_does():
+def test_a_claim_keeps_its_reason():
     claim = Claim("1_0", "d", 0, "m", "It is about lakes.")
     line = (
         '{"type": "claim", "pair_id": "1_0", "doc_id": "d", "relevance": 0, "rater": "m", '
@@ -113,7 +113,7 @@ def test_a_claim_says_why_where_it_does():
     )
 
     assert read("pairs-jsonl", line) == [claim]
-    assert written("pairs-jsonl", [claim]).decode() == line + "\n"
+    assert write_records("pairs-jsonl", [claim]).decode() == line + "\n"
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_the_same_pair_twice_is_refused_with_both_lines():
     assert (error.line, error.message) == (2, "instruction pair a was already on line 1")
 
 
-def test_a_moment_without_zone_is_not_written():
+def test_a_time_without_a_zone_is_not_written():
     narrative = NarrativeRecord("altered", 1, "t", None, datetime(2026, 3, 1))  # noqa: DTZ001
 
     with pytest.raises(ValueError, match="has no time zone"):
-        written("pairs-jsonl", [PairRecord("1", "1", narratives=(narrative,))])
+        write_records("pairs-jsonl", [PairRecord("1", "1", narratives=(narrative,))])

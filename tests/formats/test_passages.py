@@ -31,7 +31,7 @@ def test_the_last_passage_may_be_shorter():
     assert parts(TEN, words=4, overlap=0) == ["w1 w2 w3 w4", "w5 w6 w7 w8", "w9 w10"]
 
 
-def test_a_passage_has_400_words_and_an_overlap_of_200_unless_told_otherwise():
+def test_a_passage_has_400_words_and_an_overlap_of_200_by_default():
     text = " ".join(["word"] * 1_000)
 
     assert [len(part.split()) for part in parts(text)] == [400, 400, 400, 400]
@@ -73,13 +73,13 @@ def test_chinese_counts_characters_as_words():
 
 
 @pytest.mark.parametrize(("words", "overlap"), [(0, 0), (4, 4), (4, -1)])
-def test_passages_that_would_not_move_on_are_refused(words, overlap):
+def test_passages_that_would_not_advance_are_refused(words, overlap):
     with pytest.raises(ValueError, match=r"[Pp]assage"):
         cut_passages(TEN, words=words, overlap=overlap)
 
 
 @pytest.mark.parametrize("doc_id", ["FT911-3", "a_3", "a_3_1", "x_", "_1"])
-def test_the_id_of_a_passage_leads_back_whatever_the_document_is_called(doc_id):
+def test_the_id_of_a_passage_gives_its_document_for_any_document_id(doc_id):
     assert document_of(passage_id(doc_id, 12)) == doc_id
 
 
@@ -111,14 +111,14 @@ def test_passages_grow_around_the_evidence_up_to_the_share():
     assert around(text, (15, 19), share=50) == ["cccc dddd eeee"]
 
 
-def test_evidence_for_which_there_is_no_room_is_cut_at_a_word_or_left_out():
+def test_evidence_that_does_not_fit_is_cut_at_a_word_or_left_out():
     text = "aaaa bbbb cccc dddd eeee ffff."
 
     assert around(text, (0, 19), share=40) == ["aaaa bbbb"]
     assert around(text, (0, 4), (25, 29), share=14) == ["aaaa"]
 
 
-def test_without_evidence_nothing_of_a_text_is_kept():
+def test_a_text_without_evidence_has_no_passages():
     assert around("aaaa bbbb", share=100) == []
 
 
@@ -127,7 +127,7 @@ def test_without_evidence_nothing_of_a_text_is_kept():
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=4),
     st.integers(1, 100),
 )
-def test_passages_around_evidence_never_hold_more_than_the_share(text, spans, share):
+def test_passages_around_evidence_do_not_exceed_the_share(text, spans, share):
     found = excerpts(text, spans, share=share)
 
     assert sum(one.end - one.start for one in found) <= len(text) * share // 100

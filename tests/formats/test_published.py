@@ -6,7 +6,7 @@ import pytest
 
 from formats.records import Doc, JudgmentRecord, NarrativeRecord, PairRecord, Pooled, Qrel
 from formats.registry import lookup
-from tests.formats.files import opened, refusal
+from tests.formats.files import open_content, refusal
 
 QUERIES = '{"_id": "301-og", "text": "harbours"}\n{"_id": "301-changed", "text": "harbours"}\n'
 INSTRUCTIONS = (
@@ -29,7 +29,7 @@ FILES = {
 
 
 def read(files, name="mteb"):
-    return list(lookup(name).read(opened(name, files)))
+    return list(lookup(name).read(open_content(name, files)))
 
 
 @pytest.mark.parametrize("name", ["mteb", "hf"])
@@ -73,7 +73,7 @@ def test_the_ids_of_pairs_and_queries_are_those_of_the_project():
     ]
 
 
-def test_the_changed_grades_of_a_reversed_set_are_of_the_reversed_narrative():
+def test_the_changed_grades_of_a_reversed_set_belong_to_the_reversed_narrative():
     found = read({**FILES, "reversed/qrels.jsonl": QRELS.replace('"score": 0', '"score": 2')})
 
     assert [(one.side, one.relevance) for one in found if isinstance(one, JudgmentRecord)] == [

@@ -8,7 +8,7 @@ from formats.reading import WINDOW
 from formats.records import Qrel
 from formats.source import Source
 from formats.trec_qrels import read_qrels
-from tests.formats.files import read, read_collecting, refusal, written
+from tests.formats.files import read, read_collecting, refusal, write_records
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_comment_is_a_line_that_starts_with_a_number_sign():
     ]
 
 
-def test_blank_lines_are_passed_over():
+def test_blank_lines_are_skipped():
     assert read("trec-qrels", "\n1 0 a 1\n \n\n1 0 b 0") == [Qrel("1", "a", 1), Qrel("1", "b", 0)]
 
 
@@ -57,7 +57,7 @@ def test_a_line_of_three_columns_names_file_and_line():
     )
 
 
-def test_an_id_with_a_blank_makes_a_column_too_many():
+def test_an_id_with_a_space_makes_one_column_too_many():
     error = refusal("trec-qrels", "1 0 a 1\n1 0 FBIS3 10082 1\n")
 
     assert "file, line 2: " in str(error)
@@ -74,7 +74,7 @@ def test_an_id_with_a_blank_makes_a_column_too_many():
         ("99999", "the relevance 99999 is out of range (-32768 to 32767)"),
     ],
 )
-def test_what_is_no_grade_is_refused(grade, sentence):
+def test_a_relevance_that_is_not_a_grade_is_refused(grade, sentence):
     error = refusal("trec-qrels", f"1 0 a 1\n1 0 b {grade}\n")
 
     assert (error.line, error.message) == (2, sentence)
@@ -90,7 +90,7 @@ def test_an_id_of_255_characters_is_read():
     assert read("trec-qrels", f"1 0 {'b' * 255} 1\n") == [Qrel("1", "b" * 255, 1)]
 
 
-def test_an_identical_line_is_let_through():
+def test_an_identical_line_is_accepted():
     assert read("trec-qrels", "1 0 a 1\n1 0 a 1\n") == [Qrel("1", "a", 1), Qrel("1", "a", 1)]
 
 
@@ -102,11 +102,11 @@ def test_a_contradicting_line_is_refused_with_both_numbers():
     )
 
 
-def test_the_same_document_in_another_topic_is_no_contradiction():
+def test_the_same_document_in_another_topic_is_not_a_contradiction():
     assert len(read("trec-qrels", "1 0 a 1\n2 0 a 0\n1 0 b 1\n2 0 b 0\n")) == 4
 
 
-def test_what_is_remembered_is_bounded():
+def test_only_recent_lines_are_remembered():
     lines = [f"{number // 1_000} 0 d{number % 1_000} 1\n" for number in range(3 * WINDOW)]
     source = Source("".join(["x 0 far 1\n", *lines, "x 0 far 2\n"]).encode(), "file")
 
@@ -147,14 +147,14 @@ def test_truncated_gzip_gives_one_sentence():
     )
 
 
-def test_a_file_of_comments_alone_is_refused():
+def test_a_file_with_only_comments_is_refused():
     assert str(refusal("trec-qrels", "# nothing\n# here\n")) == "file: no qrels line found in it"
 
 
-def test_lines_are_written_with_single_blanks_and_their_iteration():
+def test_lines_are_written_with_single_spaces_and_their_iteration():
     qrels = [Qrel("301", "FBIS3-10082", 2), Qrel("1", "x", -1, "4.5")]
 
-    assert written("trec-qrels", qrels) == b"301 0 FBIS3-10082 2\n1 4.5 x -1\n"
+    assert write_records("trec-qrels", qrels) == b"301 0 FBIS3-10082 2\n1 4.5 x -1\n"
 
 
 @pytest.mark.parametrize(
@@ -172,6 +172,6 @@ def test_lines_are_written_with_single_blanks_and_their_iteration():
         Qrel("301", "a" * 256, 1),
     ],
 )
-def test_what_would_not_read_back_is_not_written(qrel):
+def test_records_that_would_not_read_back_are_not_written(qrel):
     with pytest.raises(ValueError):
-        written("trec-qrels", [qrel])
+        write_records("trec-qrels", [qrel])

@@ -52,7 +52,7 @@ def test_ids_are_kept_byte_for_byte(value):
 
 
 @pytest.mark.parametrize("value", ["", " a", "a b", "a\tb", "a\fb", "a\x85b", "\x07", "\ud800"])
-def test_what_is_no_id_is_refused(value):
+def test_invalid_ids_are_refused(value):
     with pytest.raises(ValueError, match="doc_id"):
         check_id(value, "doc_id")
 
@@ -68,7 +68,7 @@ def test_a_key_seen_before_gives_its_line():
     assert [seen.is_repeated("c"), seen.is_repeated("c")] == [False, True]
 
 
-def test_what_was_seen_is_forgotten_beyond_the_window():
+def test_keys_beyond_the_window_are_forgotten():
     seen = SeenKeys(window=2)
 
     assert [seen.first_line(key, line) for line, key in enumerate("abca")] == [None] * 4
@@ -92,7 +92,7 @@ def test_character_references_are_resolved_once(text, resolved):
     assert unescape(text) == resolved
 
 
-def test_layout_is_taken_off_a_text():
+def test_layout_is_removed_from_a_text():
     assert strip_lines("\n  a \n\n b\t\n\n") == "a\n\nb"
     assert one_line(" a \n b") == "a b"
     assert normalize_line_ends("a\r\nb\rc\n") == "a\nb\nc\n"

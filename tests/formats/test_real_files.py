@@ -112,15 +112,15 @@ FOLLOWTABLE = ["IndusTR", "TArX", "WTR"]
 
 def read(folder: Path, path: str, name: str) -> list[Any]:
     entry = lookup(name)
-    with entry.open(folder / path) as opened:
-        return list(entry.read(opened))
+    with entry.open(folder / path) as open_content:
+        return list(entry.read(open_content))
 
 
 def of_kind(kind: type, records: list[Any]) -> Iterator[Any]:
     return (record for record in records if isinstance(record, kind))
 
 
-def test_every_file_is_accounted_for(shared_data):
+def test_every_file_has_an_expectation(shared_data):
     rooms = ["trec", "runs", "followtable", "text/cranfield", "infosearch", "multiconir"]
     rooms.append("multi_infosearch")
     there = {
@@ -142,7 +142,7 @@ def test_every_file_is_accounted_for(shared_data):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
-def test_a_file_gives_what_its_description_says(shared_data, file):
+def test_a_file_has_the_records_of_its_description(shared_data, file):
     records = read(shared_data, file.path, file.name)
 
     assert len(records) == file.records
@@ -175,7 +175,7 @@ def test_the_output_of_an_evaluator_is_refused(shared_data, path):
         ("trec/qrels.backgroundlinking20.txt", {0: 15_348, 2: 1_603, 4: 631, 8: 132, 16: 50}),
     ],
 )
-def test_grades_are_kept_as_they_stand(shared_data, path, grades):
+def test_grades_are_kept_unchanged(shared_data, path, grades):
     qrels = read(shared_data, path, "trec-qrels")
 
     assert Counter(qrel.relevance for qrel in qrels) == grades
@@ -203,7 +203,7 @@ def test_people_and_the_model_judged_the_same_pairs(shared_data):
         ("topics.rag25.test.jsonl", "topics-json", 105, 0, 0),
     ],
 )
-def test_topics_have_the_texts_their_tracks_gave_them(
+def test_topics_have_the_texts_of_their_tracks(
     shared_data, path, name, titles, descriptions, narratives
 ):
     topics = read(shared_data, f"trec/{path}", name)
@@ -276,7 +276,7 @@ SETS = [
 
 
 @pytest.mark.parametrize("expected", SETS, ids=lambda expected: expected.name)
-def test_followtable_gives_queries_tables_instructions_and_claims(shared_data, expected):
+def test_followtable_has_queries_tables_instructions_and_claims(shared_data, expected):
     records = read(shared_data, f"followtable/{expected.name}", "followtable")
 
     docs = list(of_kind(Doc, records))
@@ -290,7 +290,7 @@ def test_followtable_gives_queries_tables_instructions_and_claims(shared_data, e
 
 
 @pytest.mark.parametrize("expected", SETS, ids=lambda expected: expected.name)
-def test_ids_of_followtable_are_those_of_its_beir_files(shared_data, expected):
+def test_followtable_has_the_ids_of_its_beir_files(shared_data, expected):
     records = read(shared_data, f"followtable/{expected.name}", "followtable")
     beir = read(shared_data, f"followtable/{expected.name}/beir", "beir")
 
@@ -321,7 +321,7 @@ def test_tables_are_the_documents_of_the_beir_corpus(shared_data, name):
 
 
 @pytest.mark.parametrize("name", FOLLOWTABLE)
-def test_every_table_is_rebuilt_without_losing_a_place(shared_data, name):
+def test_every_table_is_rebuilt_without_gaps(shared_data, name):
     for doc in of_kind(Doc, read(shared_data, f"followtable/{name}", "followtable")):
         table = parse_table(doc.text, doc.markup)
 
@@ -368,7 +368,7 @@ def test_folders_in_the_shape_of_beir_are_read(shared_data, path, queries, docs)
     assert Counter(type(record) for record in records) == {Topic: queries, Doc: docs}
 
 
-def test_conditions_of_multiconir_are_those_its_description_lists(shared_data):
+def test_multiconir_has_the_conditions_that_its_description_lists(shared_data):
     described = json.loads((shared_data / "multiconir/conditions.json").read_text("utf-8"))
     pairs = {
         pair.pair_id: pair
@@ -390,7 +390,7 @@ def test_conditions_of_multiconir_are_those_its_description_lists(shared_data):
         ("Sample_Task2_&_3.csv", [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
     ],
 )
-def test_hard_negatives_of_multiconir_meet_as_many_conditions_as_their_task_says(
+def test_hard_negatives_of_multiconir_meet_the_number_of_conditions_of_their_task(
     shared_data, file, met
 ):
     claims = read(shared_data, f"multiconir/{file}", "multiconir")
@@ -399,7 +399,7 @@ def test_hard_negatives_of_multiconir_meet_as_many_conditions_as_their_task_says
     assert [one.relevance for one in of_ten] == met
 
 
-def test_infosearch_gives_the_qrels_of_the_three_narratives(shared_data):
+def test_infosearch_has_the_qrels_of_the_three_narratives(shared_data):
     records = read(shared_data, "infosearch", "infosearch")
 
     said = Counter((one.side, one.relevance) for one in of_kind(JudgmentRecord, records))
@@ -413,7 +413,7 @@ def test_infosearch_gives_the_qrels_of_the_three_narratives(shared_data):
 
 
 @pytest.mark.parametrize("query_id", ["301", "302", "303"])
-def test_the_order_by_score_is_that_of_the_ranks_nist_gave(shared_data, query_id):
+def test_the_order_by_score_equals_the_ranks_of_nist(shared_data, query_id):
     lines = read(shared_data, "runs/trec_eval/results.test", "trec-run")
 
     ordered = sort_by_score(line for line in lines if line.query_id == query_id)

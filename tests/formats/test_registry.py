@@ -30,15 +30,15 @@ PROMISED = {
 }
 
 
-def test_every_promised_format_is_there():
+def test_every_promised_format_is_registered():
     assert set(FORMATS) >= PROMISED
 
 
-def test_a_format_stands_under_its_own_name():
+def test_a_format_is_registered_under_its_own_name():
     assert all(name == entry.name for name, entry in FORMATS.items())
 
 
-def test_an_unknown_format_raises_with_the_names_that_are_known():
+def test_an_unknown_format_raises_with_the_known_names():
     with pytest.raises(UnknownFormat) as caught:
         lookup("trec-qrel")
 

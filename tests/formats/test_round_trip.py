@@ -46,7 +46,7 @@ from formats.records import (
 )
 from formats.registry import FORMATS
 from formats.trec_topics import _TOPIC_TAG
-from tests.formats.files import opened
+from tests.formats.files import open_content
 
 # Letters of several scripts, characters with a meaning in formats, and no control characters.
 LETTERS = st.characters(
@@ -294,14 +294,14 @@ RECORDS: dict[str, st.SearchStrategy[list[Any]]] = {
 }
 
 
-def test_every_format_that_writes_is_tried():
+def test_every_format_with_a_writer_is_tested():
     assert set(RECORDS) == {name for name, entry in FORMATS.items() if entry.write is not None}
 
 
 @pytest.mark.parametrize("name", RECORDS)
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(data=st.data())
-def test_what_is_written_is_read_back_to_the_same_records(name, data):
+def test_written_records_are_read_back_unchanged(name, data):
     records = data.draw(RECORDS[name])
     entry = FORMATS[name]
     stream = io.BytesIO()
@@ -310,7 +310,7 @@ def test_what_is_written_is_read_back_to_the_same_records(name, data):
     count = entry.write(iter(records), stream)
 
     assert count == len(records)
-    assert list(entry.read(opened(name, stream.getvalue()))) == records
+    assert list(entry.read(open_content(name, stream.getvalue()))) == records
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -330,7 +330,7 @@ def test_the_same_records_are_written_to_the_same_bytes(name, data):
 
 @pytest.mark.parametrize("name", RECORDS)
 @pytest.mark.parametrize("bad", ["a b", "a\tb", "a\nb", "a\fb", ""])
-def test_no_writer_lets_an_id_with_white_space_through(name, bad):
+def test_no_writer_accepts_an_id_with_white_space(name, bad):
     records: dict[type, Any] = {
         Topic: Topic(bad, "t"),
         Doc: Doc(bad),

@@ -38,13 +38,13 @@ def test_a_rubric_is_read_with_its_levels_and_criteria():
     )
 
 
-def test_what_people_edit_reads_back():
+def test_a_formatted_rubric_reads_back():
     made = parse_rubric(json.dumps(rubric()))
 
     assert parse_rubric(format_rubric(made)) == made
 
 
-def test_a_file_holds_one_over_many_lines_or_one_a_line():
+def test_a_file_has_one_rubric_over_many_lines_or_one_per_line():
     other = rubric(name="ours-2")
 
     assert [one.name for one in read("rubric-json", json.dumps(rubric(), indent=2))] == ["ours-1"]
@@ -105,13 +105,13 @@ def test_a_file_holds_one_over_many_lines_or_one_a_line():
         ({"title": "x" * 121}, "title: has 121 characters; at most 120 are allowed"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(changes, expected):
+def test_a_fault_is_reported_with_its_place(changes, expected):
     [fault] = faults(rubric(**changes))
 
     assert fault.startswith(expected)
 
 
-def test_every_fault_is_said_at_once():
+def test_all_faults_are_reported_at_once():
     assert faults(rubric(levels=[FAIR], criteria=[{**CLEAR, "key": "A b"}], title=None)) == [
         "title: is missing",
         "levels: there is one; with one level every answer is the same",
@@ -122,7 +122,7 @@ def test_every_fault_is_said_at_once():
     ]
 
 
-def test_what_is_no_json_is_refused_with_line_and_column():
+def test_invalid_json_is_refused_with_line_and_column():
     with pytest.raises(NotJson) as caught:
         parse_rubric('{"name": "ours-1",\n "title": }')
 

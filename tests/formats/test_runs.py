@@ -4,7 +4,7 @@ import pytest
 
 from formats.records import RunLine
 from formats.trec_run import sort_by_score
-from tests.formats.files import read, read_collecting, refusal, written
+from tests.formats.files import read, read_collecting, refusal, write_records
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_lines_of_real_runs_are_read(line, record):
     assert read("trec-run", line + "\n") == [record]
 
 
-def test_the_same_document_may_stand_in_two_topics():
+def test_the_same_document_may_occur_in_two_topics():
     assert len(read("trec-run", "1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")) == 3
 
 
@@ -46,7 +46,7 @@ def test_a_line_without_a_tag_is_refused():
 
 
 @pytest.mark.parametrize("score", ["nan", "inf", "-inf", "1_0", "high", "1,5"])
-def test_a_score_that_is_no_number_is_refused(score):
+def test_a_score_that_is_not_a_number_is_refused(score):
     error = refusal("trec-run", f"1 Q0 a 1 3 t\n1 Q0 b 2 {score} t\n")
 
     assert (error.line, error.message) == (2, f"the score {score!r} is not a number")
@@ -67,7 +67,7 @@ def test_bad_lines_are_collected_and_the_others_read():
     assert [problem.partition(":")[0] for problem in problems] == ["file, line 2", "file, line 4"]
 
 
-def test_order_is_by_score_then_by_document_descending_and_never_by_rank():
+def test_order_is_by_score_then_by_descending_document_and_not_by_rank():
     lines = [
         RunLine("1", "a", 1, 0.5, "t"),
         RunLine("1", "c", 9, 0.7, "t"),
@@ -87,10 +87,10 @@ def test_scores_are_written_so_that_they_read_back_the_same():
         RunLine("1", "c", None, 3.0, "t"),
     ]
 
-    assert written("trec-run", lines) == (
+    assert write_records("trec-run", lines) == (
         b"1 Q0 a 1 0.30000000000000004 t\n1 Q0 b 2 -1e-300 t\n1 Q0 c - 3.0 t\n"
     )
-    assert read("trec-run", written("trec-run", lines)) == lines
+    assert read("trec-run", write_records("trec-run", lines)) == lines
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,6 @@ def test_scores_are_written_so_that_they_read_back_the_same():
         RunLine("1", "a", 1, float("inf"), "t"),
     ],
 )
-def test_what_would_not_read_back_is_not_written(line):
+def test_records_that_would_not_read_back_are_not_written(line):
     with pytest.raises(ValueError):
-        written("trec-run", [line])
+        write_records("trec-run", [line])

@@ -32,7 +32,7 @@ def test_documents_keep_number_title_and_text():
     ]
 
 
-def test_queries_are_counted_by_position_because_the_qrels_do():
+def test_query_ids_are_positions_as_in_the_qrels():
     text = ".I 001\n.W\nwhat laws\nhold .\n.I 004\n.W\nwhat else .\n"
 
     assert read("smart-queries", text) == [
@@ -41,7 +41,7 @@ def test_queries_are_counted_by_position_because_the_qrels_do():
     ]
 
 
-def test_codes_of_the_qrels_are_kept_as_they_stand():
+def test_codes_of_the_qrels_are_kept_unchanged():
     assert read("smart-qrels", "1 184 2 \n1 29 4 \n225 1188 -1") == [
         Qrel("1", "184", 2),
         Qrel("1", "29", 4),

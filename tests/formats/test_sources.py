@@ -70,7 +70,7 @@ def test_a_stream_may_come_byte_by_byte():
     assert list(source.lines()) == ["één", "twee"]
 
 
-def test_gzip_is_undone_whatever_the_name_says():
+def test_gzip_is_unpacked_regardless_of_the_name():
     assert lines_of(gzip.compress(b"one\ntwo\n")) == ["one", "two"]
 
 
@@ -147,7 +147,7 @@ def test_a_control_character_names_its_place(character, code):
     assert (error.line, error.message) == (2, f"control character {code} at position 3")
 
 
-def test_a_carriage_return_within_a_line_says_how_lines_end():
+def test_a_carriage_return_within_a_line_hints_at_line_ends():
     error = refusal(b"one\ntw\ro\nthree\n")
 
     assert (error.line, error.message) == (
@@ -157,7 +157,7 @@ def test_a_carriage_return_within_a_line_says_how_lines_end():
 
 
 @pytest.mark.parametrize("data", [b"one\rtwo\rthree\r", b"one\rtwo", b"one\r" * 5_000_000])
-def test_lines_that_end_in_carriage_returns_alone_are_named(data):
+def test_lines_that_end_only_in_carriage_returns_are_refused(data):
     assert str(refusal(data)) == (
         "file: the lines end in CR only, as on old Macs; save the file with LF or CR LF line ends"
     )
@@ -200,7 +200,7 @@ def test_a_line_of_two_gigabytes_is_refused_in_little_memory():
     assert peak < 64 * 1024 * 1024
 
 
-def test_what_follows_a_line_over_the_limit_is_read_when_collecting():
+def test_lines_after_one_over_the_limit_are_read_when_collecting():
     source = Source(
         Endless(b"one\n", 3_000_000, b"\nthree\nfour"), "file", collect=True, max_line=1_000_000
     )
@@ -211,7 +211,7 @@ def test_what_follows_a_line_over_the_limit_is_read_when_collecting():
     assert [problem.line for problem in source.problems] == [2]
 
 
-def test_collecting_leaves_bad_lines_out_and_goes_on():
+def test_collecting_skips_bad_lines_and_continues():
     source = Source(b"one\nt\xffo\nthree\nf\x00ur\nfive\n", "file", collect=True)
 
     numbered = [(source.line, line) for line in source.lines()]
@@ -238,7 +238,7 @@ def test_collecting_a_truncated_gzip_gives_one_problem():
     ]
 
 
-def test_numbers_stay_right_across_blocks():
+def test_line_numbers_are_correct_across_blocks():
     data = b"".join(b"%d\n" % number for number in range(1, 200_001))
     source = Source(data, "file")
 
@@ -246,7 +246,7 @@ def test_numbers_stay_right_across_blocks():
     assert source.line == 200_000
 
 
-def test_a_source_is_read_once():
+def test_a_source_can_be_read_only_once():
     source = Source(b"one\n", "file")
     list(source.lines())
 
@@ -254,14 +254,14 @@ def test_a_source_is_read_once():
         list(source.lines())
 
 
-def test_the_whole_of_a_file_is_bounded():
+def test_reading_a_whole_file_is_bounded():
     source = Source(b"one\ntwo\n" * 100, "file")
 
     with pytest.raises(FormatError, match="longer than 500 characters"):
         source.read_whole(limit=500)
 
 
-def test_a_problem_shows_the_line_on_one_line_and_not_all_of_it():
+def test_a_problem_shows_the_beginning_of_its_line_on_one_line():
     source = Source(b"tab\there " + b"x" * 500 + b"\n", "file")
     for _ in source.lines():
         with pytest.raises(FormatError) as caught:

@@ -95,7 +95,7 @@ def test_a_rowspan_ends_with_its_section():
     assert texts(table) == [["a", "b"], ["c", "d"]]
 
 
-def test_a_rowspan_of_zero_reaches_to_the_end():
+def test_a_rowspan_of_zero_extends_to_the_end():
     table = html("<table><tr><td rowspan=0>a<td>b<tr><td>c<tr><td>d</table>")
 
     assert table.rows[0][0] == Cell("a", rowspan=3)
@@ -144,7 +144,7 @@ def test_cells_that_would_overlap_are_cut_back():
         ("<!-- no --><style>td{}</style>", "<!-- no --><style>td{}</style>"),
     ],
 )
-def test_whatever_is_no_tag_of_a_table_is_text(cell, text):
+def test_tags_that_are_not_of_a_table_are_text(cell, text):
     table = html(f"<table><tr><td>{cell}</td><td>next</td></tr></table>")
 
     assert texts(table) == [[text, "next"]]
@@ -160,7 +160,7 @@ def test_whatever_is_no_tag_of_a_table_is_text(cell, text):
         ' style="x"\n colspan="2"/',
     ],
 )
-def test_of_attributes_only_the_spans_are_read(attributes):
+def test_only_the_span_attributes_are_read(attributes):
     table = html(f"<table><tr><td{attributes}>a</td></tr><tr><td>b<td>c</table>")
 
     assert table.rows[0] == (Cell("a", colspan=2),)
@@ -185,7 +185,7 @@ def test_a_table_without_cells_has_no_width(text):
     assert html(text).width == 0
 
 
-def test_a_table_made_to_be_slow_gives_up_its_spans_and_keeps_its_cells():
+def test_a_table_crafted_to_be_slow_loses_its_spans_but_keeps_its_cells():
     table = html("<table>" + "<tr><td rowspan=9 colspan=1000>x" * 13_000)
 
     assert (len(table.rows), table.width) == (13_000, 1)
@@ -222,7 +222,7 @@ def test_a_pipe_table_is_rebuilt():
     assert_filled(table)
 
 
-def test_a_pipe_parts_cells_even_behind_a_backslash():
+def test_a_pipe_separates_cells_even_after_a_backslash():
     table = markdown("| a\\| b | c |\n|---|---|\n")
 
     assert texts(table)[0] == ["a\\", "b", "c"]
@@ -278,7 +278,7 @@ def test_a_table_of_441_kilobytes_is_rebuilt():
         ("", "plain"),
     ],
 )
-def test_the_markup_is_told_from_the_beginning(text, markup):
+def test_the_markup_is_detected_from_the_beginning(text, markup):
     assert markup_of(text) == markup
 
 
@@ -296,7 +296,7 @@ def test_the_title_is_the_caption(text, markup, title):
     assert title_of(text, markup) == title
 
 
-def test_plain_text_holds_no_table():
+def test_plain_text_has_no_table():
     with pytest.raises(ValueError, match="markup 'plain' has no table"):
         parse_table("words", "plain")
 
@@ -354,7 +354,7 @@ def test_every_place_of_any_pipe_table_is_covered_once(text):
         "# Loads\n\n|Load | a &amp; b|\n|---|---|\n 70 |\n",
     ],
 )
-def test_each_cell_says_where_its_content_stands_in_the_text(text):
+def test_each_cell_has_the_position_of_its_content_in_the_text(text):
     table = parse_table(text, markup_of(text))
 
     quoted = [[text[start:end] for start, end in row] for row in table.spans]

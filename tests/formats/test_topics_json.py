@@ -5,7 +5,7 @@ import json
 import pytest
 
 from formats.records import Topic
-from tests.formats.files import read, read_collecting, refusal, written
+from tests.formats.files import read, read_collecting, refusal, write_records
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from tests.formats.files import read, read_collecting, refusal, written
     ],
     ids=["TREC RAG", "BEIR", "a list", "CODEC", "one line by topic id"],
 )
-def test_the_shapes_that_occur_are_read(text, topics):
+def test_the_usual_shapes_are_read(text, topics):
     assert read("topics-json", text) == topics
 
 
@@ -62,7 +62,7 @@ def test_bad_lines_are_collected_and_the_others_read():
     assert len(problems) == 1
 
 
-def test_what_is_written_names_every_field():
-    assert written("topics-json", [Topic("1", "t", "", None)]) == (
+def test_written_topics_name_every_field():
+    assert write_records("topics-json", [Topic("1", "t", "", None)]) == (
         b'{"query_id": "1", "title": "t", "description": "", "narrative": null}\n'
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from formats.records import Doc
-from tests.formats.files import read, read_collecting, refusal, written
+from tests.formats.files import read, read_collecting, refusal, write_records
 
 NEWS = """<DOC>
 <DOCNO> FT911-3 </DOCNO>
@@ -68,7 +68,7 @@ def test_several_documents_may_share_a_line():
     assert read("trec-docs", text) == [Doc("a", "", "1"), Doc("b", "", "2")]
 
 
-def test_a_page_without_text_section_is_what_is_left_without_tags():
+def test_the_text_of_a_document_without_text_section_is_the_rest_without_tags():
     text = (
         "<DOC>\n<DOCNO>WTX-1</DOCNO>\n<DOCHDR>\nhttp://example.org\n</DOCHDR>\n"
         "<html><head><title>A page</title></head><script>alert(1)</script>\n"
@@ -78,11 +78,11 @@ def test_a_page_without_text_section_is_what_is_left_without_tags():
     assert read("trec-docs", text) == [Doc("WTX-1", "A page", "Hello there")]
 
 
-def test_a_document_of_a_number_alone_is_known_by_its_id_only():
+def test_a_document_with_only_a_number_is_known_by_its_id():
     assert read("trec-docs", "<DOC>\n<DOCNO> a </DOCNO>\n</DOC>\n") == [Doc("a", "", None)]
 
 
-def test_an_empty_text_is_not_an_absent_one():
+def test_an_empty_text_is_not_a_missing_one():
     assert read("trec-docs", "<DOC>\n<DOCNO> a </DOCNO>\n<TEXT>\n</TEXT>\n</DOC>") == [
         Doc("a", "", "")
     ]
@@ -130,7 +130,7 @@ def test_a_bad_document_does_not_hide_the_next():
 
 
 def test_text_is_written_with_references():
-    assert written("trec-docs", [Doc("a", "t & u", "x < y\n</TEXT>")]).decode() == (
+    assert write_records("trec-docs", [Doc("a", "t & u", "x < y\n</TEXT>")]).decode() == (
         "<DOC>\n<DOCNO> a </DOCNO>\n<HEADLINE> t &amp; u </HEADLINE>\n"
         "<TEXT>\nx &lt; y\n&lt;/TEXT&gt;\n</TEXT>\n</DOC>\n"
     )
@@ -138,4 +138,4 @@ def test_text_is_written_with_references():
 
 def test_a_table_is_not_written():
     with pytest.raises(ValueError, match="document a is html; trec-docs holds plain text only"):
-        written("trec-docs", [Doc("a", "", "<table></table>", "html")])
+        write_records("trec-docs", [Doc("a", "", "<table></table>", "html")])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from formats.records import Topic
-from tests.formats.files import read, read_collecting, refusal, written
+from tests.formats.files import read, read_collecting, refusal, write_records
 
 WITH_LABELS = """
 <top>
@@ -54,7 +54,7 @@ def test_topics_without_labels_and_with_the_title_on_the_next_line():
     ]
 
 
-def test_a_label_without_colon_has_its_line_for_itself():
+def test_a_label_without_a_colon_is_alone_on_its_line():
     text = "<top>\n<num> 1\n<desc> Description \nWhat?\n<narr>Narrative\nThat.\n</top>\n"
 
     assert read("trec-topics", text) == [Topic("1", "", "What?", "That.")]
@@ -118,7 +118,7 @@ def test_other_tags_end_a_field_and_are_not_kept():
     ]
 
 
-def test_a_tag_that_the_format_does_not_know_is_text():
+def test_an_unknown_tag_is_text():
     text = "<top>\n<num> 1\n<title> x < y <z> & <10\n</top>\n"
 
     assert read("trec-topics", text) == [Topic("1", "x < y <z> & <10")]
@@ -139,7 +139,7 @@ def test_a_field_may_be_closed_by_its_own_opening_tag():
     assert read("trec-topics", text) == [Topic("1", "")]
 
 
-def test_an_empty_narrative_is_not_an_absent_one():
+def test_an_empty_narrative_is_not_a_missing_one():
     text = "<top>\n<num> 1\n<title> t\n<narr> Narrative:\n</top>\n"
 
     assert read("trec-topics", text) == [Topic("1", "t", "", "")]
@@ -157,7 +157,7 @@ def test_a_topic_without_number_is_refused():
     assert str(error) == "file, line 16: a topic has no number (<num>)"
 
 
-def test_a_number_with_a_blank_is_refused():
+def test_a_number_with_a_space_is_refused():
     error = refusal("trec-topics", "<top>\n<num> Number: 3 21\n<title> t\n</top>\n")
 
     assert str(error) == "file, line 1: the topic's number '3 21' contains white space"
@@ -190,10 +190,10 @@ def test_a_bad_topic_does_not_hide_the_next():
     assert problems == ["file, line 1: a topic has no number (<num>)"]
 
 
-def test_what_is_written_has_the_shape_of_robust04():
+def test_written_topics_have_the_shape_of_robust04():
     topic = Topic("321", "Women", "Which?", "These.\nNot those.")
 
-    assert written("trec-topics", [topic]).decode() == (
+    assert write_records("trec-topics", [topic]).decode() == (
         "<top>\n\n<num> Number: 321\n<title> Women\n\n"
         "<desc> Description:\nWhich?\n\n<narr> Narrative:\nThese.\nNot those.\n\n</top>\n\n"
     )
@@ -207,15 +207,15 @@ def test_what_is_written_has_the_shape_of_robust04():
         Topic("1", "", "", None),
     ],
 )
-def test_what_is_written_keeps_texts_that_begin_like_a_label(topic):
-    assert read("trec-topics", written("trec-topics", [topic])) == [topic]
+def test_written_topics_keep_texts_that_begin_like_a_label(topic):
+    assert read("trec-topics", write_records("trec-topics", [topic])) == [topic]
 
 
 def test_a_text_with_a_tag_of_the_format_is_not_written():
     with pytest.raises(ValueError, match="the narrative of topic 1 holds <title>"):
-        written("trec-topics", [Topic("1", "t", "", "the <title> tag")])
+        write_records("trec-topics", [Topic("1", "t", "", "the <title> tag")])
 
 
-def test_a_query_id_with_a_blank_is_not_written():
+def test_a_query_id_with_a_space_is_not_written():
     with pytest.raises(ValueError, match="query_id '3 21' contains white space"):
-        written("trec-topics", [Topic("3 21", "t")])
+        write_records("trec-topics", [Topic("3 21", "t")])

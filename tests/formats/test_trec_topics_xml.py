@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from formats.records import Topic
-from tests.formats.files import read, refusal, written
+from tests.formats.files import read, refusal, write_records
 
 COVID = (
     '<topics task="COVIDSearch 2020" batch="1">\r\n'
@@ -76,7 +76,7 @@ def test_entities_are_refused(text, sentence):
     assert str(refusal("trec-topics-xml", text)).startswith(sentence)
 
 
-def test_what_is_not_well_formed_names_the_line():
+def test_malformed_xml_names_the_line():
     error = refusal("trec-topics-xml", '<topics>\n<topic number="1">\n<query>x</topic>\n')
 
     assert str(error) == "file, line 3: not well-formed XML: mismatched tag: <query>x</topic>"
@@ -94,7 +94,7 @@ def test_a_topic_without_number_is_refused():
     assert str(error) == "file, line 2: a topic has no number"
 
 
-def test_a_number_with_a_blank_is_refused():
+def test_a_number_with_a_space_is_refused():
     error = refusal("trec-topics-xml", '<topics><topic number="1 2"></topic></topics>')
 
     assert "the topic's number '1 2' contains white space" in str(error)
@@ -106,13 +106,13 @@ def test_the_same_number_twice_is_refused():
     assert str(refusal("trec-topics-xml", text)) == "file, line 3: topic 1 was already on line 2"
 
 
-def test_what_xml_cannot_hold_is_not_written():
+def test_characters_that_xml_does_not_allow_are_not_written():
     with pytest.raises(ValueError, match="contains a character that XML does not allow"):
-        written("trec-topics-xml", [Topic("1", "a \uffff b")])
+        write_records("trec-topics-xml", [Topic("1", "a \uffff b")])
 
 
-def test_what_is_written_has_the_shape_of_trec_covid():
-    assert written("trec-topics-xml", [Topic("1", "a < b", "q", "n")]).decode() == (
+def test_written_topics_have_the_shape_of_trec_covid():
+    assert write_records("trec-topics-xml", [Topic("1", "a < b", "q", "n")]).decode() == (
         '<topics>\n  <topic number="1">\n    <query>a &lt; b</query>\n'
         "    <question>q</question>\n    <narrative>n</narrative>\n  </topic>\n</topics>\n"
     )

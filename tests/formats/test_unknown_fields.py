@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from formats.problems import LeftOut
+from formats.problems import LeftOutFields
 from formats.registry import FORMATS
-from tests.formats.files import opened, read_collecting, refusal
+from tests.formats.files import open_content, read_collecting, refusal
 
 
 class Example(NamedTuple):
@@ -165,7 +165,7 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_a_format_does_not_know_is_refused_or_told(name):
+def test_unknown_fields_are_refused_or_reported(name):
     content, line, said = EXAMPLES[name]
 
     if FORMATS[name].unknown == "refused":
@@ -173,7 +173,7 @@ def test_what_a_format_does_not_know_is_refused_or_told(name):
         assert error.line == line
         assert said in error.message
     else:
-        source = opened(name, content)
+        source = open_content(name, content)
         assert list(FORMATS[name].read(source))
         assert source.left_out.sentences() == [said]
 
@@ -224,7 +224,7 @@ def test_a_field_inside_a_record_is_refused_with_its_place(name, line, said):
     assert refusal(name, line + "\n").message == said
 
 
-def test_a_field_that_is_not_known_is_one_problem_of_one_line():
+def test_an_unknown_field_is_one_problem_of_one_line():
     records, problems = read_collecting(
         "judgments-jsonl", f'{{{JUDGMENT}}}\n{{{JUDGMENT}, "x": 1}}\n{{{JUDGMENT}}}\n'
     )
@@ -233,7 +233,7 @@ def test_a_field_that_is_not_known_is_one_problem_of_one_line():
     assert [problem.partition(":")[0] for problem in problems] == ["file, line 2"]
 
 
-def test_a_column_without_a_name_is_refused_where_it_holds_something():
+def test_a_column_without_a_name_is_refused_if_it_has_values():
     header = "query_id,doc_id,annotator,relevance,\n"
 
     assert len(read_collecting("judgments-csv", f"{header}1,a,ada,1,\n")[0]) == 1
@@ -241,22 +241,24 @@ def test_a_column_without_a_name_is_refused_where_it_holds_something():
     assert (error.line, error.message.partition(";")[0]) == (2, "there is no field “column 5”")
 
 
-def test_a_field_of_others_that_holds_nothing_is_not_told():
-    source = opened("docs-jsonl", '{"doc_id": "a", "text": "t", "url": null, "metadata": {}}\n')
+def test_an_empty_unknown_field_is_not_reported():
+    source = open_content(
+        "docs-jsonl", '{"doc_id": "a", "text": "t", "url": null, "metadata": {}}\n'
+    )
 
     assert list(FORMATS["docs-jsonl"].read(source))
     assert source.left_out.sentences() == []
 
 
-def test_a_second_name_of_a_field_is_told_where_files_are_of_others():
-    source = opened("topics-json", '{"id": "1", "title": "t", "query": "another"}\n')
+def test_a_second_name_of_a_field_is_reported_in_formats_of_other_tools():
+    source = open_content("topics-json", '{"id": "1", "title": "t", "query": "another"}\n')
 
     assert list(FORMATS["topics-json"].read(source))
     assert source.left_out.sentences() == [ONE.format("“query”")]
 
 
-def test_endlessly_many_names_are_told_together():
-    left_out = LeftOut()
+def test_too_many_names_are_reported_together():
+    left_out = LeftOutFields()
     for number in range(250):
         left_out.add("", f"x{number}")
 

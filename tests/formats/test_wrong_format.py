@@ -107,21 +107,21 @@ def test_a_wrong_format_is_one_problem_when_collecting():
         ("trec-run", "301 Q0 FBIS3-1 1 high tag"),
     ],
 )
-def test_a_bad_first_line_is_not_taken_for_another_format(name, line):
+def test_a_bad_first_line_is_not_mistaken_for_another_format(name, line):
     error = refusal(name, line + "\n")
 
     assert error.line == 1
     assert "looks like" not in error.message
 
 
-def test_a_bad_line_in_the_right_format_is_not_taken_for_another_format():
+def test_a_bad_line_in_the_right_format_is_not_mistaken_for_another_format():
     error = refusal("trec-qrels", "1 0 a 1\n1 Q0 b 1 2.5 tag\n")
 
     assert error.line == 2
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].kind == "file"])
-def test_words_are_no_file_of_any_format(name):
+def test_prose_is_refused_by_every_format(name):
     text = "It was a bright cold day in April, and the clocks were striking thirteen today.\n"
 
     assert str(refusal(name, text)).startswith("file")
@@ -154,7 +154,7 @@ def test_an_empty_file_is_refused_by_every_format(name):
         ("trec-qrels", "query_id,doc_id,annotator,relevance,colour\n1,a,ada,1,red\n"),
     ],
 )
-def test_no_format_is_named_that_would_refuse_the_file_or_lose_a_part_of_it(name, text):
+def test_a_format_that_would_refuse_the_file_or_drop_fields_is_not_named(name, text):
     assert "looks like" not in refusal(name, text).message
 
 
@@ -184,7 +184,7 @@ LONG = "A word of it. " * 40
     ],
     ids=["list", "object by id", "a document twice", "run", "SGML"],
 )
-def test_a_file_that_is_longer_than_what_is_looked_at_is_recognised(name, text, right):
+def test_a_file_longer_than_the_inspected_head_is_recognised(name, text, right):
     message = refusal(name, text).message
 
     assert len(text) > HEAD

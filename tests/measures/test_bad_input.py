@@ -25,13 +25,13 @@ QRELS = {"qrels_original": {"q": {"a": 1}}, "qrels_changed": {"q": {"a": 0}}}
         ({"q": {"a": None}}, "query q of the original run has a score that is not a number"),
     ],
 )
-def test_what_is_no_run_is_refused_with_a_sentence(run, sentence):
+def test_an_invalid_run_is_refused_with_a_sentence(run, sentence):
     with pytest.raises(ValueError, match=sentence):
         p_mrr(original=run, changed={"q": ranked("a")}, **QRELS)
 
 
 @pytest.mark.parametrize("changed", [{}, {"q": {}}, []])
-def test_one_side_only_has_no_value(changed):
+def test_qrels_of_only_one_side_have_no_value(changed):
     result = p_mrr(original={"q": ranked("ab")}, changed=changed, **QRELS)
 
     assert (result.value, result.n, result.by_query) == (None, 0, {"q": None})
@@ -48,7 +48,7 @@ def test_an_empty_changed_set_has_no_value():
         assert result.interval is None
 
 
-def test_document_ids_that_differ_only_by_case_are_pointed_out():
+def test_a_warning_names_document_ids_that_differ_only_by_case():
     runs = {"original": {"q": ranked("Ab")}, "changed": {"q": ranked("ab")}}
 
     (warning,) = p_mrr(**runs, **QRELS).warnings
@@ -57,7 +57,7 @@ def test_document_ids_that_differ_only_by_case_are_pointed_out():
     assert warning.endswith("1 of them differ from a ranked id only by case")
 
 
-def test_long_lists_of_ids_are_cut():
+def test_long_lists_of_ids_are_shortened():
     many = {f"q{number}": ranked("ab") for number in range(9)}
 
     result = p_mrr(original=many, changed={"q": ranked("ab")}, **QRELS)

@@ -18,7 +18,7 @@ def width(interval):
     return interval.high - interval.low
 
 
-def test_the_interval_over_clusters_is_wider_where_instructions_of_a_query_are_alike():
+def test_the_interval_over_clusters_is_wider_if_instructions_of_a_query_are_similar():
     over_queries, over_clusters = measured(), clustered(measured(), CORE)
 
     assert over_clusters.value == over_queries.value == 0.5
@@ -29,7 +29,7 @@ def test_the_interval_over_clusters_is_wider_where_instructions_of_a_query_are_a
     assert "over 2 clusters" in over_clusters.interval_note
 
 
-def test_every_query_its_own_cluster_is_the_interval_over_queries():
+def test_with_one_query_per_cluster_the_interval_is_that_over_queries():
     found = clustered(measured(), {})
 
     assert width(found.interval) == pytest.approx(width(measured().interval), abs=0.1)

@@ -18,7 +18,7 @@ FUNCTIONS = [name for name in measures.__all__ if inspect.isfunction(getattr(mea
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_the_examples_in_docstrings_are_what_they_say(module):
+def test_the_examples_in_docstrings_are_correct(module):
     assert doctest.testmod(import_module(f"measures.{module}")).failed == 0
 
 
@@ -34,7 +34,7 @@ def test_every_measure_has_its_section_with_an_example():
     assert [section.split("`")[1] for section in sections if "Example: " not in section] == []
 
 
-def test_every_part_of_a_measurement_is_named():
+def test_every_field_of_a_measurement_is_documented():
     paragraph = DOCS.partition("returns a `Measurement`: ")[2].partition(".")[0]
 
     assert set(re.findall(r"`(\w+)`", paragraph)) == {f.name for f in fields(measures.Measurement)}

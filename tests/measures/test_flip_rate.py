@@ -52,7 +52,7 @@ def test_a_comparison_with_nan_is_not_greater_or_left_out():
     assert flip_rate(**styles, nan="left_out").value is None
 
 
-def test_what_one_style_lacks_is_left_out():
+def test_comparisons_that_one_style_lacks_are_left_out():
     result = flip_rate(
         instruction={"q": {1: (0.2, 0.1), 2: (0.2, 0.1)}, "r": (0.2, 0.1)},
         descriptive={"q": {1: (0.1, 0.2)}},

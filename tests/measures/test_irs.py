@@ -49,7 +49,7 @@ def test_the_ideal_gets_1_the_base_0_and_the_worst_minus_1(base):
 
 
 @pytest.mark.parametrize(("rule", "value"), [("one", 1), ("zero", 0), ("undefined", None)])
-def test_a_base_that_is_ideal_and_stays_has_the_value_asked_for(rule, value):
+def test_a_base_that_is_ideal_and_stays_so_has_the_requested_value(rule, value):
     result = measured("abmnyz", "banmzy", ideal_equals_base=rule)
 
     assert result.by_query == {"q": value}
@@ -81,7 +81,7 @@ def test_the_number_of_tables_changes_the_value():
     assert measured("ambnyz", "yambzn").value != measured("ambnyz", "yambzn", tables=600).value
 
 
-def test_without_the_number_of_tables_it_is_what_the_rankings_name():
+def test_the_default_number_of_tables_comes_from_the_rankings():
     result = measured("ambnyz", "yambzn", tables=None)
 
     assert result.value == measured("ambnyz", "yambzn", tables=6).value
@@ -90,7 +90,7 @@ def test_without_the_number_of_tables_it_is_what_the_rankings_name():
     )
 
 
-def test_the_base_may_have_ids_of_its_own():
+def test_the_base_may_have_other_ids():
     result = irs(
         with_instruction={"1_0": ranked("abmnyz"), "1_1": ranked("ymazbn")},
         without={"1": ranked("ymazbn")},

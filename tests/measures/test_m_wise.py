@@ -35,7 +35,9 @@ def measured(original, instructed, reverse, satisfied=2, conditions=4, **options
         (5, 5, 5, 0),
     ],
 )
-def test_rewards_count_by_satisfied_and_penalties_by_violated(original, instructed, reverse, value):
+def test_rewards_are_weighted_by_satisfied_and_penalties_by_violated_conditions(
+    original, instructed, reverse, value
+):
     assert measured(original, instructed, reverse) == pytest.approx(value, abs=1e-12)
 
 

@@ -27,7 +27,7 @@ def test_nfr_is_the_share_of_trap_tables_that_rise(order, value):
     assert measured({"q": order}, {"q": "abcd"}, {"q": {"c", "d"}}).value == value
 
 
-def test_the_pooled_value_counts_tables_and_the_other_queries():
+def test_the_pooled_value_weighs_tables_and_the_other_value_queries():
     runs = {"q": "bacd", "r": "abcd"}, {"q": "abcd", "r": "abcd"}
     trap = {"q": {"b"}, "r": {"a", "b", "c"}, "s": set()}
 

@@ -40,7 +40,7 @@ def test_p_mrr_is_one_minus_the_ratio_of_the_two_ranks(original, changed, value)
     assert measured(original, changed).value == pytest.approx(value, abs=1e-12)
 
 
-def test_all_changed_documents_count_if_asked():
+def test_all_changed_documents_count_if_requested():
     # a falls from 1 to 3: 2/3. c, which becomes relevant, rises from 3 to 1: 1/3 - 1 = -2/3.
     assert measured("abc", "cba").value == pytest.approx(2 / 3)
     assert measured("abc", "cba", documents="changed").value == pytest.approx(0)
@@ -163,7 +163,7 @@ def test_unknown_options_are_refused(options, sentence):
         measured("abc", "cba", **options)
 
 
-def made_up(seed=24):
+def made_up_qrels(seed=24):
     """Return 24 queries of 30 documents with ties, two list lengths and grades from 0 to 2."""
     rng = random.Random(seed)
     original, changed, before, after = {}, {}, {}, {}
@@ -204,7 +204,7 @@ def by_plain_loop(original, changed, before, after, is_counted):
     ],
 )
 def test_24_queries_give_what_a_plain_loop_over_the_formula_gives(documents, is_counted):
-    original, changed, before, after = made_up()
+    original, changed, before, after = made_up_qrels()
 
     result = p_mrr(
         original=original,
@@ -220,7 +220,7 @@ def test_24_queries_give_what_a_plain_loop_over_the_formula_gives(documents, is_
     assert result.interval.low < result.value < result.interval.high
 
 
-def test_no_ranking_beats_the_one_that_puts_the_documents_last_and_none_is_below_the_opposite():
+def test_the_best_ranking_has_the_documents_last_and_the_worst_has_them_first():
     values = {"".join(p): measured("abcd", "".join(p)).value for p in permutations("abcd")}
     risen = {"".join(p): measured("bcda", "".join(p)).value for p in permutations("abcd")}
 
@@ -237,7 +237,7 @@ def test_a_run_that_ignores_the_change_gets_0(order):
 @settings(max_examples=15)
 @given(st.permutations(range(24)))
 def test_the_order_of_queries_changes_nothing(order):
-    original, changed, before, after = made_up()
+    original, changed, before, after = made_up_qrels()
     queries = [f"q{number:02}" for number in order]
 
     def of(queries):
@@ -258,7 +258,7 @@ def test_the_order_of_queries_changes_nothing(order):
 @settings(max_examples=15)
 @given(st.floats(0.01, 100), st.floats(-100, 100))
 def test_scaling_scores_changes_nothing(factor, shift):
-    original, changed, before, after = made_up()
+    original, changed, before, after = made_up_qrels()
     scaled = {
         q: {d: round(s * factor + shift, 9) for d, s in its.items()} for q, its in changed.items()
     }

@@ -9,7 +9,7 @@ import measures
 robustness: Any = measures.robustness  # tests also pass arguments that the types forbid
 
 
-def test_robustness_is_the_mean_of_the_least_score_of_each_core_query():
+def test_robustness_is_the_mean_of_the_lowest_score_of_each_core_query():
     scores = {"a": 0.8, "b": 0.2, "c": 0.6, "d": 0.7}
     result = robustness(scores, {"a": "q1", "b": "q1", "c": "q2", "d": "q2"}, k=5)
 

@@ -24,7 +24,7 @@ def test_the_difference_is_the_mean_over_shared_queries_with_an_interval():
     assert result.warnings == ("1 query with a value of one system only (t)",)
 
 
-def test_the_t_test_is_scipys():
+def test_the_t_test_equals_that_of_scipy():
     result = compare(FIRST, SECOND, test="t")
     expected = stats.ttest_rel(list(FIRST.values()), list(SECOND.values()))
 
@@ -34,7 +34,7 @@ def test_the_t_test_is_scipys():
 
 @pytest.mark.parametrize("degrees", [1, 2, 9, 249, 9_999])
 @pytest.mark.parametrize("t", [0.1, 1.96, 8.0])
-def test_the_tail_of_students_t_is_scipys(t, degrees):
+def test_the_tail_of_t_equals_that_of_scipy(t, degrees):
     assert significance.upper_tail(t, degrees) == pytest.approx(stats.t.sf(t, degrees), rel=1e-6)
 
 
@@ -72,7 +72,7 @@ def test_too_few_queries_have_no_p(first, second, test, reason):
     assert (result.p, result.reason) == (None, reason)
 
 
-def test_holm_multiplies_by_what_is_left_and_never_falls():
+def test_holm_multiplies_by_the_number_left_and_does_not_decrease():
     assert holm({"a": 0.01, "b": 0.04, "c": None, "d": 0.03, "e": 0.9}) == {
         "a": pytest.approx(0.04),
         "b": pytest.approx(0.09),

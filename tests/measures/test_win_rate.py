@@ -19,7 +19,7 @@ def test_win_rate_is_the_share_of_queries_whose_positive_scores_higher():
     assert result.by_query == {"q": 1, "r": 0, "s": 1, "t": 1}
 
 
-def test_it_can_be_measured_at_each_number_of_conditions():
+def test_win_rate_can_be_measured_at_each_number_of_conditions():
     scores = {"q": {1: (0.9, 0.1), 2: (0.5, 0.6)}, "r": {1: (0.9, 0.1), 2: (0.7, 0.6)}}
 
     assert [win_rate(scores, k=k).value for k in (1, 2, None)] == [1, 0.5, 0.75]
@@ -34,11 +34,11 @@ def test_the_neighbours_of_a_ladder_are_compared():
     assert win_rate({"q": ladder}, k=2).value == 0
 
 
-def test_several_negatives_are_a_comparison_each():
+def test_each_of_several_negatives_is_one_comparison():
     assert win_rate({"q": {1: (0.5, [0.1, 0.6, 0.2, 0.3])}}).value == 0.75
 
 
-def test_pooled_counts_comparisons_and_the_other_queries():
+def test_the_pooled_value_weighs_comparisons_and_the_other_value_queries():
     scores = {"q": {1: (1.0, 0.0), 2: (1.0, 0.0), 3: (1.0, 0.0)}, "r": {1: (0.0, 1.0)}}
 
     assert win_rate(scores).value == 0.75
@@ -69,7 +69,7 @@ def test_a_perfect_model_gets_1_and_one_that_cannot_tell_or_reverses_gets_0():
 @pytest.mark.parametrize(
     "scores", [{"q": {1: (0.1,)}}, {"q": "ab"}, {"q": {1: (0.1, [])}}, {"q": 3}]
 )
-def test_what_is_no_pair_is_refused(scores):
+def test_an_invalid_pair_is_refused(scores):
     with pytest.raises(ValueError, match=r"query q: .* is not a pair; give \(score of the better"):
         win_rate(scores)
 

@@ -63,7 +63,7 @@ def test_published_variants_differ_where_their_code_does(variant, ranks, n, valu
     assert measured(*ranks, N=n, variant=variant).value == pytest.approx(value, abs=1e-12)
 
 
-def test_single_choices_replace_those_of_the_variant():
+def test_single_options_replace_those_of_the_variant():
     assert measured(4, 1, 6, N=4, strict=True).value == pytest.approx(1 - 3 / 20)
     assert measured(5, 1, 6, reward="root_of_share").value == pytest.approx(1 - sqrt(4 / 20))
     assert measured(5, 1, 6, K=10).value == pytest.approx(1 - 4 / 10)
@@ -122,7 +122,7 @@ def test_from_rank_17_on_staying_gets_more_than_rising_to_rank_1():
 
 @settings(max_examples=15)
 @given(RANKS, RANKS, RANKS)
-def test_nobody_gets_more_than_1_or_less_than_minus_1_and_who_stays_gets_0(first, second, third):
+def test_values_are_from_minus_1_to_1_and_a_document_that_stays_gets_0(first, second, third):
     assert -1 <= measured(first, second, third).value <= 1
     assert measured(first, first, first).value == 0
     if first > 1:

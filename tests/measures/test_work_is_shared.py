@@ -41,7 +41,7 @@ def test_measures_of_a_prepared_run_look_up_each_rank_once():
         assert (wise(**modes).value, sicr(**modes).value) == (0, 0)
 
 
-def test_the_interval_is_that_of_draws_made_anew():
+def test_the_interval_equals_that_of_fresh_draws():
     terms = [(value, 1.0) for value in (0.1, 0.4, 0.4, 0.9)]
     kept = ratio_of_sums(terms, Bootstrap())[1].interval
 
@@ -53,10 +53,10 @@ def test_the_interval_is_that_of_draws_made_anew():
     assert (kept.low, kept.high) == (anew.low, anew.high)
 
 
-def test_p_of_many_queries_is_that_of_signs_drawn_anew():
+def test_p_of_many_queries_equals_that_of_freshly_drawn_signs():
     first = {f"q{number}": number / 20 for number in range(20)}
     second = {**dict.fromkeys(first, 0.0), "q3": 9.0}
 
     kept = compare(first, second).p
-    with patch("measures.significance._NUMBERS_KEPT", 0):
+    with patch("measures.significance._NUMBERS_CACHED", 0):
         assert compare(first, second).p == kept
