@@ -41,5 +41,5 @@ def test_a_token_is_made_by_keyboard_shown_and_ended(new_person, live_server):
     assert shown.input_value().startswith(Token.objects.get().start)
     page.get_by_role("button", name=re.compile(r"^End\b")).click()
 
-    expect(page.get_by_text("You have no token.")).to_be_visible()
+    expect(page.get_by_text("You have no tokens. Make one below")).to_be_visible()
     assert Token.objects.get().ended_at is not None

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from annotate.judgments import assignments
 from annotate.models import Assignment, DocumentText
 from tests import factories
-from tests.browser.waiting import holds, shows
+from tests.browser.waiting import holds, shows, until
 
 LONG = "".join(f"word{n} " if n % 12 else f"word{n}\n" for n in range(1, 100_001))
 CODE = "if a<b && c > d:\r\n\tprint('<td>')\n    <script>alert(1)</script>\n\n  🌊 & tide\r"
@@ -67,6 +67,11 @@ def marked(page: Page, name: str) -> list[str]:
         name,
     )
     return found
+
+
+def expect_marked(page: Page, name: str, words: list[str]) -> None:
+    """Wait until these words are under a highlight."""
+    until(page, lambda: marked(page, name) == words, f"the words {words} under {name}")
 
 
 def text_of(page: Page) -> str:
@@ -148,29 +153,29 @@ def test_an_endless_line_is_laid_out_in_parts_too(read):
 def test_the_words_of_the_query_and_of_the_change_are_marked_apart(read):
     page = read("🌊 A river drives no tidal plant: the sea has the powers.", title="Seas of power")
 
-    assert marked(page, "mark-query") == ["power", "tidal", "powers"]
-    assert marked(page, "mark-change") == ["Seas", "sea"]
+    expect_marked(page, "mark-query", ["power", "tidal", "powers"])
+    expect_marked(page, "mark-change", ["Seas", "sea"])
     expect(page.locator("[data-marks-status]")).to_have_text("5 marked")
 
 
 def test_chinese_words_are_marked(read):
     page = read(CHINESE)
 
-    assert marked(page, "mark-query") == ["潮汐发电", "潮汐", "发电"]
-    assert marked(page, "mark-change") == ["海上"]
+    expect_marked(page, "mark-query", ["潮汐发电", "潮汐", "发电"])
+    expect_marked(page, "mark-change", ["海上"])
 
 
 def test_a_key_turns_the_marks_off_and_it_is_remembered(read):
     page = read("tidal power")
 
     page.keyboard.press("m")
-    assert marked(page, "mark-query") == []
+    expect_marked(page, "mark-query", [])
     page.reload()
     expect(page.locator("[data-marks-toggle]")).to_have_attribute("aria-pressed", "false")
-    assert marked(page, "mark-query") == []
+    expect_marked(page, "mark-query", [])
     page.keyboard.press("m")
 
-    assert marked(page, "mark-query") == ["tidal", "power"]
+    expect_marked(page, "mark-query", ["tidal", "power"])
 
 
 def test_keys_go_from_mark_to_mark_and_bring_each_into_sight(read):
@@ -181,13 +186,13 @@ def test_keys_go_from_mark_to_mark_and_bring_each_into_sight(read):
     expect(status).to_have_text("1 of 3 marked")
     page.keyboard.press("j")
     expect(status).to_have_text("2 of 3 marked")
-    assert marked(page, "mark-here") == ["power"]
+    expect_marked(page, "mark-here", ["power"])
     holds(page, "scrollY > 5000")
-    assert in_sight(page, "mark-here")
+    until(page, lambda: in_sight(page, "mark-here"), "the mark on the screen")
     page.keyboard.press("j")
     expect(status).to_have_text("3 of 3 marked")
     holds(page, "scrollY > 50000")
-    assert in_sight(page, "mark-here")
+    until(page, lambda: in_sight(page, "mark-here"), "the mark on the screen")
     page.keyboard.press("k")
     page.keyboard.press("k")
     expect(status).to_have_text("1 of 3 marked")
@@ -203,7 +208,7 @@ def test_the_words_to_find_stay_from_document_to_document(read):
 
     page.keyboard.press("/")
     page.keyboard.type("dam word")
-    assert marked(page, "find") == ["dam", "Dam", "DAM"]
+    expect_marked(page, "find", ["dam", "Dam", "DAM"])
     page.keyboard.press("Enter")
     expect(page.locator("[data-find-status]")).to_have_text("1 of 3 found")
     page.keyboard.press("Shift+Enter")
@@ -213,7 +218,7 @@ def test_the_words_to_find_stay_from_document_to_document(read):
     shows(page, "B0")
 
     expect(page.get_by_role("textbox", name="Words to find")).to_have_value("dam word")
-    assert marked(page, "find") == ["word", "dam"]
+    expect_marked(page, "find", ["word", "dam"])
     expect(page.locator("[data-find-status]")).to_have_text("2 found")
 
 
@@ -224,7 +229,7 @@ def test_a_button_clears_the_words_to_find(read):
 
     page.get_by_role("button", name="Clear").click()
 
-    assert marked(page, "find") == []
+    expect_marked(page, "find", [])
     expect(page.get_by_role("textbox", name="Words to find")).to_be_focused()
 
 
@@ -272,9 +277,9 @@ def test_words_are_found_in_all_windows_of_a_table(read):
     expect(status).to_have_text("1 of 3 found")
     page.keyboard.press("Enter")
     expect(status).to_have_text("2 of 3 found")
-    assert marked(page, "find-here") == ["Spring"]
+    expect_marked(page, "find-here", ["Spring"])
     expect(page.locator(".window-bar")).to_contain_text("Rows 4,201–4,350 of 5,000")
-    assert in_sight(page, "find-here")
+    until(page, lambda: in_sight(page, "find-here"), "the mark on the screen")
     page.keyboard.press("Enter")
     expect(status).to_have_text("3 of 3 found")
     page.keyboard.press("Enter")
@@ -282,7 +287,7 @@ def test_words_are_found_in_all_windows_of_a_table(read):
     page.keyboard.press("Shift+Enter")
 
     expect(status).to_have_text("3 of 3 found")
-    assert marked(page, "find-here") == ["SPRING"]
+    expect_marked(page, "find-here", ["SPRING"])
 
 
 def test_only_one_mark_or_match_is_current(read):
@@ -291,15 +296,17 @@ def test_only_one_mark_or_match_is_current(read):
     page.keyboard.type("spring")
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
-    assert marked(page, "find-here") == ["spring"]
+    expect_marked(page, "find-here", ["spring"])
 
     page.keyboard.press("j")
     expect(page.locator("[data-marks-status]")).to_have_text("1 of 2 marked")
-    assert (marked(page, "mark-here"), marked(page, "find-here")) == (["tidal"], [])
+    expect_marked(page, "mark-here", ["tidal"])
+    expect_marked(page, "find-here", [])
     page.keyboard.press("/")
     page.keyboard.press("Enter")
     expect(page.locator("[data-find-status]")).to_have_text("2 of 2 found")
-    assert (marked(page, "mark-here"), marked(page, "find-here")) == ([], ["spring"])
+    expect_marked(page, "mark-here", [])
+    expect_marked(page, "find-here", ["spring"])
 
 
 def test_a_match_in_the_title_comes_before_those_of_all_windows(read):
@@ -314,7 +321,7 @@ def test_a_match_in_the_title_comes_before_those_of_all_windows(read):
         page.keyboard.press(f"{way}Enter")
         expect(status).to_have_text(f"{at} of 3 found")
 
-    assert marked(page, "find-here") == ["Spring"]
+    expect_marked(page, "find-here", ["Spring"])
 
 
 def test_without_javascript_the_windows_are_pages(read, new_person):
@@ -450,8 +457,8 @@ def test_words_are_marked_in_the_texts_that_are_open_in_the_list(read):
     page.keyboard.press("x")
     expect(page.locator(".listing__document-view .document__text")).to_be_visible()
     holds(page, "CSS.highlights.get('mark-query')?.size > 0")
-    assert marked(page, "mark-query") == ["tidal"]
-    assert marked(page, "mark-change") == ["sea"]
+    expect_marked(page, "mark-query", ["tidal"])
+    expect_marked(page, "mark-change", ["sea"])
     page.keyboard.press("x")
 
     holds(page, "CSS.highlights.get('mark-query').size === 0")
