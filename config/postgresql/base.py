@@ -6,19 +6,18 @@ import time
 
 from django.db.backends.postgresql import base
 
-# In seconds: a persistent connection that worked so recently is not checked before a request.
-RECENT = 5.0
+# In seconds: how often a busy connection is checked and its statements are planned anew.
+CHECK_EVERY = 5.0
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Django's connection to PostgreSQL with fewer health checks and cached plans.
 
     A health check is a query of its own, and a key press needs only seven others. If the server was
-    restarted within the last seconds, one request on the connection fails and the next one
-    reconnects.
+    restarted since the last check, one request on the connection fails and the next one reconnects.
     """
 
-    _worked_at = float("-inf")
+    _checked_at = float("-inf")
 
     def init_connection_state(self) -> None:
         """Keep one plan of each prepared statement (`base.raw_sql.repeating_cursor`).
@@ -29,13 +28,26 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().init_connection_state()
         with self.cursor() as cursor:
             cursor.execute("SET plan_cache_mode = force_generic_plan")
+        self._checked_at = time.monotonic()
 
     def close_if_unusable_or_obsolete(self) -> None:
         """Prepare for the next request; Django calls this before and after each one."""
-        works = self.connection is not None and not self.errors_occurred
         super().close_if_unusable_or_obsolete()
-        if works:
-            now = time.monotonic()
-            if now - self._worked_at < RECENT:
-                self.health_check_done = True
-            self._worked_at = now
+        if time.monotonic() - self._checked_at < CHECK_EVERY:
+            self.health_check_done = True
+
+    def is_usable(self) -> bool:
+        """Return whether the server answers, and drop the plans of prepared statements.
+
+        A plan made while a table had a few rows reads the whole table. It would be kept until
+        PostgreSQL next collects statistics, about a minute later.
+        """
+        if self.connection is None:
+            return False
+        self._checked_at = time.monotonic()
+        try:
+            with self.connection.cursor() as cursor:
+                cursor.execute("DISCARD PLANS")
+        except self.Database.Error:
+            return False
+        return True

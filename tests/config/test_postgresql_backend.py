@@ -1,4 +1,4 @@
-"""A persistent connection to PostgreSQL is checked before a request only after it was idle."""
+"""A persistent connection to PostgreSQL is checked, and its statements planned, now and then."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def request(own: Any, *, after: float) -> Any:
     return own.checks
 
 
-def test_a_connection_that_worked_a_moment_ago_is_not_checked(own):
+def test_a_connection_is_checked_every_five_seconds_at_most(own):
     request(own, after=0)
 
-    assert [request(own, after=4), request(own, after=4.9)] == [0, 0]
+    assert [request(own, after=4), request(own, after=1), request(own, after=4)] == [0, 1, 1]
 
 
 def test_a_connection_that_was_idle_is_checked(own):
@@ -73,3 +73,23 @@ def test_prepared_statements_keep_their_plan(db):
     with connection.cursor() as cursor:
         cursor.execute("SHOW plan_cache_mode")
         assert cursor.fetchone() == ("force_generic_plan",)
+
+
+def test_a_check_has_postgresql_plan_prepared_statements_for_the_rows_of_today(own):
+    def plan() -> str:
+        cursor.execute("EXPLAIN (COSTS OFF) EXECUTE look_up(1)")
+        return str(cursor.fetchone()[0])
+
+    with own.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE few (id integer PRIMARY KEY)")
+        cursor.execute("INSERT INTO few VALUES (1)")
+        cursor.execute("ANALYZE few")
+        cursor.execute("PREPARE look_up(integer) AS SELECT id FROM few WHERE id = $1")
+        assert plan() == "Seq Scan on few"
+        cursor.execute("INSERT INTO few SELECT generate_series(2, 10000)")
+        assert plan() == "Seq Scan on few"
+
+    request(own, after=6)
+
+    with own.cursor() as cursor:
+        assert plan() == "Index Only Scan using few_pkey on few"
