@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 from urllib.parse import urlsplit
 
@@ -22,6 +22,7 @@ from django.test import Client
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    CDPSession,
     ConsoleMessage,
     Page,
     Request,
@@ -72,8 +73,15 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+class ReusableContext(NamedTuple):
+    """A browser context, and the session of its blank page, which clears it after a test."""
+
+    context: BrowserContext
+    blank: CDPSession
+
+
 @pytest.fixture(scope="session")
-def used_contexts() -> dict[str, list[BrowserContext]]:
+def used_contexts() -> dict[str, list[ReusableContext]]:
     """Emptied browser contexts of earlier tests, by their options.
 
     A later test with the same options reuses one, with static files already in its cache.
@@ -92,7 +100,7 @@ def new_person(
     browser: Browser,
     live_server: Any,
     expected_complaints: list[str],
-    used_contexts: dict[str, list[BrowserContext]],
+    used_contexts: dict[str, list[ReusableContext]],
 ) -> Iterator[Callable[..., Page]]:
     """A function that opens a page in its own browser context.
 
@@ -100,18 +108,22 @@ def new_person(
     server than the usual one, and those of Playwright's `new_context`: color_scheme, viewport,
     java_script_enabled.
     """
-    opened: list[tuple[str, BrowserContext]] = []
+    reusable: list[tuple[str, ReusableContext]] = []
+    others: list[BrowserContext] = []
     complaints: list[str] = []
     listeners = {"page": _watch(complaints), "requestfailed": _refuse(complaints)}
 
     def open_page(username: str | None = None, at: str | None = None, **options: Any) -> Page:
         url = at or live_server.url
-        kind = repr(sorted(options.items()))
-        if at is None and used_contexts[kind]:
-            context = used_contexts[kind].pop()
+        if at is None:
+            kind = repr(sorted(options.items()))
+            if not used_contexts[kind]:
+                used_contexts[kind].append(_new_context(browser, url, options))
+            reusable.append((kind, used_contexts[kind].pop()))
+            context = reusable[-1][1].context
         else:
             context = browser.new_context(base_url=url, **options)
-        opened.append(("" if at else kind, context))
+            others.append(context)
         context.set_default_timeout(PATIENCE)
         for event, listener in listeners.items():
             context.on(event, listener)  # type: ignore[call-overload]
@@ -120,14 +132,13 @@ def new_person(
         return context.new_page()
 
     yield open_page
-    for kind, context in opened:
-        if kind:
-            for event, listener in listeners.items():
-                context.remove_listener(event, listener)
-            _empty(context, live_server.url)
-            used_contexts[kind].append(context)
-        else:
-            context.close()
+    for context in others:
+        context.close()
+    for kind, used in reusable:
+        for event, listener in listeners.items():
+            used.context.remove_listener(event, listener)
+        _empty(used, live_server.url)
+        used_contexts[kind].append(used)
     unexpected = [
         complaint
         for complaint in complaints
@@ -158,17 +169,20 @@ def sign_in(context: BrowserContext, username: str, url: str) -> None:
     context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": url}])
 
 
-def _empty(context: BrowserContext, url: str) -> None:
+def _new_context(browser: Browser, url: str, options: dict[str, Any]) -> ReusableContext:
+    context = browser.new_context(base_url=url, **options)
+    return ReusableContext(context, context.new_cdp_session(context.new_page()))
+
+
+def _empty(used: ReusableContext, url: str) -> None:
     """Close the pages of a context and clear the data that a person left in it."""
-    context.unroute_all()
-    context.set_offline(False)
-    blank = context.new_page()
-    for page in context.pages:
-        if page != blank:
-            page.close()
+    used.context.unroute_all()
+    used.context.set_offline(False)
+    _blank, *others = used.context.pages
+    for page in others:
+        page.close()
     what = {"origin": url, "storageTypes": LEFT_BEHIND}
-    context.new_cdp_session(blank).send("Storage.clearDataForOrigin", what)
-    blank.close()
+    used.blank.send("Storage.clearDataForOrigin", what)
 
 
 def _watch(complaints: list[str]) -> Callable[[Page], None]:

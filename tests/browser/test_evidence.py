@@ -17,17 +17,26 @@ ASTRAL = (
     "🌊𠀀🏭 At La Rance the tide drives 24 turbines. A mill stands on a river.\n\nNobody counts it."
 )
 ARABIC = "تعمل المحطة بالمد والجزر. لا تحسب الطاحونة على النهر."
-PLACE = """([text, index]) => {
+# Where a character is, once it is at the same place in two frames.
+PLACE = """async ([text, index]) => {
     const element = document.querySelector("#document-view .document__text");
-    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-        const at = node.data.indexOf(text);
-        if (at < 0) continue;
-        const range = document.createRange();
-        range.setStart(node, at + index);
-        range.setEnd(node, at + index + 1);
-        const { left, top, width, height } = range.getBoundingClientRect();
-        return { x: left + width / 2, y: top + height / 2 };
+    const measure = () => {
+        const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+            const at = node.data.indexOf(text);
+            if (at < 0) continue;
+            const range = document.createRange();
+            range.setStart(node, at + index);
+            range.setEnd(node, at + index + 1);
+            const { left, top, width, height } = range.getBoundingClientRect();
+            return { x: left + width / 2, y: top + height / 2 };
+        }
+    };
+    for (let before = measure(); ; ) {
+        await new Promise((frame) => requestAnimationFrame(() => requestAnimationFrame(frame)));
+        const place = measure();
+        if (place.x === before.x && place.y === before.y) return place;
+        before = place;
     }
 }"""
 PAINTED = "() => [...(CSS.highlights.get('evidence') ?? [])].map((range) => range.toString())"
@@ -72,6 +81,15 @@ class Scene:
         self.page.mouse.down()
         self.page.mouse.move(*self.at(text, len(text) - 1), steps=3)
         self.page.mouse.up()
+
+    def mark_by_clicks(self, begin: str, end: str) -> None:
+        """Press the key that starts marking, then click the first and the last word."""
+        spoken = self.page.locator("[data-evidence-spoken]")
+        self.page.keyboard.press("e")
+        self.page.mouse.click(*self.at(begin, 2))
+        expect(spoken).to_contain_text("It begins at")
+        self.page.mouse.click(*self.at(end, 2))
+        expect(spoken).not_to_contain_text("It begins at")
 
     def chips(self):
         return self.page.locator(".mark-chip__go")
@@ -204,9 +222,7 @@ def test_escape_leaves_without_a_mark_and_the_keys_answer_again(scene):
 
 def test_overlapping_passages_merge_and_can_be_undone_or_removed(scene):
     for end in ("drives", "turbines"):
-        scene.page.keyboard.press("e")
-        scene.page.mouse.click(*scene.at("tide drives", 2))
-        scene.page.mouse.click(*scene.at(end, 2))
+        scene.mark_by_clicks("tide drives", end)
     expect(scene.chips()).to_have_text(["“tide drives 24 turbines”"])
 
     scene.page.get_by_role("button", name="Take back").click()
@@ -217,9 +233,7 @@ def test_overlapping_passages_merge_and_can_be_undone_or_removed(scene):
 
 
 def test_marks_are_there_again_on_return(scene):
-    scene.page.keyboard.press("e")
-    scene.page.mouse.click(*scene.at("turbines", 2))
-    scene.page.mouse.click(*scene.at("turbines", 2))
+    scene.mark_by_clicks("turbines", "turbines")
     scene.page.keyboard.press("2")
     scene.shows("B")
 
