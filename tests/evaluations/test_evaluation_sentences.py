@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exporters.evaluations.systems import _notes_on_ids
+from tests.evaluations.evaluating import make_evaluation, scene
 
 
 @pytest.mark.parametrize(
@@ -30,3 +31,17 @@ from exporters.evaluations.systems import _notes_on_ids
 )
 def test_notes_on_ids_agree_with_their_number(others, notes):
     assert _notes_on_ids("r", others, {"q_1", "q_2"}) == notes
+
+
+@pytest.mark.parametrize(
+    ("options", "test"),
+    [({}, "randomization test"), ({"differences.test": "t"}, "paired t test")],
+)
+def test_the_page_names_the_test_of_the_differences(db, client, options, test):
+    made = scene()
+    client.force_login(made.carla.user)
+
+    page = client.get(make_evaluation(made, options=options).get_absolute_url()).content.decode()
+
+    named = [one for one in ("randomization test", "paired t test") if f"p of the {one}" in page]
+    assert named == [test]
