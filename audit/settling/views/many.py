@@ -22,7 +22,7 @@ from annotate.projects.models import Membership
 from audit.settling import batches, settle_many
 from audit.settling.forms import QueueFilterForm, RuleForm, SettleManyForm
 from audit.settling.kinds.frame import Reader
-from audit.settling.queue_filters import DisagreementKey, Kind
+from audit.settling.queue_filters import DisagreementKey, Kind, State
 from audit.settling.views.addresses import add_filter, disagreement_url, filter_in, list_url
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -115,7 +115,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
                     "decision": one,
                     "url": disagreement_url(
                         DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
-                        {"state": "settled"},
+                        {"state": State.SETTLED},
                     ),
                 }
                 for one in rows[:PAGE_SIZE]
