@@ -11,5 +11,5 @@ def get_project(slug: str) -> Project:
     """Return the project with this short name; raise CommandError if there is none."""
     project = Project.objects.filter(slug=slug).first()
     if project is None:
-        raise CommandError(f"There is no project called {slug!r}.")
+        raise CommandError(f"There is no project “{slug}”.")
     return project

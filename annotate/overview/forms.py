@@ -15,7 +15,7 @@ from annotate.collection.models import Query
 from annotate.overview.matrix import Asked, people_of
 from annotate.overview.matrix_cells import Key, Wanted
 from annotate.pairs.models import Assignment
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 
 # Two grades given to the same document, as the page of differences links them: "0~2".
 _GRADES = re.compile(r"(-?[0-9]{1,4})~(-?[0-9]{1,4})")
@@ -92,20 +92,22 @@ class MatrixForm(forms.Form):
 
 
 class QueryPeopleForm(forms.Form):
-    """Who takes each task of a query."""
+    """Who takes each task of a query; a task that nobody is asked to do has no field."""
 
     def __init__(
         self,
         *args: Any,
-        tasks: Sequence[Assignment.Task],
+        project: Project,
         people: Sequence[Membership],
         named: Mapping[str, set[int]],
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.named = named
-        overlaps = {task: people[0].project.overlap(task) if people else 0 for task in tasks}
-        for task in tasks:
+        for task in Assignment.Task:
+            overlap = project.overlap(task)
+            if not overlap:
+                continue
             self.fields[task.value] = forms.TypedMultipleChoiceField(
                 label=task.label,
                 required=False,
@@ -118,9 +120,9 @@ class QueryPeopleForm(forms.Form):
                     "If nobody is ticked, anybody may.",
                     "%(count)s people do this for each instruction. "
                     "If nobody is ticked, anybody may.",
-                    overlaps[task],
+                    overlap,
                 )
-                % {"count": overlaps[task]},
+                % {"count": overlap},
             )
 
     def people(self) -> dict[str, set[int]]:

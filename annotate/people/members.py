@@ -46,8 +46,7 @@ def add_member(
             raise Refused(
                 _("%(name)s has no account. Invite them with a link.") % {"name": username}
             )
-        if not user.is_active:
-            raise Refused(_("The account of %(name)s is closed.") % {"name": username})
+        _refuse_closed(user)
         if project.memberships.active().filter(user=user).exists():
             raise Refused(_("%(username)s is already in this project.") % {"username": username})
         member = join(project, user, role, now=now)
@@ -73,13 +72,22 @@ def add_rater(*, name: str, by: Membership, now: datetime | None = None) -> Memb
 
 
 def appoint_lead(*, project: Project, user: User) -> Membership:
-    """Make an account a lead of a project, on behalf of an administrator."""
+    """Make an account a lead of a project, on behalf of an administrator.
+
+    Refused: a closed account.
+    """
     refuse_if_archived(project)
+    _refuse_closed(user)
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         member = join(project, user, Membership.Role.LEAD)
         record(project=project, what="member.added", about=member, words=member.role, by=None)
         return member
+
+
+def _refuse_closed(user: User) -> None:
+    if not user.is_active:
+        raise Refused(_("The account of %(name)s is closed.") % {"name": user.get_username()})
 
 
 def valid_user_name(username: str) -> str:

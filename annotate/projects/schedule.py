@@ -95,7 +95,7 @@ def set_due_date(*, due_on: date | None, by: Membership, now: datetime | None = 
             )
         project.save(update_fields=["due_on"])
         changes = {"due_on": (_iso(before), _iso(due_on))}
-        record(project=project, what="project.due", about=project, changes=changes, by=by)
+        record(project=project, what="project.due", about=project, changes=changes, by=by, now=now)
     return project
 
 

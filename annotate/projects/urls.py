@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.projects.views import audit_log, kind, schedule, taxonomy
-from annotate.projects.views import project as views_project
-from annotate.projects.views import project as views_project_
+from annotate.projects.views import audit_log, kind, project, schedule, taxonomy
 
 urlpatterns = [
-    path("projects/", views_project.new_project, name="new_project"),
-    path("projects/<slug:slug>/settings/", views_project_.settings, name="settings"),
+    path("projects/", project.new_project, name="new_project"),
+    path("projects/<slug:slug>/settings/", project.settings, name="settings"),
     path("projects/<slug:slug>/kind/", kind.kind, name="kind"),
     path("projects/<slug:slug>/categories/", taxonomy.categories, name="categories"),
     path("projects/<slug:slug>/categories/taking/", taxonomy.taxonomy, name="taxonomy"),
     path("projects/<slug:slug>/audit-log/", audit_log.audit_log, name="audit_log"),
     path("projects/<slug:slug>/audit-log/table/", audit_log.table, name="audit_log_table"),
-    path("projects/<slug:slug>/archiving/", views_project_.archiving, name="archiving"),
+    path("projects/<slug:slug>/archiving/", project.archiving, name="archiving"),
     path("projects/<slug:slug>/pause/", schedule.pause, name="pause"),
     path("projects/<slug:slug>/due-date/", schedule.due_date, name="due_date"),
 ]

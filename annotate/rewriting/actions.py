@@ -17,10 +17,9 @@ from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrat
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
+from annotate.rewriting.models import MAX_NARRATIVE
 from base.control_characters import tidy
 from base.errors import Refused, Stale, refuse_invalid_characters
-
-MAX_LENGTH = 100_000
 
 
 class ConditionsRefused(Refused):
@@ -101,10 +100,10 @@ def _checked_text(text: str, side: str) -> str:
         )
     if not text:
         raise Refused(_("The narrative is empty. Write what is relevant now."))
-    if len(text) > MAX_LENGTH:
+    if len(text) > MAX_NARRATIVE:
         raise Refused(
             _("The narrative has %(text)s characters; at most %(max_length)s are allowed.")
-            % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
+            % {"text": f"{len(text):,}", "max_length": f"{MAX_NARRATIVE:,}"}
         )
     return text
 

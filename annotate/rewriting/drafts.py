@@ -24,12 +24,10 @@ from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
-from annotate.rewriting.models import Draft
+from annotate.rewriting.models import MAX_NARRATIVE, Draft
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters
 
-# The limit of annotate.rewriting.actions, which refuses a longer text as a version.
-MAX_TEXT_LENGTH = 100_000
 MAX_NOTE = 500
 MAX_CONDITIONS = MAX_LINES * MAX_TEXT
 # How many overtaken writings a draft keeps; no more pages than these write one draft at once.
@@ -176,10 +174,10 @@ def _clean_words(pair: InstructionPair, side: str, words: Words) -> Words:
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused(_("Only the altered and the reversed narrative can have drafts."))
     text, note, conditions = tidy(words.text), words.note.strip(), tidy(words.conditions)
-    if len(text) > MAX_TEXT_LENGTH:
+    if len(text) > MAX_NARRATIVE:
         raise Refused(
-            _("The narrative has %(text)s characters; at most %(max_text_length)s are allowed.")
-            % {"text": f"{len(text):,}", "max_text_length": f"{MAX_TEXT_LENGTH:,}"}
+            _("The narrative has %(text)s characters; at most %(max_length)s are allowed.")
+            % {"text": f"{len(text):,}", "max_length": f"{MAX_NARRATIVE:,}"}
         )
     if len(note) > MAX_NOTE:
         raise Refused(

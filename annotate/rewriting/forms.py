@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.pairs.condition_lines import MAX_LINES
-from annotate.rewriting.actions import MAX_LENGTH
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Page, Words
+from annotate.rewriting.models import MAX_NARRATIVE
 
 TOO_LONG = _lazy("This has %(show_value)d characters; at most %(limit_value)d are allowed.")
 LARGEST = 2**63 - 1
@@ -22,7 +22,7 @@ class NarrativeForm(forms.Form):
 
     text = forms.CharField(
         label=_lazy("Narrative"),
-        max_length=MAX_LENGTH,
+        max_length=MAX_NARRATIVE,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "true"}),
         error_messages={

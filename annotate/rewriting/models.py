@@ -10,6 +10,9 @@ from django.utils import timezone
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 
+# The most characters that a narrative, or the draft of one, may have.
+MAX_NARRATIVE = 100_000
+
 
 class Draft(models.Model):
     """What someone is writing on one side of a pair and has not saved as a version yet."""

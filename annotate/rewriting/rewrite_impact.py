@@ -15,11 +15,10 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import advice
 from annotate.rewriting.advice import Advice, Check, Source
+from annotate.rewriting.models import MAX_NARRATIVE
 from base.pagination import Page, page_by_key
 
 SIZE = 50
-# A longer narrative gets no advice: it will be refused.
-MOST_OF_NARRATIVE = 100_000
 # Limits of a search: its words, and its characters.
 MOST_WORDS = 10
 MOST_FIND = 200
@@ -150,7 +149,7 @@ def advise(
     `in_texts` no text is read, and the check for copied passages stays open if it needs them. Two
     queries; if texts are read, three more, and one for every TEXTS of them.
     """
-    if len(after) > MOST_OF_NARRATIVE or not after.strip():
+    if len(after) > MAX_NARRATIVE or not after.strip():
         return []
     ids = pool_ids(pair)
     if side == Narrative.Side.REVERSED:

@@ -6,8 +6,10 @@ No other code fetches these rows by an id from a request.
 from __future__ import annotations
 
 from typing import NamedTuple
+from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404
 
 from annotate.collection.models import Candidate
@@ -172,4 +174,12 @@ def adjudication(disagreement: Disagreement) -> Adjudication:
     )
     if found is None:
         raise Http404("This disagreement has no decision.")
+    return found
+
+
+def batch_decisions(member: Membership, batch: UUID) -> QuerySet[Adjudication]:
+    """Return the decisions of a batch of the lead's project, or raise Http404."""
+    found = Adjudication.objects.filter(batch=batch, by__project=member.project_id)
+    if not found.exists():
+        raise Http404("There are no such decisions in this project.")
     return found

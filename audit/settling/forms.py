@@ -15,7 +15,7 @@ from annotate.pairs.models import Condition, InstructionPair
 from annotate.projects.models import Membership
 from audit.reviews import rubrics
 from audit.settling.adjudication import MAX_REASON
-from audit.settling.queue_filters import Kind, Order, QueueFilter
+from audit.settling.queue_filters import Kind, Order, QueueFilter, State
 from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, Rule, RuleChoice
 
 # How many names of conditions are offered; a longer list is of no use.
@@ -175,9 +175,9 @@ class QueueFilterForm(forms.Form):
     state = forms.ChoiceField(
         label=_lazy("Show"),
         choices=[
-            ("pending", _lazy("Pending")),
-            ("waiting", _lazy("Waiting for an annotator")),
-            ("settled", _lazy("Settled")),
+            (State.OPEN, _lazy("Open")),
+            (State.WAITING, _lazy("Waiting for an annotator")),
+            (State.SETTLED, _lazy("Settled")),
         ],
         required=False,
     )
@@ -268,8 +268,8 @@ class QueueFilterForm(forms.Form):
         """Return the requested filter; the default one if the form has errors."""
         given = self.cleaned_data if self.is_valid() else {}
         return QueueFilter(
-            settled=given.get("state") == "settled",
-            waiting=given.get("state") == "waiting",
+            settled=given.get("state") == State.SETTLED,
+            waiting=given.get("state") == State.WAITING,
             kind=Kind(given["kind"]) if given.get("kind") else None,
             query=given.get("query"),
             criterion=given.get("criterion") or "",

@@ -26,12 +26,21 @@ class Order(StrEnum):
     AGE = "age"
 
 
+class State(StrEnum):
+    """The states of a disagreement; the values are those of addresses and of the API."""
+
+    OPEN = "pending"
+    # Open, but sent back to an annotator.
+    WAITING = "waiting"
+    SETTLED = "settled"
+
+
 @dataclass(frozen=True)
 class QueueFilter:
     """Which disagreements of a project are requested, and in which order."""
 
     settled: bool = False
-    # Among unsettled ones: those sent back and waiting for an annotator, or all the others.
+    # Among open ones: those sent back and waiting for an annotator, or all the others.
     waiting: bool = False
     kind: Kind | None = None
     query: int | None = None

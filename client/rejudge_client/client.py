@@ -22,6 +22,7 @@ from rejudge_client.records import (
     AccountRecord,
     Assignment,
     AuditEventRecord,
+    ExportFormat,
     ExportRecord,
     FileFacts,
     Job,
@@ -233,7 +234,7 @@ class Project:
 
     def export(
         self,
-        format_name: Literal["trec", "jsonl"],
+        format_name: ExportFormat,
         folder: str | Path,
         *,
         patience: float = PATIENCE,

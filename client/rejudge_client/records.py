@@ -5,6 +5,20 @@ from __future__ import annotations
 from typing import Any, Literal, TypedDict
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
+# The formats and layouts of exports.
+ExportFormat = Literal[
+    "trec",
+    "jsonl",
+    "mteb",
+    "hf",
+    "beir",
+    "ir-datasets",
+    "followtable",
+    "infosearch",
+    "multiconir",
+    "multi-infosearch",
+    "citation",
+]
 
 
 class ProjectRecord(TypedDict):

@@ -67,9 +67,9 @@ def request_evaluation(
     """Request that systems are measured on a release, or on the current rows; return the row.
 
     `options`: by measure and name, {"p-mrr.documents": "changed"}. `baseline`: the system that the
-    others are compared with; "" for none. If the same evaluation is queued or running, it is
-    returned. Refused: a member who is not a lead, an archived project, invalid systems or options,
-    a release that is not finished or belongs to another project.
+    others are compared with; "" for none. If a member requested the same evaluation and it is
+    queued or running, it is returned. Refused: a member who is not a lead, an archived project,
+    invalid systems or options, a release that is not finished or belongs to another project.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused(_("Only leads of this project can measure systems."))
@@ -113,7 +113,10 @@ def request_evaluation(
 
 
 def _find_unfinished(inputs: Mapping[str, Any]) -> Evaluation | None:
-    """Return a queued or running evaluation with the same inputs, or None."""
+    """Return a queued or running evaluation of a member with the same inputs, or None.
+
+    A command computes its own evaluation, which no worker may know of, so it is never returned.
+    """
     waiting = Evaluation.objects.filter(
         project=inputs["project"],
         release=inputs["release"],

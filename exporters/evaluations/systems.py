@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotate.collection.models import Run
 from base.errors import Refused
@@ -193,13 +194,21 @@ def _notes_on_ids(run: str, others: set[str], wanted: set[str]) -> list[str]:
         return []
     more = " or more" if len(others) == MOST_OTHERS else ""
     notes = [
-        _("%(run)s: %(count)s ids belong to no judged pair and are not measured.")
+        ngettext(
+            "%(run)s: %(count)s id belongs to no judged pair and is not measured.",
+            "%(run)s: %(count)s ids belong to no judged pair and are not measured.",
+            len(others),
+        )
         % {"run": run, "count": f"{len(others):,}{more}"}
     ]
     folded = {one.casefold() for one in wanted}
     if alike := sorted(one for one in others if one.casefold() in folded):
         notes.append(
-            _("%(run)s: %(ids)s differ from the id of a judged pair only in case.")
+            ngettext(
+                "%(run)s: %(ids)s differs from the id of a judged pair only in case.",
+                "%(run)s: %(ids)s differ from the ids of judged pairs only in case.",
+                len(alike),
+            )
             % {"run": run, "ids": ", ".join(alike[:5])}
         )
     return notes

@@ -151,7 +151,6 @@ def status_and_body(answered: tuple[int, list[str], bytes]) -> tuple[int, bytes]
     return answered[0], answered[2]
 
 
-BY_CHANCE = {"last_login", "password", "place", "file", "folder", "digest"}
 # Fields that the page's script adds, which are accepted although the form does not show them.
 OF_SCRIPTS = {"annotate:judgment": {"evidence", "clauses", "active_ms", "pressed"}}
 

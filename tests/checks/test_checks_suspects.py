@@ -228,7 +228,7 @@ def test_the_page_starts_with_documents_that_every_run_misses(tides, carla):
 
     assert page.context["found"].gold == 2
     assert page.context["rows"] == []
-    assert "Left out: 1 of 1 query" in page.content.decode()
+    assert "Left out: 1 relevant document of 1 query that too" in page.content.decode()
 
 
 def test_the_page_lists_suspects_and_makes_a_sample_of_them(tides, carla):

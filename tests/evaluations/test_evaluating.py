@@ -131,7 +131,7 @@ def test_unjudged_ids_of_a_run_are_noted_and_those_that_differ_in_case(made, cli
 
     assert found.results["notes"] == [
         "odd.changed.run: 2 ids belong to no judged pair and are not measured.",
-        "odd.changed.run: Q_1 differ from the id of a judged pair only in case.",
+        "odd.changed.run: Q_1 differs from the id of a judged pair only in case.",
     ]
     client.force_login(made.carla.user)
     page = client.get(found.get_absolute_url()).content.decode()

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.judging import judging_session
+from annotate.judging.answer_rules import MAX_NOTE
 from annotate.judging.views.list import filters, window
 from annotate.judgments import assignments
 from annotate.judgments.document_names import neutral_name
@@ -333,3 +334,12 @@ def test_the_search_is_kept_on_the_next_page():
 
     assert [number for _, number in part.positions] == [1, 3]
     assert part.next == "?find=weir&after=3"
+
+
+def test_notes_and_flags_may_be_as_long_as_the_server_accepts(scene, client):
+    first = reverse("annotate:judge", args=[scene.pair.pk, scene.order()[0]])
+    limit = r'<textarea id="(?:note|flag-\w+)"[^>]* maxlength="(\d+)"'
+
+    found = [re.findall(limit, client.get(url).content.decode()) for url in (first, scene.url)]
+
+    assert [{int(one) for one in on_page} for on_page in found] == [{MAX_NOTE}, {MAX_NOTE}]

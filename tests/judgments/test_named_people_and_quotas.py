@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotate.judging.actions import judge
 from annotate.judgments import assignments, open_pairs
 from annotate.models import Assignment, AuditEvent, Judgment, Membership, NamedPerson
+from annotate.overview.forms import QueryPeopleForm
 from annotate.pairs.named_people import name_people, named_people
 from annotate.people.members import set_quota
 from base.errors import Refused
@@ -179,6 +180,13 @@ def test_the_page_of_a_query_names_people(client, carla, first, ada):
 
     assert named_people(first) == {"rewrite": set(), "judge": {ada.pk}, "review": set()}
     assert client.post(page, {"judge": ["0"]}).status_code == 422
+
+
+def test_the_form_states_how_many_people_do_a_task_where_nobody_can_be_named(carla, first):
+    form = QueryPeopleForm(project=carla.project, people=[], named=named_people(first))
+
+    assert list(form.fields) == ["judge", "review"]
+    assert form.fields["judge"].help_text.startswith("2 people do this for each instruction.")
 
 
 def test_the_page_of_members_sets_a_quota_and_takes_it_away(client, carla, ada):

@@ -93,3 +93,14 @@ def test_a_query_with_one_instruction_is_a_list(db, client):
     response = client.get(reverse("annotate:query", args=["tides", query.pk]))
 
     assert response.context["matrix"] is None
+
+
+def test_a_query_without_documents_has_a_sentence_and_no_table(db, client):
+    project = factories.project("tides")
+    query = factories.query(project, "7")
+    client.force_login(factories.member(project, "ada").user)
+
+    shown = client.get(reverse("annotate:query", args=["tides", query.pk])).content.decode()
+
+    assert "No document yet: they come with earlier judgments" in shown
+    assert "<table" not in shown

@@ -179,6 +179,16 @@ def test_a_command_appoints_a_lead(db, capsys):
     assert capsys.readouterr().out == "carla leads tides.\n" * 2
 
 
+def test_a_closed_account_is_not_made_a_lead(carla):
+    factories.user("ada")
+    User.objects.filter(username="ada").update(is_active=False)
+
+    with pytest.raises(CommandError, match="The account of ada is closed"):
+        call_command("lead", "tides", "ada")
+
+    assert list(carla.project.memberships.all()) == [carla]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [(("other", "carla"), "no project “other”"), (("tides", "nobody"), "no account “nobody”")],

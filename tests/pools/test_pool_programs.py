@@ -154,7 +154,7 @@ def test_the_command_takes_documents_out_by_a_file(project, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["pool", "none", "first"], "no project called"),
+        (["pool", "none", "first"], "There is no project “none”"),
         (["pool", "tides", "first"], "Choose one or more"),
         (["judged", "tides", "--k", "0"], "cutoffs"),
         (

@@ -229,7 +229,12 @@ def test_the_command_previews_and_replaces(tides, tmp_path):
     before = tides.pool("1")
     call_command("candidates", *asked, stdout=out)
 
-    said = "2 pools, 2 claims are transferred; 1 judgments and 0 checks no longer count\n"
+    said = (
+        "2 pools\n"
+        "2 claimed labels move to the new document\n"
+        "1 judgment of people no longer counts; it is kept\n"
+        "0 checks no longer count; they are kept\n"
+    )
     assert out.getvalue() == said + said + "replaced\n"
     assert (before, tides.pool("1")) == ([("G", 1)], [("H", 1)])
     assert Replacement.objects.get().by == tides.carla

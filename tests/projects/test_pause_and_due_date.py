@@ -147,6 +147,7 @@ def test_the_audit_log_has_the_previous_due_date(carla):
         [None, "2027-03-31"],
         ["2027-03-31", None],
     ]
+    assert found[0].at == NOON
 
 
 def test_home_and_overview_show_the_pause_and_the_due_date(client, carla, ada):

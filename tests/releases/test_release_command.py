@@ -57,7 +57,7 @@ def test_the_content_of_a_release_is_printed_as_json(tides):
 @pytest.mark.parametrize(
     ("project", "name", "sentence"),
     [
-        ("nowhere", "v1", "There is no project called 'nowhere'."),
+        ("nowhere", "v1", "There is no project “nowhere”."),
         ("tides", "v 1", "A release's name has letters, digits, dots"),
         ("tides", "made", "A release called made already exists, and releases never change."),
     ],

@@ -322,5 +322,5 @@ def test_the_command_stores_nothing(disputed):
 
 
 def test_command_refuses_an_unknown_project(db):
-    with pytest.raises(CommandError, match="There is no project 'mars'"):
+    with pytest.raises(CommandError, match="There is no project “mars”"):
         command("mars")

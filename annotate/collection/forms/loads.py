@@ -40,8 +40,8 @@ class LoadForm(forms.Form):
         min_value=-32_768,
         max_value=32_767,
         help_text=_(
-            "For instance -1. In judgments such lines become “cannot judge” flags; in qrels their "
-            "documents get no earlier relevance."
+            "Only for judgments and qrels, for instance -1. In judgments such lines become “cannot "
+            "judge” flags; in qrels their documents get no earlier relevance."
         ),
     )
     side = forms.ChoiceField(

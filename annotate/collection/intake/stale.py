@@ -148,7 +148,8 @@ def mark_stale(intake: Intake) -> None:
             WHERE r.text_replaced_at IS NULL AND {one.about.format(candidates=_CANDIDATES)}
             """  # noqa: S608 (our own statements)
         )
-    # The same rule as in annotate.pairs.pool, which this package must not import.
+    # The same rule as in annotate.pairs.pool, which this package must not import;
+    # tests/collection/test_reopened_assignments.py compares the two.
     scope = intake.project.judge_scope
     in_scope = {
         Project.Scope.RELEVANT: (f"AND c.prior_relevance >= {int(intake.project.relevant_from)}"),

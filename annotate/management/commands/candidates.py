@@ -17,7 +17,7 @@ from annotate.pools.removal import (
     removed_candidates,
     restore_candidates,
 )
-from annotate.pools.replacing import NewDocument, effects, replace_document
+from annotate.pools.replacing import Effects, NewDocument, effects, replace_document
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.errors import Refused
@@ -97,16 +97,40 @@ class Command(RejudgeCommand):
             raise CommandError(f"{options['text']} cannot be read: {error}.") from error
         new = NewDocument(options["new"], options["title"], text)
         found = effects(candidate, new)
-        self.stdout.write(
-            f"{len(found.pools):,} pools, {found.claims:,} claims are transferred; "
-            f"{found.judgments:,} judgments and {found.checks:,} checks no longer count"
-        )
+        for line in _effect_lines(found):
+            self.stdout.write(line)
         if options["dry_run"]:
             return
         replace_document(
             candidate=candidate, new=new, reason=options["reason"], digest=found.digest, by=lead
         )
         self.stdout.write("replaced")
+
+
+def _effect_lines(found: Effects) -> list[str]:
+    """Return what a replacement changes, in the words of its page."""
+    return [
+        _amount(len(found.pools), "pool", "pools"),
+        _amount(
+            found.claims,
+            "claimed label moves to the new document",
+            "claimed labels move to the new document",
+        ),
+        _amount(
+            found.judgments,
+            "judgment of people no longer counts; it is kept",
+            "judgments of people no longer count; they are kept",
+        ),
+        _amount(
+            found.checks,
+            "check no longer counts; it is kept",
+            "checks no longer count; they are kept",
+        ),
+    ]
+
+
+def _amount(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"
 
 
 def _read_candidate_ids(file: Path) -> list[tuple[str, str]]:

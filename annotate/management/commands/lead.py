@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotate.management.projects import get_project
 from annotate.people.members import appoint_lead
-from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.users import User
@@ -23,9 +23,7 @@ class Command(RejudgeCommand):
         parser.add_argument("user", metavar="USER", help="the account's user name")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project “{options['project']}”.")
+        project = get_project(options["project"])
         user = User.objects.filter(username=options["user"]).first()
         if user is None:
             raise CommandError(

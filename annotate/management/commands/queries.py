@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotate.collection.removal import ChangeCounts
+from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from annotate.topics import choosing, removal
 from base.commands import RejudgeCommand
@@ -48,9 +49,7 @@ class Command(RejudgeCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project called {options['project']!r}.")
+        project = get_project(options["project"])
         try:
             with transaction.atomic():
                 lines = _ACTIONS[options["action"]](project, options)

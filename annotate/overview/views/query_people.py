@@ -10,7 +10,6 @@ from django.views.decorators.http import require_http_methods
 
 from annotate.collection import access as collection_access
 from annotate.overview.forms import QueryPeopleForm
-from annotate.pairs.models import Assignment
 from annotate.pairs.named_people import name_people, named_people, people_to_name
 from annotate.projects import access
 from base.errors import Refused
@@ -22,10 +21,9 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Set who takes each task of a query: the ticked people, or everybody."""
     member = access.lead(request.user, slug)
     found = collection_access.query(member, pk)
-    tasks = [task for task in Assignment.Task if member.project.overlap(task)]
     form = QueryPeopleForm(
         request.POST if request.method == "POST" else None,
-        tasks=tasks,
+        project=member.project,
         people=list(people_to_name(member.project)),
         named=named_people(found),
     )

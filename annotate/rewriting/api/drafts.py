@@ -16,8 +16,8 @@ from annotate.pairs import access
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
-from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
-from annotate.rewriting.models import Draft
+from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Page, Words
+from annotate.rewriting.models import MAX_NARRATIVE, Draft
 from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_stake, search_filter
 from base.api.resource import (
     KeyField,
@@ -65,9 +65,7 @@ class SentDraft(RequestBody):
     """The draft to store."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
-    text = serializers.CharField(
-        max_length=MAX_TEXT_LENGTH, allow_blank=True, trim_whitespace=False
-    )
+    text = serializers.CharField(max_length=MAX_NARRATIVE, allow_blank=True, trim_whitespace=False)
     note = serializers.CharField(max_length=MAX_NOTE, required=False, allow_blank=True, default="")
     conditions = serializers.CharField(
         max_length=MAX_CONDITIONS,
@@ -104,9 +102,7 @@ class SentWords(RequestBody):
     """The text to get advice on."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
-    text = serializers.CharField(
-        max_length=MAX_TEXT_LENGTH, allow_blank=True, trim_whitespace=False
-    )
+    text = serializers.CharField(max_length=MAX_NARRATIVE, allow_blank=True, trim_whitespace=False)
     conditions = serializers.CharField(
         max_length=MAX_CONDITIONS,
         required=False,

@@ -13,6 +13,7 @@ from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer, 
 from annotate.pairs.models import Narrative
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE
+from annotate.rewriting.models import MAX_NARRATIVE
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 
 
@@ -36,7 +37,7 @@ class SentNarrative(RequestBody):
         choices=[Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value],
         default=Narrative.Side.ALTERED.value,
     )
-    text = serializers.CharField(max_length=rewriting.MAX_LENGTH, trim_whitespace=False)
+    text = serializers.CharField(max_length=MAX_NARRATIVE, trim_whitespace=False)
     conditions = serializers.CharField(
         max_length=MAX_CONDITIONS,
         trim_whitespace=False,

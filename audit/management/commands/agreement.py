@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.projects.models import Project
+from annotate.management.projects import get_project
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.reliability import agreement_of
 from audit.reports.report_parts import COEFFICIENTS, SPLITS
@@ -54,9 +54,7 @@ class Command(RejudgeCommand):
         part.add_argument("--blind", action="store_true", help="blind judgments only")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project {options['project']!r}.")
+        project = get_project(options["project"])
         one, other = options["people"] or ("", "")
         try:
             scope = scope_of(project, {**options, "one": one, "other": other})

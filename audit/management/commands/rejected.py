@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.projects.models import Project
+from annotate.management.projects import get_project
 from audit.reviews.rejected import lines, rejected
 from base.commands import RejudgeCommand
 
@@ -31,9 +31,7 @@ class Command(RejudgeCommand):
         parser.add_argument("--everyone", action="store_true", help="also those that people wrote")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project “{options['project']}”.")
+        project = get_project(options["project"])
         found = rejected(project, undecided=options["undecided"], everyone=options["everyone"])
         if options["output"] is None:
             for line in lines(found):

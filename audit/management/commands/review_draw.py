@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotate.management.projects import get_project
 from annotate.pairs.models import ReviewDraw
 from annotate.projects.models import Project
 from audit.reviews import draws
@@ -35,9 +36,7 @@ class Command(RejudgeCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project “{options['project']}”.")
+        project = get_project(options["project"])
         try:
             if options["action"] == "draw":
                 self._draw(project, options)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.projects.models import Project
+from annotate.management.projects import get_project
 from audit.reviews import project_rubric, rubrics
 from base.commands import RejudgeCommand
 from base.errors import Refused
@@ -26,9 +26,7 @@ class Command(RejudgeCommand):
         parser.add_argument("name", metavar="NAME", nargs="?", help="the rubric to choose")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project “{options['project']}”.")
+        project = get_project(options["project"])
         if options["name"] is None:
             self.stdout.write(format_rubric(rubrics.current_rubric(project.pk)), ending="")
             return

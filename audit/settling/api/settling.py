@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import OuterRef
-from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
@@ -246,7 +245,7 @@ class Batch(Resource):
             narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
         )
         data = exclude_unjudged(
-            _batch_decisions(member, batch), Reader(member).to_judge, "narrative__pair", mine
+            access.batch_decisions(member, batch), Reader(member).to_judge, "narrative__pair", mine
         ).select_related("by", "narrative__pair", "candidate__document")
         return self.page(
             data.defer("narrative__text"),
@@ -257,7 +256,7 @@ class Batch(Resource):
     def delete(self, request: Request, slug: str, batch: UUID) -> Response:
         """Withdraw all of its decisions that are still current."""
         member = annotate_access.lead(self.person, slug)
-        _batch_decisions(member, batch)
+        access.batch_decisions(member, batch)
         batches.withdraw_batch(batch=batch, by=member)
         return no_content()
 
@@ -296,11 +295,3 @@ def _rule_choice(member: Membership, given: dict[str, Any], before: str) -> sett
             )
         return settle_many.RuleChoice(rule, grade=given["grade"])
     return settle_many.RuleChoice(rule)
-
-
-def _batch_decisions(member: Membership, batch: UUID) -> Any:
-    """Return the decisions of a batch of the lead's project, or raise Http404."""
-    found = Adjudication.objects.filter(batch=batch, by__project=member.project_id)
-    if not found.exists():
-        raise Http404("There are no such decisions in this project.")
-    return found

@@ -12,7 +12,7 @@ from annotate.judgments.models import Adjudication, Flag, RejudgeRequest, Verdic
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from audit.checks.api.shapes import CheckedSerializer
 from audit.reviews.api.shapes import VERDICT_CHOICES, DecisionSerializer, PassSerializer
-from audit.settling.queue_filters import Kind, Order
+from audit.settling.queue_filters import Kind, Order, State
 from audit.settling.queue_items import Item
 from base.api.resource import KeyField, QueryParameters, RequestBody
 
@@ -41,7 +41,7 @@ class ConditionSettledSerializer(serializers.Serializer[Any]):
 
 
 KINDS = [(kind.value, kind.value) for kind in Kind]
-STATES = [(state, state) for state in ("pending", "waiting", "settled")]
+STATES = [(state.value, state.value) for state in State]
 
 
 class VoiceSerializer(serializers.Serializer[Any]):

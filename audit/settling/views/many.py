@@ -7,22 +7,21 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db.models import Count, OuterRef, Q
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.judgments.blindness import exclude_unjudged
-from annotate.judgments.models import Adjudication, Judgment
+from annotate.judgments.models import Judgment
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
-from annotate.projects.models import Membership
-from audit.settling import batches, settle_many
+from audit.settling import access, batches, settle_many
 from audit.settling.forms import QueueFilterForm, RuleForm, SettleManyForm
 from audit.settling.kinds.frame import Reader
-from audit.settling.queue_filters import DisagreementKey, Kind
+from audit.settling.queue_filters import DisagreementKey, Kind, State
 from audit.settling.views.addresses import add_filter, disagreement_url, filter_in, list_url
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -83,7 +82,7 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
 def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     """List the decisions that were made together."""
     member = annotate_access.lead(request.user, slug)
-    of_it = _batch_decisions(member, batch)
+    of_it = access.batch_decisions(member, batch)
     first = of_it.select_related("by", "withdrawn_by").earliest("pk")
     after = request.GET.get("after", "")
     # A lead who has yet to judge a document must not see its decision.
@@ -115,7 +114,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
                     "decision": one,
                     "url": disagreement_url(
                         DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
-                        {"state": "settled"},
+                        {"state": State.SETTLED},
                     ),
                 }
                 for one in rows[:PAGE_SIZE]
@@ -134,7 +133,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
 def batch_withdrawal(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     """Withdraw the decisions of a batch that are still current."""
     member = annotate_access.lead(request.user, slug)
-    _batch_decisions(member, batch)
+    access.batch_decisions(member, batch)
     try:
         back = batches.withdraw_batch(batch=batch, by=member)
     except Refused as refused:
@@ -150,14 +149,6 @@ def batch_withdrawal(request: PageRequest, slug: str, batch: UUID) -> HttpRespon
             % {"count": f"{back:,}"},
         )
     return redirect("audit:batch", slug, batch)
-
-
-def _batch_decisions(member: Membership, batch: UUID) -> Any:
-    """Return the decisions of a batch of the lead's project, or raise Http404."""
-    found = Adjudication.objects.filter(batch=batch, by__project=member.project_id)
-    if not found.exists():
-        raise Http404("There are no such decisions in this project.")
-    return found
 
 
 def _row(shown: settle_many.ShownOutcome) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from annotate.projects import access as annotate_access
 from audit.settling.forms import QueueFilterForm
 from audit.settling.models import Reveal
 from audit.settling.queue import PAGE_SIZE, count_by_kind, read_page
-from audit.settling.queue_filters import Kind, Order, QueueFilter
+from audit.settling.queue_filters import Kind, Order, QueueFilter, State
 from audit.settling.queue_items import Item
 from audit.settling.views.addresses import (
     add_filter,
@@ -84,8 +84,8 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             "by_effect": filters.order is Order.EFFECT,
             "by_measure": filters.order is Order.MEASURE,
             "open_url": add_filter(here, {**asked, "state": ""}),
-            "waiting_url": add_filter(here, {**asked, "state": "waiting"}),
-            "settled_url": add_filter(here, {**asked, "state": "settled"}),
+            "waiting_url": add_filter(here, {**asked, "state": State.WAITING}),
+            "settled_url": add_filter(here, {**asked, "state": State.SETTLED}),
             "all_url": add_filter(here, {"state": asked.get("state", "")}),
             "settle_many_url": add_filter(
                 reverse("audit:settling_many", args=[slug]), {**asked, "kind": "", "state": ""}

@@ -15,6 +15,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.errors import Refused
@@ -45,9 +46,7 @@ class Command(RejudgeCommand):
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project called {options['project']!r}.")
+        project = get_project(options["project"])
         folder = Path(options["output"])
         try:
             actions.check_format(options["format"])

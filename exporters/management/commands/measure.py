@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.collection.models import Run
+from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.errors import Refused
@@ -54,9 +55,7 @@ class Command(RejudgeCommand):
         shown.add_argument("--latex", action="store_true", help="print the table for LaTeX")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project called {options['project']!r}.")
+        project = get_project(options["project"])
         release = find_release(project, options["release"]) if options["release"] else None
         try:
             requested = request_evaluation(

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.projects.models import Project
+from annotate.management.projects import get_project
 from base.commands import RejudgeCommand
 from base.errors import Refused
 from exporters.exports.actions import LAYOUTS
@@ -60,9 +60,7 @@ class Command(RejudgeCommand):
         parser.add_argument("--json", action="store_true", help="print the settings as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project called {options['project']!r}.")
+        project = get_project(options["project"])
         changes = {name: options[name] for name in FIELDS if options[name] is not None}
         if "creators" in changes:
             changes["creators"] = "\n".join(changes["creators"])

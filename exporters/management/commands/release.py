@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.errors import Refused
@@ -35,9 +36,7 @@ class Command(RejudgeCommand):
         parser.add_argument("--json", action="store_true", help="print what it holds as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project called {options['project']!r}.")
+        project = get_project(options["project"])
         if options["verify"]:
             self._verify(find_release(project, options["name"]))
             return

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotate.management.projects import get_project
 from annotate.projects.chain import End
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
@@ -70,10 +71,7 @@ def _projects(slug: str | None, earlier: dict[ChainPlace, End]) -> list[Project 
         if gone:
             raise CommandError(f"Projects gone since then: {', '.join(sorted(gone))}.")
         return [None, *projects]
-    project = Project.objects.filter(slug=slug).first()
-    if project is None:
-        raise CommandError(f"There is no project “{slug}”.")
-    return [project]
+    return [get_project(slug)]
 
 
 def _read_earlier_ends(path: Path) -> dict[ChainPlace, End]:
