@@ -15,6 +15,7 @@ Fills a new database with 10,000 documents of 400 words in 100 pools, starts the
 - `memory_mb`: PSS and RSS of all processes of the server, when idle and after the load.
 - `bounds`: upper bounds for this machine, measured in the same run: the same rows written by the
   bare driver, one transaction each; and the sign-in page, which reads nothing.
+- `ratios`: the rate of `one_by_one` divided by each bound, by number of annotators.
 
 The annotators and the server share the machine. `load_before` is the load average. `processor_ms`
 is the processor time of one judgment, with its share of the documents, in the server's processes
@@ -76,8 +77,9 @@ def main() -> None:
         "goals": {
             "judgments_per_second": GOALS,
             "painted_p95_ms": 50,
-            "first_load_kb": 150,
-            "memory_mb": 200,
+            "painted_p50_ms": 32,
+            "first_load_kb": 100,
+            "memory_mb": {"idle": 200, "after_the_load": 230},
         },
     }
     for database in chosen or ["sqlite", "postgresql"]:
@@ -105,6 +107,7 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
                     },
                     "bare_driver": _step("bare", seconds, env),
                 }
+                found["ratios"] = _ratios(found["annotators"]["one_by_one"], found["bounds"])
             if only != "load":
                 found["browser"] = _step("browser", seconds, {**env, "BENCH_PORT": str(port)})
                 amounts["after_the_browser"] = memory(process.pid)
@@ -140,6 +143,17 @@ def _measure_annotators(
                 },
             }
     return found
+
+
+def _ratios(crowds: dict[int, Any], bounds: dict[str, Any]) -> dict[str, dict[int, float]]:
+    pages = bounds["sign_in_pages_per_second"]
+    rows = bounds["bare_driver"]["rows_per_second"]
+    return {
+        "to_sign_in_pages": {
+            n: round(crowd["per_second"] / pages[n]["per_second"], 2) for n, crowd in crowds.items()
+        },
+        "to_bare_driver": {n: round(crowd["per_second"] / rows, 2) for n, crowd in crowds.items()},
+    }
 
 
 def _rate(way: str, many: int) -> float:
