@@ -28,8 +28,8 @@ DISPUTED: Final = Outcome(None, State.DISPUTED)
 
 # By the values of `Project.Consensus`: how an export describes the origin of its relevance.
 RULES: Final = {
-    "unanimous": "A relevance stands when everybody who judged the document gave the same grade.",
-    "majority": "A relevance stands when more than half of those who judged the document gave it.",
+    "unanimous": "A grade counts if everybody who judged the document gave it.",
+    "majority": "A grade counts if more than half of those who judged the document gave it.",
 }
 
 

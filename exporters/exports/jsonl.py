@@ -64,7 +64,7 @@ def write(
 
     newer = collection.documents_with_newer_texts(project)
     if newer:
-        holds = "Documents that have had several texts, every version."
+        holds = "Every version of the documents that have had several texts."
         with into.file("documents.jsonl", holds) as f:
             write_docs(collection.documents(project, collection.with_newer_texts(project)), f)
         counts["documents_with_newer_texts"] = len(newer)
@@ -74,11 +74,11 @@ def write(
         if generated := write_pairs(collection.generated_documents(project), f):
             counts["generated_documents"] = generated
 
-    everything = "Every judgment of people and machines, also those that no longer stand."
-    standing_ones = "Judgments that stand, as a table, with active time."
+    all_judgments = "Every judgment of people and machines, including superseded ones."
+    current_judgments = "Current judgments as a table, with active time."
     with (
-        into.file("judgments.jsonl", everything) as f,
-        into.file("judgments.csv", standing_ones) as beside,
+        into.file("judgments.jsonl", all_judgments) as f,
+        into.file("judgments.csv", current_judgments) as beside,
     ):
         table = JudgmentTable(beside, text_versions=bool(newer))
         walked = renamed(report_rows(statements.judgments(queries), report))
@@ -86,31 +86,31 @@ def write(
         table.close()
 
     record_files: list[tuple[str, str, Iterable[JudgmentFileRecord]]] = [
-        ("flags", "What judges said instead of a grade.", statements.flags(queries)),
+        ("flags", "Answers that judges gave instead of a grade.", statements.flags(queries)),
         ("adjudications", "Settling decisions.", statements.adjudications(queries)),
         ("reviews", "Reviews of instructions, with their ratings.", statements.reviews(pairs)),
-        ("decisions", "What became of instructions, and why.", statements.decisions(pairs)),
+        ("decisions", "Decisions on instructions, with reasons.", statements.decisions(pairs)),
     ]
     for name, holds, records in record_files:
         with into.file(f"{name}.jsonl", holds) as f:
             counts[name] = write_judgments(renamed(records), f)
 
-    with into.file("rubrics.jsonl", "The project's rubrics; the last is in force.") as f:
+    with into.file("rubrics.jsonl", "The project's rubrics; the last is the current one.") as f:
         counts["rubrics"] = write_rubrics(statements.rubrics_of(project), f)
 
-    with into.file("verdicts.jsonl", "Documents and which conditions they meet, by rater.") as f:
+    with into.file("verdicts.jsonl", "The conditions that documents meet, by rater.") as f:
         counts["verdicts"] = conditions.write(renamed(conditions.documents(project, pairs)), f)
 
-    with into.file("repeats.jsonl", "What was said of documents that came again, unmarked.") as f:
+    with into.file("repeats.jsonl", "Answers to documents that were repeated, unmarked.") as f:
         counts["repeats"] = repeats.write(renamed(repeats.repeats(project)), f)
-    with into.file("samples.jsonl", "Samples of labels that are checked, and how each came.") as f:
+    with into.file("samples.jsonl", "Samples of labels to check, and how each was made.") as f:
         counts["samples"] = checks.write(renamed(checks.samples(project)), f)
-    with into.file("checks.jsonl", "Labels that were checked: the claim, and who said what.") as f:
+    with into.file("checks.jsonl", "Checked labels: the claim, and each person's answer.") as f:
         counts["checks"] = checks.write(renamed(checks.labels(project)), f)
     counts["checks_open"] = checks.count_open(project)
     write_pool_documents(project, into)
     if FilterDecision.objects.filter(project=project).exists():
-        with into.file("filter.jsonl", "What machines' filters kept and discarded.") as f:
+        with into.file("filter.jsonl", "Decisions of machines' filters to keep or discard.") as f:
             write_filter(renamed(filter_records(project)), f)
 
     counts |= tally(project, pairs).counts()

@@ -30,13 +30,13 @@ VERSION = 1
 # Counts of the claims on each side: the keys of the altered side, with their descriptions.
 CLAIMS = {
     "claims": "in the claimed qrels",
-    "claims_unchecked": "not checked, the claim stands",
+    "claims_unchecked": "not checked, the claim counts",
     "claims_checked": "checked",
     "claims_corrected": "of these corrected",
-    "claims_open": "check not over, the claim stands",
-    "claims_unjudgeable": "nobody could judge, the claim stands",
-    "claims_judged": "judged by people, which stands",
-    "claims_disputed": "disputed by people, the claim stands",
+    "claims_open": "check not over, the claim counts",
+    "claims_unjudgeable": "nobody could judge, the claim counts",
+    "claims_judged": "judged by people, whose judgment counts",
+    "claims_disputed": "disputed by people, the claim counts",
     "claims_set_aside": "in pairs that are left out",
 }
 
@@ -60,10 +60,10 @@ GROUPS = {
         "candidates": "documents in their pools",
         "prior": "with an earlier relevance",
         "prior_relevant": "relevant before",
-        "documents_with_newer_texts": "documents of the project that have had several texts",
+        "documents_with_newer_texts": "documents with several text versions",
     },
     "Instruction pairs": {
-        "pairs": "in all",
+        "pairs": "in total",
         "pairs_written": "in the changed qrels",
         "pairs_claimed": "in the claimed qrels",
         "pairs_claimed_reversed": "in the claimed qrels of the reversed side",
@@ -74,12 +74,12 @@ GROUPS = {
         "settled": "settled by a lead",
         "disputed": "disputed, left out",
         "unjudged": "not judged, left out",
-        "kept": "not asked about, earlier relevance kept",
-        "without_relevance": "not asked about, without one, left out",
-        "fewer_than_asked": "judged by fewer people than asked",
+        "kept": "not put before judges, earlier relevance kept",
+        "without_relevance": "not put before judges, no earlier relevance, left out",
+        "fewer_than_asked": "judged by fewer people than asked for",
     },
     "Relevance that changed": {
-        "changed": "documents in all",
+        "changed": "documents in total",
         "dropped": "relevant before, not now",
         "grew": "relevant now, not before",
     },
@@ -87,11 +87,11 @@ GROUPS = {
         "layout_pairs": "instruction pairs",
         "layout_pairs_reversed": "with a reversed narrative that people judged",
         "layout_documents": "documents",
-        "layout_without_text": "of these without a text here",
+        "layout_without_text": "of these without a text in this project",
         "layout_candidates": "candidates to rerank, over all pairs",
         "layout_original": "lines in the original qrels",
         "layout_changed": "lines in the changed qrels",
-        "layout_claims": "of these claimed by a machine alone",
+        "layout_claims": "of these claimed by a machine only",
         "layout_differing": "with another relevance after the change",
         "layout_without_line": "with a line in the original qrels only",
     },
@@ -103,15 +103,15 @@ GROUPS = {
         for side in ("reversed", "original")
     },
     "Records": {
-        "judgments": "judgments of people and machines, also those that no longer stand",
+        "judgments": "judgments of people and machines, including superseded ones",
         "verdicts": "documents with verdicts on conditions",
         "flags": "flags",
-        "adjudications": "settling decisions, also those withdrawn",
+        "adjudications": "settling decisions, including withdrawn ones",
         "rubrics": "rubrics",
         "reviews": "reviews",
         "reviews_by_machines": "reviews by machines, among these",
         "decisions": "decisions on instructions",
-        "repeats": "answers to documents that came again",
+        "repeats": "answers to repeated documents",
         "samples": "samples of labels",
         "checks": "checked labels",
         "checks_open": "labels not checked yet, left out",
@@ -119,7 +119,7 @@ GROUPS = {
     },
     "Judgments": {
         "judgments_by_people": "of people",
-        "judgments_counted": "of these under the narrative in force, counted",
+        "judgments_counted": "of these under the current narrative, counted",
         "judgments_stale": "of these under an older narrative or text, not counted",
         "judgments_set_aside": "of these in pairs or of documents that are left out, not counted",
         "adjudications_standing": "settled by leads",
@@ -128,7 +128,7 @@ GROUPS = {
             f"judgments_by_machines_{side}": f"of these under {side} narratives"
             for side in Narrative.Side.values
         },
-        "judgments_superseded": "no longer standing",
+        "judgments_superseded": "superseded or withdrawn",
     },
 }
 COUNTS = [key for group in GROUPS.values() for key in group]

@@ -39,7 +39,7 @@ def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> Non
     first = next(of_altered, None)
     if first is None:
         return
-    holds = "Which conditions of the altered narratives documents meet."
+    holds = "The conditions of the altered narratives that documents meet."
     with into.file("verdicts.tsv", holds) as stream:
         write_row(stream, "pair_id", "doc_id", "condition", "answer", "by")
         for document in chain([first], of_altered):

@@ -18,15 +18,15 @@ def trec_rules(project: Project, raters: Mapping[str, Sequence[Membership]]) -> 
     if project.judge_scope == Project.Scope.RELEVANT:
         scope = (
             f"Judges see the documents with an earlier relevance of at least "
-            f"{project.relevant_from}. The others keep the relevance they came with in "
-            "qrels.changed.txt, because a narrower narrative makes nothing relevant. Where people "
-            "judged one of them all the same, what they come to stands, and where they differ it "
-            "is disputed like any other document."
+            f"{project.relevant_from}. In qrels.changed.txt the others keep the relevance that "
+            "they were loaded with, because a narrower narrative makes no document relevant. If "
+            "people judged one of them anyway, their consensus counts; if they differ, it is "
+            "disputed like any other document."
         )
     elif project.judge_scope == Project.Scope.EXISTING:
         scope = (
-            "Judges see every document in the pool, but none that was written for an instruction: "
-            "of these the claimed labels alone say something."
+            "Judges see every document in the pool except those written for an instruction, which "
+            "have claimed labels only."
         )
     else:
         scope = "Judges see every document in the pool."
@@ -37,33 +37,34 @@ def trec_rules(project: Project, raters: Mapping[str, Sequence[Membership]]) -> 
         ),
         Rule(about="Consensus", says=RULES[project.consensus]),
         Rule(
-            about="Settled", says="A lead's settling decision wins over the judgments it settles."
+            about="Settled",
+            says="A lead's settling decision takes precedence over the judgments it settles.",
         ),
         Rule(
             about="Who counts",
-            says="People, with what they said under the narrative in force. Judgments of machines "
-            "and those under older narratives have no part in any relevance"
-            + (", but for the claimed labels." if raters else "."),
+            says="People's judgments under the current narrative. Judgments of machines and "
+            "judgments under older narratives do not count"
+            + (", except as claimed labels." if raters else "."),
         ),
         Rule(about="Scope", says=scope),
         Rule(
             about="Left out",
             says="A document that is disputed, or that nobody has judged, has no line in the "
             "qrels; disputed.tsv and unjudged.tsv list them. Pairs that were removed or sent back, "
-            "and pairs whose altered narrative is not written, or not judged at all, have no part "
-            "in the changed files; pairs.tsv says which.",
+            "and pairs whose altered narrative is not written or not judged, are not in the "
+            "changed files; pairs.tsv lists them with the reason.",
         ),
         Rule(
             about="Pairing",
-            says="qrels.original.txt has the topics of qrels.changed.txt and no others, so that "
-            "means over the two are of the same topics; left_out in the manifest names the others, "
-            "and why. While qrels.changed.txt is empty it has every query. qrels.original.all.txt "
-            "has every query at all times, under the queries' ids.",
+            says="qrels.original.txt has the topics of qrels.changed.txt and no others, so means "
+            "over the two files are over the same topics; left_out in the manifest names the "
+            "others with the reason. While qrels.changed.txt is empty, it has every query. "
+            "qrels.original.all.txt always has every query, under the queries' ids.",
         ),
         Rule(
             about="Ids",
             says="The changed qrels and topics, and the original ones that are paired with them, "
-            "carry the ids of pairs; pairs.tsv says which query each belongs to.",
+            "have the ids of pairs; pairs.tsv has the query of each.",
         ),
         *(_claimed_rules(raters) if raters else ()),
     ]
@@ -74,25 +75,28 @@ def _claimed_rules(raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:
     for side, machines in raters.items():
         names = ", ".join(f"“{rater.name}”" for rater in machines)
         infix = claimed.SIDES[Narrative.Side(side)]
-        whose = f"qrels.claimed.{infix}txt has" if len(machines) == 1 else "A file for each has"
-        files.append(f"{whose} what {names} said under {side} narratives in force.")
+        under = f"under current {side} narratives"
+        if len(machines) == 1:
+            files.append(f"qrels.claimed.{infix}txt has the labels of {names} {under}.")
+        else:
+            files.append(f"{names} have a file each, with their labels {under}.")
     return [
         Rule(
             about="Claimed labels",
-            says=f"{' '.join(files)} There is a line for each "
-            "document of which something is claimed, zeros as well. Where people judged the "
-            "document, the relevance they come to stands; else where a check of the label is over, "
-            "its outcome, of the last sample that has one; else the claim, also where a check is "
-            "open, where nobody could judge it, and where people's judgments are disputed.",
+            says=f"{' '.join(files)} There is a line for each document with a claimed label, also "
+            "for labels of 0. The relevance is people's consensus if they judged the document; "
+            "else the outcome of the label's check, in the newest sample that has one; else the "
+            "claim. The claim also counts while a check is open, if nobody could judge the label, "
+            "and if people's judgments are disputed.",
         ),
         Rule(
             about="Accepted",
-            says="Where instructions were reviewed or decided on, only those accepted, in the "
-            "version in force, have a part in the claimed files; where none was, all that are "
-            "not removed or sent back. While a draw limits what is reviewed, one that was "
-            "not drawn needs no decision. The column claimed of pairs.tsv says which, and why not. "
-            "An instruction that has no part in them takes the claims under its original and "
-            "reversed narratives with it.",
+            says="If any instruction was reviewed or decided on, the claimed files have only "
+            "instructions whose current version was accepted; otherwise all that were not removed "
+            "or sent back. While a draw limits the reviews, an instruction that was not drawn "
+            "needs no decision. The column claimed of pairs.tsv says which are in these files, and "
+            "why the others are not. If an instruction is left out, so are the claims under its "
+            "original and reversed narratives.",
         ),
     ]
 
@@ -128,13 +132,13 @@ def about_trec(
         sentences.append(f"Documents under the {side} narratives: {each}.")
     if differing:
         sentences.append(
-            "Pairs of one query do not have the same original narrative; topics.original.all.txt "
-            f"has that of the first pair. This is so for: {_list_first(differing)}."
+            "Pairs of one query have different original narratives; topics.original.all.txt has "
+            f"that of the first pair. Queries concerned: {_list_first(differing)}."
         )
     if texts:
         sentences.append(
-            "documents.changed.jsonl holds texts of documents where they are known. Leave it out "
-            "where their licence does not let you pass them on."
+            "documents.changed.jsonl contains the known texts of documents. Leave the file out if "
+            "their licence does not allow you to pass them on."
         )
     return sentences
 
@@ -167,13 +171,13 @@ def trec_warnings(
     if open_ones := [facts["pair_id"] for facts in answered if _is_unfinished(facts)]:
         sentences.append(
             "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
-            "take them for not relevant. Scores count only once these are done: "
+            "treat them as not relevant. Scores are final only once these pairs are judged: "
             f"{_list_first(open_ones)}."
         )
     if without_prior:
         sentences.append(
             "Topics of qrels.changed.txt that have no line in qrels.original.txt, because none of "
-            "their documents came with a relevance; leave them out of a comparison of means: "
+            "their documents has an earlier relevance; leave them out when you compare means: "
             f"{_list_first(without_prior)}."
         )
     return sentences
@@ -182,49 +186,49 @@ def trec_warnings(
 def jsonl_rules(*, published: bool) -> list[Rule]:
     """Return the rules of the JSON lines: what the files hold, and which records count."""
     people = (
-        "Those who agreed to be named have their names; the others are numbered, as in about.json."
+        "People who agreed to be named appear by name, the others by number, as in about.json."
         if published
-        else "Everybody has their name: this export is not to be published."
+        else "Everybody appears by name: do not publish this export."
     )
     return [
         Rule(about="People", says=people),
         Rule(
-            about="What stands",
-            says="judgments.jsonl holds every judgment ever made. One with superseded_at no longer "
-            "stands: its annotator judged again, put a flag instead, or took it back "
-            "(withdrawn_at). A flag stands until cleared_at; a settling decision, and a decision "
-            "on an instruction, until withdrawn_at.",
+            about="Current records",
+            says="judgments.jsonl has every judgment ever made. One with superseded_at is no "
+            "longer current: its annotator judged again, put a flag instead, or withdrew it "
+            "(withdrawn_at). A flag is current until cleared_at; a settling decision, and a "
+            "decision on an instruction, until withdrawn_at.",
         ),
         Rule(
-            about="Under which words",
+            about="Versions read",
             says="side and version name the narrative that was on the screen; pairs.jsonl has its "
-            "words. text_version names the text of the document, which documents.jsonl has; "
-            "without it the document has had one text only.",
+            "text. text_version names the text of the document, which is in documents.jsonl; a "
+            "record without it is about a document that has had only one text.",
         ),
         Rule(
             about="Conditions",
             says="verdicts.jsonl has a line for each document that somebody judged condition by "
-            "condition under a narrative in force. What people's answers to a condition come to "
-            "(agreed) follows the project's rule for several grades, unless a lead settled it "
-            "(state is settled); met counts the conditions agreed to be met, and is null while one "
-            "is not agreed on.",
+            "condition under a current narrative. agreed is the consensus of people's answers to "
+            "a condition, by the project's rule for several grades, or a lead's decision (state "
+            "is settled); met is the number of conditions agreed to be met, or null while there "
+            "is no agreement on one.",
         ),
         Rule(
             about="Checks",
-            says="checks.jsonl has the labels that two people agree on or a third has settled, "
-            "with what was claimed and what each said; samples.jsonl how each sample was drawn, "
-            "from how many labels of each stratum. Labels whose check is not over are counted and "
-            "left out.",
+            says="checks.jsonl has the labels on which two people agree or which a third has "
+            "settled, with the claim and each person's answer; samples.jsonl has how each sample "
+            "was drawn, and from how many labels of each stratum. Labels whose check is not over "
+            "are counted and left out.",
         ),
         Rule(
             about="Repeats",
-            says="repeats.jsonl has what people said of documents that came to them again, "
-            "unmarked, beside what they had said first. It counts in no relevance.",
+            says="repeats.jsonl has people's answers to documents that were shown to them again, "
+            "unmarked, beside their first answers. Answers to repeats count in no relevance.",
         ),
         Rule(
             about="Machines",
-            says="machine marks the judgments, flags and reviews of machines; they never count "
-            "among people.",
+            says="machine marks the judgments, flags and reviews of machines; they are never "
+            "counted among people's.",
         ),
     ]
 
@@ -264,7 +268,7 @@ def _about_pairing(left_out: Sequence[LeftOut]) -> list[str]:
     amount = _amount(len(left_out), "topic is", "topics are")
     sentence = (
         f"{amount} in neither qrels.original.txt nor qrels.changed.txt ({reasons}): "
-        f"{_list_first(names)}. left_out in the manifest says why of each, and "
+        f"{_list_first(names)}. left_out in the manifest gives the reason for each, and "
         "qrels.original.all.txt has every query."
     )
     return [sentence]
@@ -323,8 +327,7 @@ def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
     if n := counts["fewer_than_asked"]:
         fewer = _amount(n, "document was", "documents were")
         sentences.append(
-            f"{fewer} judged by fewer people than the {asked} asked for; "
-            "the relevance they gave stands."
+            f"{fewer} judged by fewer people than the {asked} asked for; their relevance counts."
         )
     if n := counts["judgments_stale"]:
         stale = _amount(n, "judgment was", "judgments were")

@@ -113,7 +113,7 @@ class Result(NamedTuple):
 def expectations(values: Values) -> dict[str, Expectation]:
     """Return the expected values of each measure, with the warnings if they are missed."""
     follows = "A run that ranks by the changed qrels does not reach the best"
-    ignores = "A run that ignores the change gets another value than 0 of"
+    ignores = "A run that ignores the change gets a value other than 0 for"
     none = "No document is relevant {} the change, so nDCG@10 {} it is 0 for every run, in: "
     return {
         "p-MRR": Expectation(
@@ -179,8 +179,8 @@ def oracles_block(measured: Iterable[Facts]) -> Oracles | None:
     return Oracles(
         rule="Three systems made from the qrels alone rank the judged documents of each topic. The "
         "oracle ranks by the changed qrels, and before the change by the original ones. The "
-        "ignorant system ranks by the original qrels at all times. The shuffled one draws its "
-        "order. short_of_best and ignorant_not_zero name the topics in which a measure does not "
+        "ignorant system always ranks by the original qrels. The shuffled one ranks at random. "
+        "short_of_best and ignorant_not_zero name the topics in which a measure does not "
         "tell them apart.",
         seed=SEED,
         measures=facts,

@@ -108,7 +108,7 @@ def write_pool_documents(project: Project, into: Writer) -> int:
     if not pools:
         return 0
     lines = 0
-    with into.file(POOL_DOCUMENTS, "The documents of pools: which run brought each, where.") as f:
+    with into.file(POOL_DOCUMENTS, "The documents of pools, with the runs that rank each.") as f:
         f.write(_line("pool", *HEAD))
         for pool in pools:
             for query_id, doc_id, is_new, run, rank in entries(pool):

@@ -17,7 +17,7 @@ def write_runs(project: Project, into: Writer) -> None:
     for name, run in _file_names(collection.runs(project)):
         with (
             run.file.open("rb") as source,
-            into.file(f"runs/{name}", "A run, as it was handed in.") as stream,
+            into.file(f"runs/{name}", "A run, as it was uploaded.") as stream,
         ):
             copyfileobj(source, stream, BUFFER)
 

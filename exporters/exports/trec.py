@@ -101,10 +101,10 @@ class _Export:
         into = self.into
         with ExitStack() as stack:
             original = stack.enter_context(
-                into.file(ORIGINAL_QRELS, "The relevance that documents of these topics came with.")
+                into.file(ORIGINAL_QRELS, "The earlier relevance of documents, for these topics.")
             )
             whole = stack.enter_context(
-                into.file(WHOLE_QRELS, "The relevance every document came with, of all queries.")
+                into.file(WHOLE_QRELS, "The earlier relevance of documents, for all queries.")
             )
             earlier = report_rows(selection.prior_qrels(self.queries), self.report)
             prior = write_qrels(earlier, whole)
@@ -115,10 +115,10 @@ class _Export:
                 into.file("documents.changed.tsv", "Documents whose relevance changed.")
             )
             self.disputed = stack.enter_context(
-                into.file("disputed.tsv", "Documents on which people differ, not in the qrels.")
+                into.file("disputed.tsv", "Documents on which people differ; not in the qrels.")
             )
             self.unjudged = stack.enter_context(
-                into.file("unjudged.tsv", "Documents nobody has judged, not in the qrels.")
+                into.file("unjudged.tsv", "Documents that nobody has judged; not in the qrels.")
             )
             write_row(self.changes, "query_id", "pair_id", "doc_id", "before", "after", "change")
             write_row(self.disputed, "query_id", "pair_id", "narrative", "doc_id", "grades")
@@ -130,7 +130,7 @@ class _Export:
                 (
                     ORIGINAL,
                     "qrels.original.judged.txt",
-                    "The relevance people gave here under the original narratives.",
+                    "People's relevance under the original narratives.",
                 ),
             ):
                 if self.tally.people[side]:
@@ -139,7 +139,7 @@ class _Export:
         self._write_topics()
         for claimed_on in self.raters:
             self._write_claimed(claimed_on)
-        with into.file("pairs.tsv", "Which query each pair belongs to.") as stream:
+        with into.file("pairs.tsv", "The query of each pair.") as stream:
             self._write_pairs(stream)
         write_core_queries(self.project, self.pairs, self.into)
         write_verdicts(self.project, self.pairs, self.into)
@@ -260,11 +260,15 @@ class _Export:
         holds = "All queries, each with the original narrative of its first pair."
         with into.file("topics.original.all.txt", holds) as stream:
             write_topics(collection.original_topics(self.queries, self.pairs), stream)
-        with into.file("topics.changed.txt", "The altered narratives, one a pair.") as stream:
+        with into.file(
+            "topics.changed.txt", "The altered narratives, one for each pair."
+        ) as stream:
             write_topics(collection.pair_topics(changed, ALTERED), stream)
         sides = {"original": (ORIGINAL, changed), "changed": (ALTERED, changed)}
         if of := selection.written_pairs(self.pairs, REVERSED):
-            with into.file("topics.reversed.txt", "The reversed narratives, one a pair.") as stream:
+            with into.file(
+                "topics.reversed.txt", "The reversed narratives, one for each pair."
+            ) as stream:
                 write_topics(collection.pair_topics(of, REVERSED), stream)
             sides["reversed"] = (REVERSED, of)
         if changed:
@@ -275,10 +279,10 @@ class _Export:
         of = selection.claimed(self.pairs, side)
         under = "accepted instructions" if side == ALTERED else f"{side} narratives"
         for name, rater in claimed.file_names(self.raters[side], side):
-            holds = f"What {rater.name} claims under {under}, with what people found."
+            holds = f"Labels of {rater.name} under {under}, corrected by people."
             with self.into.file(name, holds) as stream:
                 write_qrels(self._claimed_qrels(of, rater, side), stream)
-        holds = f"The {side} narratives of claimed labels, one a pair."
+        holds = f"The {side} narratives of claimed labels, one for each pair."
         name = f"topics.claimed.{claimed.SIDES[Narrative.Side(side)]}txt"
         with self.into.file(name, holds) as stream:
             write_topics(collection.pair_topics(of, side), stream)

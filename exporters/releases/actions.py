@@ -185,7 +185,7 @@ def _write(
                 job.project, name, folder / name, progress.advance, published=True
             )
         into = Writer(folder)
-        with into.file(contents.QUERIES, "Every query with its words.") as stream:
+        with into.file(contents.QUERIES, "Every query with its texts.") as stream:
             for query in selection.queries(job.project):
                 fields = {
                     "query_id": query.query_id,
@@ -195,7 +195,7 @@ def _write(
                 stream.write(json.dumps(fields, ensure_ascii=False).encode() + b"\n")
         guideline = Guideline.objects.latest_of(job.project)
         if guideline is not None:
-            with into.file(contents.GUIDELINES, "The guidelines in force.") as stream:
+            with into.file(contents.GUIDELINES, "The current guidelines.") as stream:
                 stream.write(guideline.text.encode())
         about.write(job.project, into)
     for name, export in written.items():
@@ -204,7 +204,7 @@ def _write(
         with (folder / f"{name}.zip").open("xb") as stream:
             pack(folder / name, whole, stream)
         for path, holds in (
-            (f"{name}/{manifest.NAME}", "How these files came about, with counts for each pair."),
+            (f"{name}/{manifest.NAME}", "How these files were made, with counts for each pair."),
             (f"{name}.zip", "All of them in one archive."),
         ):
             files.append(file_store.file_facts(folder / path, path, holds))

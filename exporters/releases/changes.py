@@ -68,7 +68,7 @@ COMPARED = {
     "flags": gettext_lazy("flags"),
     "reviews": gettext_lazy("reviews"),
     "decisions": gettext_lazy("decisions on instructions"),
-    "documents_with_newer_texts": gettext_lazy("documents that have had several texts"),
+    "documents_with_newer_texts": gettext_lazy("documents with several text versions"),
 }
 
 

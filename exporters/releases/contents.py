@@ -139,7 +139,7 @@ def own_facts(release: Release) -> FileFacts:
     content = to_bytes(of(release))
     return FileFacts(
         name=NAME,
-        holds="What this release holds, with the sha256 of every file.",
+        holds="The contents of this release, with the sha256 of every file.",
         lines=content.count(b"\n"),
         bytes=len(content),
         sha256=release.sha256,

@@ -57,7 +57,7 @@ def test_earlier_relevance_of_a_generated_document_is_not_a_label(tables, write)
     assert folder["qrels.changed.txt"].splitlines() == ["301_0 0 A 0", "301_1 0 A 0"]
     assert folder["unjudged.tsv"].splitlines()[1:] == []
     (scope,) = [one["says"] for one in folder.manifest["rules"] if one["about"] == "Scope"]
-    assert "none that was written for an instruction" in scope
+    assert "except those written for an instruction" in scope
 
 
 def test_the_record_says_for_which_instruction_and_is_loaded_back(tables, write):

@@ -77,7 +77,7 @@ def test_texts_are_left_out_until_the_lead_publishes_them(tides, write):
 
     assert folder.records("corpus.jsonl")[0] == {"_id": "B", "title": "", "text": ""}
     assert "Text of" not in folder["corpus.jsonl"]
-    assert folder.manifest["warnings"][0].startswith("The corpus holds ids alone")
+    assert folder.manifest["warnings"][0].startswith("The corpus contains only ids")
 
 
 def test_the_newest_text_is_published_and_the_manifest_names_its_version(published, write):

@@ -102,9 +102,9 @@ def test_the_manifest_names_project_format_grades_and_version(tides, write):
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("consensus", "unanimous", "when everybody who judged the document gave the same grade"),
-        ("consensus", "majority", "when more than half of those who judged the document gave it"),
-        ("judge_scope", "relevant", "The others keep the relevance they came with"),
+        ("consensus", "unanimous", "if everybody who judged the document gave it"),
+        ("consensus", "majority", "if more than half of those who judged the document gave it"),
+        ("judge_scope", "relevant", "the others keep the relevance that they were loaded with"),
         ("judge_scope", "pool", "Judges see every document in the pool."),
         ("relevant_from", 2, "A document with a relevance of at least 2."),
     ],
@@ -124,24 +124,21 @@ def test_the_notes_say_what_is_left_out(tides, write):
         "2 pairs are left out of the changed files: 1 not written, 1 removed.",
         (
             "3 topics are in neither qrels.original.txt nor qrels.changed.txt (1 no instruction "
-            "pair, 1 not written, 1 removed): 1000, 303, 304. left_out in the manifest says why of "
-            "each, and qrels.original.all.txt has every query."
+            "pair, 1 not written, 1 removed): 1000, 303, 304. left_out in the manifest gives the "
+            "reason for each, and qrels.original.all.txt has every query."
         ),
         "1 claimed label of 1 pair: 0 checked, 0 of these corrected; 0 judged by people instead.",
         "3 pairs are left out of the claimed files: 3 not claimed.",
         "1 document is disputed and left out; see disputed.tsv.",
         "1 document is not judged and left out; see unjudged.tsv.",
-        (
-            "1 document was judged by fewer people than the 2 asked for; the relevance they gave "
-            "stands."
-        ),
+        "1 document was judged by fewer people than the 2 asked for; their relevance counts.",
         "1 judgment was made under an older version of a narrative or of a text and not counted.",
         "1 judgment belongs to pairs that are left out.",
         "1 judgment was made by machines and not counted in the changed qrels.",
         "The relevant set only shrinks: no document became relevant.",
         (
-            "documents.changed.jsonl holds texts of documents where they are known. Leave it out "
-            "where their licence does not let you pass them on."
+            "documents.changed.jsonl contains the known texts of documents. Leave the file out if "
+            "their licence does not allow you to pass them on."
         ),
     ]
 
@@ -155,7 +152,7 @@ def test_a_pair_without_changes_gives_a_warning(tides, write):
 def test_unfinished_pairs_give_a_warning(tides, write):
     assert write(tides.project).manifest["warnings"][-1] == (
         "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
-        "take them for not relevant. Scores count only once these are done: 301, 302."
+        "treat them as not relevant. Scores are final only once these pairs are judged: 301, 302."
     )
 
 
@@ -189,4 +186,4 @@ def test_originals_that_differ_within_a_query_are_named(tides, write):
 
     assert "Any plant counts." in files["topics.original.all.txt"]
     assert "Another question." not in files["topics.original.all.txt"]
-    assert any("first pair. This is so for: 301." in note for note in files.manifest["notes"])
+    assert any("first pair. Queries concerned: 301." in note for note in files.manifest["notes"])

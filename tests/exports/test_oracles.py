@@ -137,7 +137,7 @@ def test_claimed_labels_are_measured_by_irs_and_nfr():
     assert facts["IRS"]["ignorant_not_zero"] == ["r"]
     assert values(facts["NFR"])[:2] == (0.0, 0.0)
     assert warnings[-1] == (
-        "A run that ignores the change gets another value than 0 of IRS, because the order of the "
+        "A run that ignores the change gets a value other than 0 for IRS, because the order of the "
         "original qrels is ideal already, in: r."
     )
 

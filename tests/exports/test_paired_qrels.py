@@ -127,7 +127,7 @@ def test_a_changed_topic_without_earlier_relevance_gives_a_warning(tides, write)
 
     assert topics_of_qrels(files, "qrels.changed.txt") == {"301", "302"}
     assert topics_of_qrels(files, "qrels.original.txt") == {"301"}
-    assert files.manifest["warnings"][-1].endswith("leave them out of a comparison of means: 302.")
+    assert files.manifest["warnings"][-1].endswith("leave them out when you compare means: 302.")
 
 
 def test_releases_are_compared_by_the_whole_original(tides):

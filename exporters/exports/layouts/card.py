@@ -42,8 +42,8 @@ LICENCES = {
     "bsd-3-clause",
 }
 TWICE = (
-    "Each query stands here twice: `-og` with its original narrative and `-changed` with the "
-    "altered one. `qrel_diff` names the documents whose relevance changed, by pair."
+    "Each query occurs twice: `-og` with its original narrative and `-changed` with the altered "
+    "one. `qrel_diff` names the documents whose relevance changed, by pair."
 )
 
 
@@ -63,7 +63,7 @@ def short(published: Published, parts: list[Part]) -> str:
     head = ["---", *_configs(parts), "---"]
     project = published.project
     about = (
-        "Instruction reranking: each query stands here twice, `-og` with its original narrative "
+        "Instruction reranking: each query occurs twice, `-og` with its original narrative "
         "and `-changed` with the altered one."
     )
     body = [
@@ -81,7 +81,7 @@ def full(published: Published, parts: list[Part]) -> str:
     sections = [
         f"# {published.project.name}",
         published.publication.description or published.project.description,
-        "## What it holds",
+        "## Contents",
         _table(("config", "split", "rows"), [(p.name, p.split, f"{p.rows:,}") for p in parts]),
         TWICE,
         "## How it was judged",
@@ -164,12 +164,12 @@ def _process(published: Published) -> list[str]:
     project = published.project
     asked = {
         Project.Scope.POOL: "all candidates",
-        Project.Scope.EXISTING: "all candidates but those written for an instruction",
+        Project.Scope.EXISTING: "all candidates except those written for an instruction",
     }.get(Project.Scope(project.judge_scope), "the candidates that were relevant before")
     process = (
         f"{project.overlap_judge} people are asked for each pair. They judge {asked} under the "
-        "altered narrative, without seeing what others said. A grade counts where they come to it "
-        f"by the rule “{project.get_consensus_display()}”, or where a lead settled it."
+        "altered narrative, without seeing others' answers. A grade counts if it is their "
+        f"consensus by the rule “{project.get_consensus_display()}”, or if a lead settled it."
     )
     paragraphs = [
         process,
@@ -198,7 +198,7 @@ def _process(published: Published) -> list[str]:
 def _agreement(project: Project) -> list[str]:
     found = about.agreement(project)
     if found is None:
-        return ["Nobody's judgments can be compared: no document was judged by two people."]
+        return ["There is no agreement to report: no document was judged by two people."]
     lines = []
     for one in found["coefficients"]:
         value = one["note"] if one["value"] is None else f"{one['value']:.3f}"
@@ -217,21 +217,26 @@ def _agreement(project: Project) -> list[str]:
 def _people(project: Project) -> list[str]:
     people = about.annotators(project)
     if not people:
-        return ["No person's judgment stands."]
+        return ["There are no current judgments by people."]
     shown = [(str(one["annotator"]), one["name"] or "", f"{one['judgments']:,}") for one in people]
     table = [(number, name.replace("|", "\\|"), n) for number, name, n in shown]
-    return [_table(("annotator", "name", "judgments"), table), "Those who agreed to it are named."]
+    return [
+        _table(("annotator", "name", "judgments"), table),
+        "Only people who agreed to it are named.",
+    ]
 
 
 def _checks(project: Project) -> list[str]:
     samples = Sample.objects.filter(project=project).order_by("pk")
-    return [figures(one).sentence for one in samples] or ["No claimed label was checked by people."]
+    return [figures(one).sentence for one in samples] or [
+        "No claimed labels were checked by people."
+    ]
 
 
 def _licence(published: Published) -> str:
     publication = published.publication
     if not publication.licence:
-        return "No licence is named."
+        return "No licence is given."
     return f"{publication.licence}." + (
         "" if publication.texts else " The texts of documents are not part of this data set."
     )

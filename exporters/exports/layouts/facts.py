@@ -14,18 +14,18 @@ _ONE_TEXT = (
 )
 _HYPHENS = "A pair id with an underscore is written with a hyphen; pair_ids.tsv has both."
 _TABLES = (
-    "A table is positive, or it is not: grades, titles, and original and reversed narratives have "
-    "no place."
+    "A table is either positive or not: grades, titles, and original and reversed narratives are "
+    "left out."
 )
-_NUMBERED = "Queries are numbered, and instructions by their places; ids.tsv has both ids."
+_NUMBERED = "Queries and their instructions are numbered; ids.tsv has both ids."
 _COLUMNS = (
-    "Documents have no ids here: the column of a text says which conditions it meets. Titles, "
-    "grades and other sides than the altered one have no place."
+    "Documents have no ids: the column of a text says which conditions it meets. Titles, grades "
+    "and sides other than the altered one are left out."
 )
 _ROWS = "Queries are rows, counted from 0; ids.tsv has both ids."
 _RECORD = (
-    "A record has one positive and one hard negative, the first of several by id. Ids of "
-    "documents, titles and grades have no place."
+    "A record has one positive and one hard negative; of several, the first by id. Ids of "
+    "documents, titles and grades are left out."
 )
 NOT_HELD = {
     "mteb": (_ONE_TEXT, _HYPHENS),
@@ -38,14 +38,14 @@ NOT_HELD = {
         "Categories and conditions are in pairs.jsonl, which ir_datasets does not read.",
     ),
     "followtable": (_ONE_TEXT, _TABLES, _NUMBERED),
-    "infosearch": (_ONE_TEXT, "Each instruction pair is a query of its own, under the pair's id."),
+    "infosearch": (_ONE_TEXT, "Each instruction pair is a separate query, under the pair's id."),
     "multiconir": (_COLUMNS, _ROWS),
     "multi-infosearch": (_RECORD,),
-    "citation": ("This layout names the collection and holds none of its data.",),
+    "citation": ("This layout names the collection and contains none of its data.",),
 }
 EVERYWHERE = (
-    "No layout holds who judged what, notes, evidence, flags, or older versions of narratives and "
-    "texts: the format jsonl does, with the names of annotators."
+    "No layout contains who judged what, notes, evidence, flags, or older versions of narratives "
+    "and texts; the format jsonl has them, with the names of annotators."
 )
 
 
@@ -63,12 +63,12 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
     notes = [*NOT_HELD[layout], *published.notes, EVERYWHERE]
     if marked:
         notes.append(
-            f"{marked:,} documents are HTML or Markdown tables. Their texts are written as they "
-            "stand; that they are tables is not said."
+            f"{marked:,} documents are HTML or Markdown tables. Their texts are written unchanged, "
+            "without a mark that they are tables."
         )
     if published.left_out:
         notes.append(
-            f"{len(published.left_out):,} queries and pairs are left out; the manifest names each "
+            f"{len(published.left_out):,} queries and pairs are left out; the manifest lists each "
             "with the reason."
         )
     return compose(
@@ -90,17 +90,17 @@ def _rules(published: Published) -> list[Rule]:
     texts = (
         f"Titles and newest texts are published under the licence {publication.licence}."
         if publication.texts
-        else "Ids alone are published: the project's publication settings keep texts back."
+        else "Only ids are published: the project's publication settings withhold texts."
     )
     return [
         Rule(about="Texts", says=texts),
         Rule(
             about="Relevance",
-            says="Before the change: what documents came with. After it: the relevance of "
-            "qrels.changed.txt in the format trec"
+            says="Before the change: the relevance that documents were loaded with. After it: the "
+            "relevance of qrels.changed.txt in the format trec"
             + (
-                f"; where nobody has judged, what a check found, or what {published.rater.name} "
-                "claims, as in qrels.claimed.txt."
+                "; for documents that nobody has judged, the outcome of a check or the claim of "
+                f"{published.rater.name}, as in qrels.claimed.txt."
                 if published.rater
                 else "."
             ),
@@ -111,8 +111,8 @@ def _rules(published: Published) -> list[Rule]:
         ),
         Rule(
             about="People",
-            says="about.json counts the judgments of each person by a number. It names those who "
-            "agreed to be named.",
+            says="about.json has the number of judgments of each person. People appear by number, "
+            "and by name if they agreed to be named.",
         ),
     ]
 
@@ -123,11 +123,11 @@ def warnings_of(published: Published) -> list[str]:
     found = []
     if not published.publication.texts:
         found.append(
-            "The corpus holds ids alone: a system needs the collection itself to rank it. Publish "
-            "texts if the licence allows it."
+            "The corpus contains only ids: a system needs the collection itself to rank it. "
+            "Publish texts if the licence allows it."
         )
     elif without := counts.get("layout_without_text"):
-        found.append(f"{without:,} documents have no text here and are written with an empty one.")
+        found.append(f"{without:,} documents have no text and are written with an empty one.")
     if claims := counts.get("layout_claims"):
         found.append(
             f"{claims:,} grades are claims of a machine that nobody has judged or checked."
@@ -135,11 +135,11 @@ def warnings_of(published: Published) -> list[str]:
     if without := counts.get("layout_without_line"):
         found.append(
             f"{without:,} documents have a relevance before the change and none after it: they "
-            "are disputed or not judged. Evaluators take them for not relevant."
+            "are disputed or not judged. Evaluators treat them as not relevant."
         )
     if published.project.relevant_from != 1:
         found.append(
             f"Documents are relevant from grade {published.project.relevant_from}; the readers of "
-            "these files take grade 1 for relevant."
+            "these files treat grade 1 as relevant."
         )
     return found

@@ -65,7 +65,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             stream.write((",\n" if position else "\n").encode() + entry.encode())
         stream.write(b"\n]\n")
     if numbered and numbers != positions:
-        with into.file(POSITIONS, "The number of each query by its place in the list.") as stream:
+        with into.file(
+            POSITIONS, "The number of each query by its position in the list."
+        ) as stream:
             stream.write((json.dumps(dict(zip(positions, numbers, strict=True))) + "\n").encode())
     _write_ids(queries, numbers if numbered else positions, into)
     if published.publication.texts:
@@ -206,7 +208,9 @@ def _by_file_name(reasons: dict[str, str]) -> dict[str, str]:
 
 
 def _write_ids(queries: list[_Query], numbers: list[str], into: Writer) -> None:
-    with into.file(rows.IDS_HERE, "The id of each pair in the project and here.") as stream:
+    with into.file(
+        rows.IDS_HERE, "The id of each pair in the project and in these files."
+    ) as stream:
         stream.write(rows.table_line("pair_id", "written_as"))
         for query, number in zip(queries, numbers, strict=True):
             for place, one in enumerate(query.instructions):

@@ -116,7 +116,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     about.write(project, into)
     corpus = next(one for one in into.files if one["name"] == data + rows.CORPUS)
     title = re.sub(r'["\\]', "", " ".join(project.name.split()))
-    with into.file(f"{module}/__init__.py", "What registers the sets with ir_datasets.") as stream:
+    with into.file(
+        f"{module}/__init__.py", "The code that registers the sets with ir_datasets."
+    ) as stream:
         source = _INIT.format(
             title=title,
             module=module,
@@ -129,7 +131,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             },
         )
         stream.write(source.encode())
-    with into.file("pyproject.toml", "What pip installs: pip install .") as stream:
+    with into.file("pyproject.toml", "The package for pip: pip install .") as stream:
         distribution = module.replace("_", "-").strip("-")
         stream.write(
             _PROJECT.format(distribution=distribution, title=title, module=module).encode()

@@ -64,7 +64,7 @@ def write_mteb(project: Project, into: Writer, report: Report) -> Manifest:
     for prefix in sets:
         with into.file(prefix + TASK, "The task: python task.py MODEL evaluates a model.") as f:
             f.write(task_file.source(published, reverse=bool(prefix)).encode())
-        with into.file(prefix + README, "Which file holds which config, for datasets.") as f:
+        with into.file(prefix + README, "The file of each config, for datasets.") as f:
             f.write(card.short(published, _parts_of_set(into, prefix)).encode())
     return manifest_of("mteb", published, into.files)
 
@@ -90,7 +90,7 @@ def _write_sets(published: Published, into: Writer, report: Report) -> list[str]
         sets[OF_REVERSED] = REVERSED
     for prefix, side in sets.items():
         _write_data(published, into, prefix, side, ids, report)
-    with into.file(rows.IDS, "The id of each pair here and in the project.") as stream:
+    with into.file(rows.IDS, "The id of each pair in these files and in the project.") as stream:
         stream.write(rows.table_line("pair_id", "written_as"))
         for pair in published.every_pair:
             stream.write(rows.table_line(pair.pair_id, ids[pair.pk]))

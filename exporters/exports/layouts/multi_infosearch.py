@@ -60,12 +60,16 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         )
     _leave_out(published, records)
     combinations = _combinations([one.pair for one in records])
-    with into.file(RECORDS, "A record a pair: instruction, attributes, two documents.") as stream:
+    with into.file(
+        RECORDS, "A record for each pair: instruction, attributes, two documents."
+    ) as stream:
         for written in _record_fields(published, records, combinations):
             stream.write((to_json(written) + "\n").encode())
     _write_documents(published, records, into)
     _write_attributes(published, records, into)
-    with into.file(rows.IDS_HERE, "The id of each pair in the project and here.") as stream:
+    with into.file(
+        rows.IDS_HERE, "The id of each pair in the project and in these files."
+    ) as stream:
         stream.write(rows.table_line("pair_id", "written_as"))
         for one in records:
             written_as = f"{one.pair.query.query_id}_{combinations[one.pair.pk]}"

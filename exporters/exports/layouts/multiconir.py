@@ -65,7 +65,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     domains = any(query.domain for query in queries)
     most = max(len(query.lists) for query in queries)
     natural = any(query.natural for query in queries)
-    with into.file(TABLE, "A row a query: texts with 1 to k conditions, and documents.") as stream:
+    with into.file(
+        TABLE, "A row for each query: texts with 1 to k conditions, and documents."
+    ) as stream:
         columns = ["Domain"] if domains else []
         columns += [f"Query{k}" for k in range(1, most + 1)]
         if natural:
@@ -75,7 +77,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         for query in queries:
             cells = _cells(published, query)
             stream.write(_line([cells.get(column, "") for column in columns]))
-    with into.file(rows.IDS_HERE, "The id of each pair in the project and here.") as stream:
+    with into.file(
+        rows.IDS_HERE, "The id of each pair in the project and in these files."
+    ) as stream:
         stream.write(rows.table_line("pair_id", "written_as"))
         seen: Counter[str] = Counter()
         for number, query in enumerate(queries):

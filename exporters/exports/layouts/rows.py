@@ -38,7 +38,7 @@ def write_corpus(
     if published.publication.texts:
         holds = "Every candidate: its id, title and newest text."
     else:
-        holds = "Every candidate by its id alone: texts may not leave the project."
+        holds = "The id of every candidate: texts may not leave the project."
     with into.file(name, holds) as stream:
         texts = published.texts()
         if passages and published.publication.texts:
