@@ -101,8 +101,8 @@ def process_tree(root: int) -> dict[int, list[str]]:
         if folder.name.isdecimal():
             # The process may have ended.
             with contextlib.suppress(OSError):
-                said = (folder / "stat").read_text()
-                stats[int(folder.name)] = said.rpartition(")")[2].split()
+                content = (folder / "stat").read_text()
+                stats[int(folder.name)] = content.rpartition(")")[2].split()
     found = {root: stats[root]}
     waiting = [root]
     while waiting:

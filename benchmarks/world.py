@@ -91,8 +91,8 @@ def add_pools(
     narratives: list[Narrative] = []
     for pair in pairs:
         original = rng.choices(words, k=60)
-        for side, said in (("original", original), ("altered", [*original, *words[:12]])):
-            narratives.append(Narrative(pair=pair, side=side, version=1, text=" ".join(said)))
+        for side, texts in (("original", original), ("altered", [*original, *words[:12]])):
+            narratives.append(Narrative(pair=pair, side=side, version=1, text=" ".join(texts)))
     Narrative.objects.bulk_create(narratives)
     candidates = Candidate.objects.bulk_create(
         [

@@ -71,7 +71,7 @@ class Format(NamedTuple):
     as a zip archive. None: this format is only read.
 
     `unknown` says what happens to a field that the format does not know: Rejudge's own formats
-    refuse it; in formats of other tools it is counted and reported as left out ("told").
+    refuse it; in formats of other tools it is counted and reported as left out ("reported").
     """
 
     name: str
@@ -82,7 +82,7 @@ class Format(NamedTuple):
     read: Callable[[Any], Iterator[Record]]
     write: Callable[[Iterable[Any], IO[bytes]], int] | None
     suffixes: tuple[str, ...]
-    unknown: Literal["refused", "told"]
+    unknown: Literal["refused", "reported"]
 
     def open(self, path: str | Path, *, collect: bool = False) -> Source | Folder:
         """Open `path` for this format's `read`; raise FormatError with a sentence."""
@@ -101,7 +101,7 @@ _ALL = (
         trec_topics.read_topics,
         trec_topics.write_topics,
         (".txt", ".topics", ".sgml"),
-        "told",
+        "reported",
     ),
     Format(
         "trec-topics-xml",
@@ -112,7 +112,7 @@ _ALL = (
         trec_topics_xml.read_topics_xml,
         trec_topics_xml.write_topics_xml,
         (".xml",),
-        "told",
+        "reported",
     ),
     Format(
         "topics-json",
@@ -123,7 +123,7 @@ _ALL = (
         topics_json.read_topics,
         topics_json.write_topics,
         (".jsonl", ".json"),
-        "told",
+        "reported",
     ),
     Format(
         "trec-qrels",
@@ -145,7 +145,7 @@ _ALL = (
         trec_run.read_run,
         trec_run.write_run,
         (".run", ".txt", ".test"),
-        "told",
+        "reported",
     ),
     Format(
         "trec-docs",
@@ -156,7 +156,7 @@ _ALL = (
         trec_docs.read_docs,
         trec_docs.write_docs,
         (".sgml", ".trec", ".txt"),
-        "told",
+        "reported",
     ),
     Format(
         "docs-jsonl",
@@ -167,7 +167,7 @@ _ALL = (
         jsonl.read_docs,
         jsonl.write_docs,
         (".jsonl",),
-        "told",
+        "reported",
     ),
     Format(
         "beir",
@@ -178,7 +178,7 @@ _ALL = (
         published.read_beir,
         beir.write_beir,
         (".zip",),
-        "told",
+        "reported",
     ),
     Format(
         "mteb",
@@ -189,7 +189,7 @@ _ALL = (
         published.read_mteb,
         None,
         (".zip",),
-        "told",
+        "reported",
     ),
     Format(
         "hf",
@@ -200,7 +200,7 @@ _ALL = (
         published.read_hf,
         None,
         (".zip",),
-        "told",
+        "reported",
     ),
     Format(
         "followtable",
@@ -211,7 +211,7 @@ _ALL = (
         followtable.read_followtable,
         None,
         (".zip",),
-        "told",
+        "reported",
     ),
     Format(
         "infosearch",
@@ -222,7 +222,7 @@ _ALL = (
         infosearch.read_infosearch,
         None,
         (".zip",),
-        "told",
+        "reported",
     ),
     Format(
         "infosearch-results",
@@ -233,7 +233,7 @@ _ALL = (
         infosearch.read_results,
         None,
         (".json", ".jsonl"),
-        "told",
+        "reported",
     ),
     Format(
         "multiconir",
@@ -244,7 +244,7 @@ _ALL = (
         multiconir.read_multiconir,
         None,
         (".csv",),
-        "told",
+        "reported",
     ),
     Format(
         "multi-infosearch",
@@ -255,7 +255,7 @@ _ALL = (
         multi_infosearch.read_multi_infosearch,
         None,
         (".jsonl",),
-        "told",
+        "reported",
     ),
     Format(
         "multi-infosearch-docs",
@@ -266,7 +266,7 @@ _ALL = (
         multi_infosearch.read_documents,
         None,
         (".json", ".jsonl"),
-        "told",
+        "reported",
     ),
     Format(
         "multi-infosearch-folder",
@@ -277,7 +277,7 @@ _ALL = (
         multi_infosearch.read_folder,
         None,
         (".zip",),
-        "told",
+        "reported",
     ),
     Format(
         "pairs-jsonl",
@@ -354,7 +354,7 @@ _ALL = (
         smart.read_docs,
         None,
         (".1400", ".all", ".txt"),
-        "told",
+        "reported",
     ),
     Format(
         "smart-queries",
@@ -365,7 +365,7 @@ _ALL = (
         smart.read_queries,
         None,
         (".qry", ".txt"),
-        "told",
+        "reported",
     ),
     Format(
         "smart-qrels",

@@ -49,10 +49,10 @@ def worker_status(*, now: datetime | None = None) -> WorkerStatus:
     # Ignore times in the future: they come from a clock that has been set back since.
     signs = Heartbeat.objects.filter(at__lte=now + SILENT_AFTER)
     last_seen = signs.aggregate(last=Max("at"))["last"]
-    heard = last_seen is not None and last_seen >= now - SILENT_AFTER
+    is_recent = last_seen is not None and last_seen >= now - SILENT_AFTER
     # While all workers run long jobs, the heartbeat task waits in the queue.
-    busy = not heard and _is_job_running(now)
-    return WorkerStatus(alive=heard or busy, last_seen=last_seen, busy=busy)
+    busy = not is_recent and _is_job_running(now)
+    return WorkerStatus(alive=is_recent or busy, last_seen=last_seen, busy=busy)
 
 
 def _is_job_running(now: datetime) -> bool:

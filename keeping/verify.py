@@ -119,7 +119,7 @@ class _LinkedDigests(NamedTuple):
     """The digests that the chains have of one row: of its content, and of how it ended."""
 
     name: uuids.UUID
-    said: bytes | None
+    recorded: bytes | None
     stands: bytes | None
 
 
@@ -133,19 +133,19 @@ def _links(kind: str, project: Project | None) -> Iterator[_LinkedDigests]:
     )
     for name, events in groupby(found, key=itemgetter(0)):
         # The first event has the content's digest; of several ends, the last one counts.
-        said = stands = None
+        recorded = stands = None
         for _name, event, what in events:
             if event == Link.Event.STANDS:
                 stands = bytes(what)
-            elif said is None:
-                said = bytes(what)
-        yield _LinkedDigests(uuid_of(name), said, stands)
+            elif recorded is None:
+                recorded = bytes(what)
+        yield _LinkedDigests(uuid_of(name), recorded, stands)
 
 
 def _differences(kind: str, row: Row, link: _LinkedDigests, label: str) -> Iterator[Fault]:
-    if link.said is None:
+    if link.recorded is None:
         yield Fault("unlinked", f"{label} is not in a chain", kind, row.name)
-    elif link.said != digest(kind, row.content):
+    elif link.recorded != digest(kind, row.content):
         yield Fault("changed", f"{label} was changed after it was recorded", kind, row.name)
     stands = link.stands or digest(kind, None)
     if stands != digest(kind, row.ended):

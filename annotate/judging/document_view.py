@@ -319,7 +319,7 @@ def session_data(
         "narrative": narrative.pk,
         "candidate": number,
         "order": session.order,
-        "said": {
+        "answers": {
             **{
                 document: ["flag", kind, str(session.uuids[document])]
                 for document, kind in session.flagged.items()

@@ -111,11 +111,11 @@ def _document(one: DocumentAttributes) -> dict[str, Any]:
             "violated": one.names_with(whose, Verdict.Answer.NOT_MET),
         }
 
-    told = {
+    attributes = {
         "id": one.candidate.pk,
         "doc_id": one.candidate.document.doc_id,
         "claimed": known("claimed"),
         "verified": known("verified"),
         "is_verified": one.is_verified,
     }
-    return dict(DocumentAttributesSerializer(told).data)
+    return dict(DocumentAttributesSerializer(attributes).data)

@@ -72,13 +72,13 @@ def attributes_of(
 ) -> list[DocumentAttributes]:
     """Return the attributes of these documents under one narrative: two queries."""
     keys = [one.pk for one in candidates]
-    said: dict[tuple[int, int, bool], list[int]] = defaultdict(list)
+    collected: dict[tuple[int, int, bool], list[int]] = defaultdict(list)
     rows: Iterable[tuple[int, int, bool, str]] = Verdict.objects.filter(
         condition__in=conditions,
         judgment__in=Judgment.objects.current().filter(in_pools(), candidate__in=keys).values("pk"),
     ).values_list("judgment__candidate", "condition", "judgment__annotator__is_machine", "answer")
     for candidate, condition, is_machine, answer in rows:
-        said[candidate, condition, is_machine].append(ANSWERS.index(answer))
+        collected[candidate, condition, is_machine].append(ANSWERS.index(answer))
     settled = {
         (candidate, condition): ANSWERS.index(answer)
         for candidate, condition, answer in ConditionAdjudication.objects.current()
@@ -87,7 +87,7 @@ def attributes_of(
     }
 
     def answer_of(candidate: int, condition: int, *, machines: bool) -> str | None:
-        answers = said.get((candidate, condition, machines), [])
+        answers = collected.get((candidate, condition, machines), [])
         rule = "unanimous" if machines else project.consensus
         decided = None if machines else settled.get((candidate, condition))
         found = consensus(sorted(answers), rule, decided).relevance

@@ -64,10 +64,10 @@ def may_see(reader: Membership, pair: InstructionPair) -> bool:
 def must_judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> bool:
     """Return whether `who` has an open judge assignment and has yet to judge this candidate."""
     held = list(who.assignments.filter(pair=narrative.pair_id, task=Task.JUDGE))
-    said = Judgment.objects.current().filter(
+    judged = Judgment.objects.current().filter(
         narrative=narrative, candidate=candidate, annotator=who
     )
-    if not held or said.exists():
+    if not held or judged.exists():
         return False
     return any(left.is_open for left in work_left.left_in(who.project, held).values())
 

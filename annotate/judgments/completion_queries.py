@@ -66,7 +66,7 @@ def _project_stub(scope: str, project: int, relevant_from: int) -> Project:
 
 
 def _answers_cte(judgments: QuerySet[Judgment], flags: QuerySet[Flag]) -> tuple[str, list[Any]]:
-    """Return the SQL of `WITH said (narrative, candidate, annotator)` and its parameters.
+    """Return the SQL of `WITH answered (narrative, candidate, annotator)` and its parameters.
 
     A person with both a judgment and a flag on a document is one row.
     """
@@ -80,8 +80,8 @@ def _answers_cte(judgments: QuerySet[Judgment], flags: QuerySet[Flag]) -> tuple[
         sql, more = rows.order_by().values_list(*columns).query.sql_with_params()
         parts.append(sql)
         parameters += more
-    said = " UNION ALL ".join(parts)
-    return f"WITH said (narrative, candidate, annotator) AS ({said})", parameters
+    answered = " UNION ALL ".join(parts)
+    return f"WITH answered (narrative, candidate, annotator) AS ({answered})", parameters
 
 
 @prepared("project", "relevant_from")
@@ -111,10 +111,10 @@ def documents_of_queries(scope: str, relevant_from: int, queries: int) -> Built:
 @prepared("relevant_from", "narratives")
 def documents_by_answers(scope: str, relevant_from: int, narratives: int) -> Built:
     """Count documents by their number of people's answers: narrative, answers, documents."""
-    with_said, parameters = _statements_under(scope, relevant_from, narratives)
+    with_answered, parameters = _statements_under(scope, relevant_from, narratives)
     sql = f"""
-        {with_said}, counted (narrative, candidate, answers) AS (
-            SELECT narrative, candidate, COUNT(*) FROM said GROUP BY narrative, candidate
+        {with_answered}, counted (narrative, candidate, answers) AS (
+            SELECT narrative, candidate, COUNT(*) FROM answered GROUP BY narrative, candidate
         )
         SELECT narrative, answers, COUNT(*) FROM counted GROUP BY narrative, answers
     """  # noqa: S608 (Django's own query)
@@ -124,10 +124,10 @@ def documents_by_answers(scope: str, relevant_from: int, narratives: int) -> Bui
 @prepared("relevant_from", "narratives")
 def answers_of_people(scope: str, relevant_from: int, narratives: int) -> Built:
     """Count people's answers under each of these narratives: narrative, person, answers."""
-    with_said, parameters = _statements_under(scope, relevant_from, narratives)
+    with_answered, parameters = _statements_under(scope, relevant_from, narratives)
     sql = f"""
-        {with_said}
-        SELECT narrative, annotator, COUNT(*) FROM said GROUP BY narrative, annotator
+        {with_answered}
+        SELECT narrative, annotator, COUNT(*) FROM answered GROUP BY narrative, annotator
     """  # noqa: S608 (Django's own query)
     return sql, parameters
 
@@ -173,12 +173,16 @@ def count_rejudge_requests(
     """Count the documents that these people are asked to rejudge: pair, person, documents."""
     # A judgment has at most one request that is not withdrawn. Requests are few: filter by them
     # first.
-    said = judgments_in_force(_project_stub(scope, project, relevant_from)).filter(
+    judgments = judgments_in_force(_project_stub(scope, project, relevant_from)).filter(
         pk__in=RejudgeRequest.objects.not_withdrawn().values("judgment"),
         narrative__pair__in=[pairs],
         annotator__in=[people],
     )
-    return said.order_by().values_list("narrative__pair_id", "annotator_id").annotate(n=Count("pk"))
+    return (
+        judgments.order_by()
+        .values_list("narrative__pair_id", "annotator_id")
+        .annotate(n=Count("pk"))
+    )
 
 
 @prepared("project")

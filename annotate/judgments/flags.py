@@ -41,11 +41,11 @@ def visible_flags(reader: Membership) -> QuerySet[Flag]:
     )
     if not reader.leads:
         return flags.filter(annotator=reader)
-    said = Judgment.objects.current().filter(
+    judged = Judgment.objects.current().filter(
         narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=reader
     )
     return flags.filter(
-        Q(annotator=reader) | ~Q(narrative__pair__in=blind_pairs(reader)) | Exists(said)
+        Q(annotator=reader) | ~Q(narrative__pair__in=blind_pairs(reader)) | Exists(judged)
     )
 
 

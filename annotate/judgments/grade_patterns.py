@@ -114,8 +114,8 @@ def _documents(narratives: int) -> Built:
     relevance, people's grades ("0 1 1"), settled relevance.
     """
     everything = PoolRules(Project.Scope.POOL, 0)
-    said = judgments_that_count(everything).filter(narrative__in=[narratives])
-    columns = said.order_by().values_list("narrative_id", "candidate_id", "relevance")
+    judgments = judgments_that_count(everything).filter(narrative__in=[narratives])
+    columns = judgments.order_by().values_list("narrative_id", "candidate_id", "relevance")
     sql, parameters = columns.query.sql_with_params()
     decided = Adjudication.objects.current().filter(in_pools(), narrative__in=[narratives])
     decisions = decided.order_by().values_list("narrative_id", "candidate_id", "relevance")
@@ -127,10 +127,10 @@ def _documents(narratives: int) -> Built:
     )
     return (
         f"""
-        WITH said (narrative, candidate, relevance) AS ({sql}),
+        WITH judgments (narrative, candidate, relevance) AS ({sql}),
         settled (narrative, candidate, relevance) AS ({settled}),
         documents (narrative, candidate, grades) AS (
-            SELECT narrative, candidate, {listed} FROM said GROUP BY narrative, candidate
+            SELECT narrative, candidate, {listed} FROM judgments GROUP BY narrative, candidate
         )
         SELECT d.narrative, d.candidate, c.prior_relevance, d.grades, s.relevance
         FROM documents d JOIN annotate_candidate c ON c.id = d.candidate

@@ -69,14 +69,14 @@ def _final_flags(project: int, scope: str, relevant_from: int) -> QuerySet[Flag]
 
 @lru_cache(maxsize=32)
 def _judgments_that_count(scope: str, relevant_from: int) -> QuerySet[Judgment]:
-    said = Judgment.objects.current().of_people().filter(in_pools())
+    judgments = Judgment.objects.current().of_people().filter(in_pools())
     if scope == Project.Scope.RELEVANT:
-        return said.filter(candidate__prior_relevance__gte=relevant_from)
+        return judgments.filter(candidate__prior_relevance__gte=relevant_from)
     if scope == Project.Scope.EXISTING:
-        return said.filter(of_existing())
+        return judgments.filter(of_existing())
     if scope == OF_EACH:
-        return said.filter(_PUT_BEFORE_JUDGES)
-    return said
+        return judgments.filter(_PUT_BEFORE_JUDGES)
+    return judgments
 
 
 @lru_cache(maxsize=32)

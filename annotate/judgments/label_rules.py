@@ -218,7 +218,7 @@ def _check_attributes(
     each person's judgment counts, with its own verdicts.
     """
     altered = dict(narratives.filter(side=Narrative.Side.ALTERED).values_list("pk", "pair_id"))
-    said: list[Any] = list(
+    judgments: list[Any] = list(
         Verdict.objects.filter(
             judgment__in=Judgment.objects.current()
             .filter(in_pools(), narrative__in=altered)
@@ -240,23 +240,25 @@ def _check_attributes(
     )
     wrong: dict[int, set[int]] = defaultdict(set)
     pairs_open: set[int] = set()
-    spoken: set[int] = set()
-    by_people = {row[:2] for row in said if not row[3]}
+    with_attributes: set[int] = set()
+    by_people = {row[:2] for row in judgments if not row[3]}
     settled = _settled_attributes(project, altered, known)
     rows = [
         (*row[:3], *row[5:])
-        for row in said
+        for row in judgments
         if not (row[3] and row[:2] in by_people) and row[:2] not in settled
     ]
     for narrative, candidate, relevance, met, violated, of in [*rows, *settled.values()]:
         pair = altered[narrative]
-        spoken.add(pair)
+        with_attributes.add(pair)
         relevant = relevance >= project.relevant_from
         if breaks_attributes(relevant=relevant, met=met, violated=violated, of=of):
             wrong[pair].add(candidate)
         elif met + violated < of and not violated:
             pairs_open.add(pair)
-    return {pair: _result(sorted(wrong[pair]), open_ones=pair in pairs_open) for pair in spoken}
+    return {
+        pair: _result(sorted(wrong[pair]), open_ones=pair in pairs_open) for pair in with_attributes
+    }
 
 
 def _settled_attributes(
@@ -275,7 +277,7 @@ def _settled_attributes(
     }
     grades = Adjudication.objects.current().filter(narrative__in=altered)
     conditions = ConditionAdjudication.objects.current().filter(condition__narrative__in=altered)
-    said: dict[tuple[int, int], dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    collected: dict[tuple[int, int], dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     rows: Iterable[tuple[int, int, int, str]] = Verdict.objects.filter(
         Q(judgment__candidate__in=grades.values("candidate"))
         | Q(judgment__candidate__in=conditions.values("candidate")),
@@ -284,9 +286,9 @@ def _settled_attributes(
         .values("pk"),
     ).values_list("judgment__narrative", "judgment__candidate", "condition", "answer")
     for narrative, candidate, condition, answer in rows:
-        said[narrative, candidate][condition].append(ANSWERS.index(answer))
+        collected[narrative, candidate][condition].append(ANSWERS.index(answer))
     found = {}
-    for (narrative, candidate), answers in said.items():
+    for (narrative, candidate), answers in collected.items():
         relevance = known.get((narrative, candidate))
         agreed = [
             consensus(sorted(given), project.consensus, decided.get((candidate, one))).relevance

@@ -73,15 +73,15 @@ def tallies_in(
 ) -> Iterator[Tally]:
     """Yield the tallies; without a reader, as for an export, nothing is left out."""
     machines = list(project.memberships.filter(is_machine=True).values_list("pk", flat=True))
-    said = Judgment.objects.current().filter(in_pools(), narrative__in=narratives.values("pk"))
+    judgments = Judgment.objects.current().filter(in_pools(), narrative__in=narratives.values("pk"))
     if machines:
-        said = said.exclude(annotator__in=machines)
+        judgments = judgments.exclude(annotator__in=machines)
     blind = set() if reader is None else blind_pairs(reader)
     if blind:
         own = Judgment.objects.current().filter(
             narrative=OuterRef("narrative"), candidate=OuterRef("candidate"), annotator=reader
         )
-        said = said.filter(~Q(narrative__pair__in=blind) | Exists(own))
+        judgments = judgments.filter(~Q(narrative__pair__in=blind) | Exists(own))
     settled = {
         (narrative, candidate): (pair, prior, relevance)
         for narrative, candidate, pair, prior, relevance in Adjudication.objects.current()
@@ -95,7 +95,7 @@ def tallies_in(
         )
     }
     grouped = (
-        said.order_by("narrative_id", "candidate_id")
+        judgments.order_by("narrative_id", "candidate_id")
         .values_list("narrative_id", "candidate_id", "candidate__prior_relevance", "relevance")
         .annotate(n=Count("pk"))
     )

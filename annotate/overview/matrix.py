@@ -58,8 +58,8 @@ def people_of(project: Project) -> list[Membership]:
     They hold an assignment to judge, or have judged.
     """
     assignments = Assignment.objects.filter(member=OuterRef("pk"), task=JUDGE)
-    said = Judgment.objects.filter(annotator=OuterRef("pk"))
-    found = project.memberships.people().filter(Exists(assignments) | Exists(said))
+    judged = Judgment.objects.filter(annotator=OuterRef("pk"))
+    found = project.memberships.people().filter(Exists(assignments) | Exists(judged))
     return list(found.order_by("name"))
 
 
@@ -165,7 +165,7 @@ def _matching_rows(reader: Membership, asked: Asked, blind: set[int]) -> QuerySe
     who: dict[str, Any] = (
         {"annotator__is_machine": False} if asked.person is None else {"annotator": asked.person}
     )
-    said = Judgment.objects.current().filter(**here, **who)
+    judged = Judgment.objects.current().filter(**here, **who)
     flags = Flag.objects.current().filter(**here, **who)
     everybody = Judgment.objects.current().of_people().filter(**here)
     if blind and (asked.person != reader.pk or asked.grades):
@@ -176,12 +176,12 @@ def _matching_rows(reader: Membership, asked: Asked, blind: set[int]) -> QuerySe
     if asked.state is None:
         return rows
     narrowed: dict[Wanted, Callable[[], QuerySet[Any, Any]]] = {
-        Wanted.JUDGED: lambda: rows.filter(Exists(said)),
+        Wanted.JUDGED: lambda: rows.filter(Exists(judged)),
         Wanted.FLAGGED: lambda: rows.filter(Exists(flags)),
         Wanted.STALE: lambda: rows.filter(Exists(_stale_judgments(who))),
         Wanted.TAKEN: lambda: rows.filter(Exists(_unanswered_assignments(asked.person))),
         Wanted.EMPTY: lambda: rows.filter(
-            ~Exists(said),
+            ~Exists(judged),
             ~Exists(flags),
             ~Exists(_assignments(asked.person)),
             ~Exists(_stale_judgments(who)),
@@ -195,7 +195,7 @@ def _matching_rows(reader: Membership, asked: Asked, blind: set[int]) -> QuerySe
     }
     found: QuerySet[Any, Any] = narrowed[asked.state]()
     if asked.person is not None and asked.state in {Wanted.DISPUTED, Wanted.SETTLED}:
-        found = found.filter(Exists(said))
+        found = found.filter(Exists(judged))
     return found
 
 
@@ -206,12 +206,12 @@ def _assignments(person: int | None) -> QuerySet[Assignment]:
 
 def _unanswered_assignments(person: int | None) -> QuerySet[Assignment]:
     """Select assignments whose person has never answered the candidate, under any version."""
-    said = {"candidate": OuterRef(OuterRef("candidate")), "annotator": OuterRef("member")}
-    now = {"narrative": OuterRef(OuterRef("pk")), **said}
+    same = {"candidate": OuterRef(OuterRef("candidate")), "annotator": OuterRef("member")}
+    now = {"narrative": OuterRef(OuterRef("pk")), **same}
     once = {
         "narrative__pair": OuterRef("pair_id"),
         "narrative__side": OuterRef(OuterRef("side")),
-        **said,
+        **same,
     }
     # An index finds most people's answers; only for the others are older versions searched.
     return _assignments(person).filter(
@@ -256,7 +256,7 @@ def _others_differ() -> Exists:
 
 
 def _too_few_answers(
-    rows: QuerySet[Any, Any], project: Project, said: QuerySet[Judgment], here: dict[str, Any]
+    rows: QuerySet[Any, Any], project: Project, judgments: QuerySet[Judgment], here: dict[str, Any]
 ) -> QuerySet[Any, Any]:
     """Select rows with fewer judgments and final flags than the project asks for."""
 
@@ -266,8 +266,8 @@ def _too_few_answers(
 
     flags = Flag.objects.current().filter(**here, annotator__is_machine=False)
     final = flags.exclude(kind=Flag.Kind.LATER)
-    counted: QuerySet[Any, Any] = rows.annotate(spoken=number(said) + number(final))
-    return counted.filter(spoken__lt=project.overlap_judge)
+    counted: QuerySet[Any, Any] = rows.annotate(answered=number(judgments) + number(final))
+    return counted.filter(answered__lt=project.overlap_judge)
 
 
 def _key_of(row: Row) -> Key:

@@ -56,7 +56,7 @@ class Wanted(StrEnum):
 class Cell(NamedTuple):
     """One person's answer to one document."""
 
-    said: CellState
+    state: CellState
     relevance: int | None = None
     # Of a flag, its kind in words; of a stale judgment, the narrative version it was made under.
     words: str = ""
@@ -119,7 +119,7 @@ def fill_cells(
     candidates = Candidate.with_removed.select_related("document").in_bulk(
         {candidate for _, _, candidate in keys}
     )
-    said = _cells_of(keys, {one.pair_id: one.side for one in narratives.values()})
+    by_document = _cells_of(keys, {one.pair_id: one.side for one in narratives.values()})
     assignments = set(
         Assignment.objects.filter(pair__in={pair for _, pair, _ in keys}, task=JUDGE).values_list(
             "pair_id", "member_id"
@@ -135,10 +135,10 @@ def fill_cells(
     rule = reader.project.consensus
     rows = []
     for narrative, pair, candidate in keys:
-        cells = said.get((narrative, candidate), {})
+        cells = by_document.get((narrative, candidate), {})
         own = cells.get(reader.pk)
-        hidden = pair in blind and (own is None or own.said is not CellState.JUDGED)
-        grades = [cell.relevance for cell in cells.values() if cell.said is CellState.JUDGED]
+        hidden = pair in blind and (own is None or own.state is not CellState.JUDGED)
+        grades = [cell.relevance for cell in cells.values() if cell.state is CellState.JUDGED]
         row = Row(
             narratives[narrative],
             candidates[candidate],

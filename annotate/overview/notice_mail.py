@@ -37,8 +37,8 @@ def send_digests(*, now: datetime | None = None) -> int:
     )
     sent = 0
     for row in due:
-        told = [at for at in (row.notices_seen_at, row.digest_sent_at) if at is not None]
-        new = new_among(notices_of(row.user), max(told, default=None))
+        seen = [at for at in (row.notices_seen_at, row.digest_sent_at) if at is not None]
+        new = new_among(notices_of(row.user), max(seen, default=None))
         if not new or not _claim(row, now):
             continue
         try:

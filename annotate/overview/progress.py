@@ -194,12 +194,12 @@ def people_progress(project: Project) -> list[PersonProgress]:
 
 def _judged_by_machines(project: Project) -> dict[int, int]:
     """Return how many judgments each machine has under the current narratives: one query."""
-    said = Judgment.objects.current().filter(
+    judgments = Judgment.objects.current().filter(
         annotator__project=project,
         annotator__is_machine=True,
         narrative__in=judged_narratives(project),
     )
-    return dict(said.order_by().values_list("annotator_id").annotate(n=Count("pk")))
+    return dict(judgments.order_by().values_list("annotator_id").annotate(n=Count("pk")))
 
 
 def _how_judgments_came(project: Project) -> dict[int, tuple[datetime | None, bool]]:
@@ -331,12 +331,14 @@ class Matrix:
     rows: list[tuple[Candidate, list[Statements | None]]]
 
 
-def matrix_of(said: Sequence[Statements]) -> Matrix:
+def matrix_of(statements: Sequence[Statements]) -> Matrix:
     """Arrange statements by document and narrative: no query."""
-    narratives = {one.narrative.pk: one.narrative for one in said if one.narrative is not None}
+    narratives = {
+        one.narrative.pk: one.narrative for one in statements if one.narrative is not None
+    }
     rows: dict[int, dict[int, Statements]] = defaultdict(dict)
     candidates: dict[int, Candidate] = {}
-    for one in said:
+    for one in statements:
         candidates[one.candidate.pk] = one.candidate
         if one.narrative is not None:
             rows[one.candidate.pk][one.narrative.pk] = one

@@ -238,11 +238,11 @@ def _checked_in(side: Narrative.Side) -> Callable[[Facts], Far]:
 def _settled(facts: Facts) -> Far:
     waiting = facts.context.get("disputed", 0)
     # Nothing counts as settled before there are answers.
-    said = facts.judging.answered or facts.context.get("checked")
+    answered = facts.judging.answered or facts.context.get("checked")
     review = facts.tasks.get(Task.REVIEW)
-    said = said or (review is not None and review.done)
+    answered = answered or (review is not None and review.done)
     count = _("%(n)s to settle") % {"n": f"{waiting:,}"} if waiting else ""
-    return Far(bool(said) and not waiting, waiting > 0, count)
+    return Far(bool(answered) and not waiting, waiting > 0, count)
 
 
 def _released(facts: Facts) -> Far:

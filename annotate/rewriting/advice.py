@@ -242,7 +242,7 @@ def _lost_sentences(before: str, after: str) -> list[str]:
     return [
         one
         for one in split_sentences(before)[:MOST_SENTENCES]
-        if (said := " ".join(split_words(one.casefold()))) and f" {said} " not in rest
+        if (phrase := " ".join(split_words(one.casefold()))) and f" {phrase} " not in rest
     ]
 
 

@@ -83,15 +83,19 @@ class DraftForm(forms.Form):
 
     def words(self) -> Words:
         """Return what is to be stored, once the form is valid."""
-        said: dict[str, Any] = self.cleaned_data
+        cleaned: dict[str, Any] = self.cleaned_data
         return Words(
-            said["text"], said["note"], said["conditions"], said["based_on"], said["drops"]
+            cleaned["text"],
+            cleaned["note"],
+            cleaned["conditions"],
+            cleaned["based_on"],
+            cleaned["drops"],
         )
 
     def page(self) -> Page:
         """Return the page it was written on, once the form is valid."""
-        said: dict[str, Any] = self.cleaned_data
-        return Page(said["place"], said["turn"], said["seen"])
+        cleaned: dict[str, Any] = self.cleaned_data
+        return Page(cleaned["place"], cleaned["turn"], cleaned["seen"])
 
 
 def _is_number(one: object) -> bool:

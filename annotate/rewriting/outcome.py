@@ -82,8 +82,8 @@ def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> 
     """
     given: dict[int, list[int]] = defaultdict(list)
     marked: dict[int, list[Span]] = defaultdict(list)
-    said = Judgment.objects.current().of_people().filter(in_pools(), narrative=narrative)
-    for candidate, relevance, spans in said.order_by("pk").values_list(
+    judgments = Judgment.objects.current().of_people().filter(in_pools(), narrative=narrative)
+    for candidate, relevance, spans in judgments.order_by("pk").values_list(
         "candidate", "relevance", "clauses"
     ):
         given[candidate].append(relevance)

@@ -166,19 +166,19 @@ def label_rows(sample: Sample) -> Iterator[list[str]]:
 
 def _reply_columns(item: Any, answers: Sequence[QuestionReplies]) -> list[str]:
     """Return for each question the first answer, the second, and the outcome."""
-    by_place = {one.place: one.replies for one in answers} if item.spoken == 2 else {}
+    by_place = {one.place: one.replies for one in answers} if item.answered == 2 else {}
     outcome = answers[-1].replies if answers and item.outcome is not None else {}
     every = (by_place.get(1, {}), by_place.get(2, {}), outcome)
     return [replies.get(question, "") for question in Question.values for replies in every]
 
 
 def _label_columns(item: Any, conditions: int, broken: BrokenConditions) -> list[str]:
-    pair, spoken = item.narrative.pair, item.spoken == 2
+    pair, answered = item.narrative.pair, item.answered == 2
     done = item.outcome is not None
     values = [
         item.claimed if done else None,
-        item.first if spoken else None,
-        item.second if spoken else None,
+        item.first if answered else None,
+        item.second if answered else None,
         item.outcome,
         int(item.outcome != item.claimed) if done else None,
     ]

@@ -46,7 +46,7 @@ class CheckedLabel(NamedTuple):
     second: int | None
     outcome: int | None
     # How many of the first two have answered, and could not judge; whether the third could not.
-    spoken: int
+    answered: int
     unsure: int
     unjudgeable: bool
     # If two questions are asked: what each of the two answered, and what is claimed.
@@ -60,7 +60,7 @@ class CheckedLabel(NamedTuple):
     def differs(self) -> bool:
         """Whether two have answered and do not agree, so that a third settles or has settled."""
         alike = (self.first, self.first_answers) == (self.second, self.second_answers)
-        return self.spoken == 2 and (self.unsure > 0 or not alike)
+        return self.answered == 2 and (self.unsure > 0 or not alike)
 
     @property
     def claimed_answers(self) -> dict[str, bool | None]:
@@ -180,7 +180,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         for stratum in sorted(of_stratum)
     ]
     weighted = _weight_rates(sample, strata)
-    by_two = sum(1 for line in lines if line.spoken == 2)
+    by_two = sum(1 for line in lines if line.answered == 2)
     questions = tuple(agreement_on_question(question, answers) for question in sample_questions)
     return Figures(
         sample=sample,

@@ -18,7 +18,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     """Annotate items with their current checks.
 
     `first`, `second` and `third`: the relevance given in each place, null without an answer or if
-    they could not judge. `spoken`: how many of the first two have answered; `unsure`: how many of
+    they could not judge. `answered`: how many of the first two have answered; `unsure`: how many of
     them could not judge. `outcome`: the relevance that the first two agree on or the third settles,
     else null. If two questions are asked, the two agree if they answer both alike. `unjudgeable`:
     whether the third could not judge it either. Two who could not judge do not agree: a third
@@ -45,7 +45,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
         first_answers=answers(1),
         second_answers=answers(2),
         third=place(Check.SETTLES),
-        spoken=count(),
+        answered=count(),
         unsure=count(cannot_judge=True),
         unjudgeable=Exists(checks.filter(place=Check.SETTLES, cannot_judge=True)),
     ).annotate(
@@ -58,7 +58,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
 
 
 # Items to settle: two have answered without an outcome, and no third person has settled.
-TO_SETTLE = Q(spoken=2, outcome__isnull=True, unjudgeable=False)
+TO_SETTLE = Q(answered=2, outcome__isnull=True, unjudgeable=False)
 # The filters of a sample's labels, for leads.
 LABEL_FILTERS = ("all", "wrong", "to-settle", "unsure", "unchecked")
 
@@ -131,7 +131,7 @@ def filter_labels(found: Sample, showing: str) -> QuerySet[Any, Any]:
     if showing == "unsure":
         return items.filter(Q(unsure__gt=0) | Q(unjudgeable=True))
     if showing == "unchecked":
-        return items.filter(spoken__lt=2)
+        return items.filter(answered__lt=2)
     return items
 
 

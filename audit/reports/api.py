@@ -296,13 +296,13 @@ def _as_json(member: Membership, report: AgreementReport) -> dict[str, Any]:
 
 def _parse_part(member: Membership, given: dict[str, Any], before: str = "") -> Part:
     """Return the named part; 400 if something in it is not in the project."""
-    said = {
+    given = {
         name: given[name]
         for name in FIELDS
         if given.get(name) is not None and given[name] is not False
     }
     try:
-        return scope_of(member.project, {name: str(value) for name, value in said.items()})
+        return scope_of(member.project, {name: str(value) for name, value in given.items()})
     except Refused as refused:
-        name = next(iter(said), FIELDS[0])
+        name = next(iter(given), FIELDS[0])
         raise ValidationError({f"{before}{name}": [str(refused)]}) from refused

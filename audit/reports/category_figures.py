@@ -140,7 +140,7 @@ def _agreement(
         return None, None
     from agreement import cohen_kappa, percent_agreement
 
-    raters = sorted({member for said in patterns for member, _value in said})
+    raters = sorted({member for pattern in patterns for member, _value in pattern})
     ratings = ratings_of(patterns, raters, scale)
     # As in reports: resampling the mean over all pairs of many people takes too long for a page.
     how: Literal["auto", "analytic"] = "auto" if len(raters) < 3 else "analytic"

@@ -58,7 +58,7 @@ def comparison_of(
     }
     units = count_in_both(project, scope, against)
     names = dict(Membership.objects.filter(project=project).values_list("pk", "name"))
-    values = {value for both in units for said in both for _member, value in said}
+    values = {value for both in units for pattern in both for _member, value in pattern}
     grades = Grade.objects.filter(project=project).values_list("value", flat=True)
     scale = sorted(values.union(grades))
     progress.start(2 + len(COMPARED), "Comparing two parts")
@@ -142,6 +142,6 @@ def _checksum(units: Counter[Any], names: dict[int, str], scale: Sequence[int]) 
     """Return the sum of everything that was counted, as in `audit.reports.counting.Counts`."""
     lines = [json.dumps(["scale", list(scale)])]
     for both, times in units.items():
-        said = [sorted((names[member], value) for member, value in one) for one in both]
-        lines.append(json.dumps(["both", *said, times]))
+        patterns = [sorted((names[member], value) for member, value in one) for one in both]
+        lines.append(json.dumps(["both", *patterns, times]))
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()

@@ -106,14 +106,14 @@ class Counts:
         lines = [json.dumps(["scale", self.scale, self.rubric.name, self.levels])]
         for section, groups in sections:
             lines += [
-                json.dumps([section, of, self._named(said), times])
+                json.dumps([section, of, self._named(pattern), times])
                 for of, patterns in groups
-                for said, times in patterns.items()
+                for pattern, times in patterns.items()
             ]
         return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
-    def _named(self, said: Pattern) -> list[tuple[str, int]]:
-        return sorted((self.names[member], value) for member, value in said)
+    def _named(self, pattern: Pattern) -> list[tuple[str, int]]:
+        return sorted((self.names[member], value) for member, value in pattern)
 
     def people(self, patterns: Patterns) -> Patterns:
         """Return the same units with only people's answers."""
@@ -127,8 +127,8 @@ class Counts:
         if not self.machines:
             return patterns
         found: Patterns = Counter()
-        for said, times in patterns.items():
-            left = tuple(one for one in said if one[0] in raters)
+        for pattern, times in patterns.items():
+            left = tuple(one for one in pattern if one[0] in raters)
             if left:
                 found[left] += times
         return found
@@ -142,8 +142,10 @@ def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
     judgments = _by_narrative(project, scope)
     guidelines = {} if scope.criterion else _by_guideline(project, scope)
     weeks = {} if scope.criterion else _by_week(project, scope)
-    values = {value for group in judgments.values() for said in group for _member, value in said}
-    values |= {value for group in guidelines.values() for said in group for _, value in said}
+    values = {
+        value for group in judgments.values() for pattern in group for _member, value in pattern
+    }
+    values |= {value for group in guidelines.values() for pattern in group for _, value in pattern}
     grades = Grade.objects.filter(project=project).values_list("value", flat=True)
     return Counts(
         scale=sorted(values.union(grades)),
@@ -187,23 +189,23 @@ def count_in_both(project: Project, one: Scope, other: Scope) -> Counter[tuple[P
     parameters: list[Any] = []
     for number, scope in enumerate((one, other)):
         units = judgments_in(project, scope).values("narrative_id", "candidate_id")
-        units = _in_week(units.annotate(said=joined_answers("annotator_id", "relevance")), scope)
+        units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
         sql, more = units.order_by().query.sql_with_params()
-        parts.append(f"SELECT {number} AS part, narrative_id, candidate_id, said FROM ({sql}) u")  # noqa: S608 -- ours
+        parts.append(f"SELECT {number} AS part, narrative_id, candidate_id, listed FROM ({sql}) u")  # noqa: S608 -- ours
         parameters += more
     found: Counter[tuple[Pattern, Pattern]] = Counter()
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT one, other, COUNT(*) FROM ("  # noqa: S608 -- ours
-            "SELECT MAX(CASE WHEN part = 0 THEN said END) AS one, "
-            "MAX(CASE WHEN part = 1 THEN said END) AS other "
+            "SELECT MAX(CASE WHEN part = 0 THEN listed END) AS one, "
+            "MAX(CASE WHEN part = 1 THEN listed END) AS other "
             f"FROM ({' UNION ALL '.join(parts)}) parts GROUP BY narrative_id, candidate_id"
             ") units GROUP BY one, other",
             parameters,
         )
         while rows := cursor.fetchmany(10_000):
-            for said, heard, times in rows:
-                found[read_pattern(said or ""), read_pattern(heard or "")] += times
+            for first, second, times in rows:
+                found[read_pattern(first or ""), read_pattern(second or "")] += times
     return found
 
 
@@ -233,13 +235,13 @@ def _current_in(period: Period, *, blind: bool) -> Q:
     person could see another's answer, and current until then. Withdrawn judgments, and those of an
     older text of the document, never count.
     """
-    said, stands = _in_period(period, "at"), Q(superseded_at__isnull=True)
+    made, current = _in_period(period, "at"), Q(superseded_at__isnull=True)
     if period.end is not None:
-        stands |= Q(superseded_at__gte=period.end)
+        current |= Q(superseded_at__gte=period.end)
     if blind:
-        said &= ~_could_see("at")
-        stands |= _could_see("superseded_at")
-    return said & stands & Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
+        made &= ~_could_see("at")
+        current |= _could_see("superseded_at")
+    return made & current & Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
 
 def _could_see(moment: str) -> Q:
@@ -270,7 +272,7 @@ def _by_narrative(project: Project, scope: Scope) -> dict[VersionKey, Patterns]:
     if scope.criterion:
         return {}
     units = judgments_in(project, scope, machines=True).values("narrative_id", "candidate_id")
-    units = _in_week(units.annotate(said=joined_answers("annotator_id", "relevance")), scope)
+    units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
     found = count_patterns(units, "narrative_id")
     under = {
         of[0]: VersionKey(*of[1:])
@@ -288,25 +290,25 @@ def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
         periods = {scope.guideline: periods[scope.guideline]}
     if set(periods) == {0}:
         return {}
-    standing = {
+    current = {
         version: _current_in(period, blind=scope.blind) for version, period in periods.items()
     }
-    when = [When(said, then=Value(version)) for version, said in standing.items()]
+    when = [When(condition, then=Value(version)) for version, condition in current.items()]
     units = (
         _all_judgments(project, scope)
         .of_people()
-        .filter(reduce(or_, standing.values()))
+        .filter(reduce(or_, current.values()))
         .annotate(guideline=Case(*when, output_field=IntegerField()))
         .values("narrative_id", "candidate_id", "guideline")
     )
-    units = _in_week(units.annotate(said=joined_answers("annotator_id", "relevance")), scope)
+    units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
     return dict(sorted(count_patterns(units, "guideline").items()))
 
 
 def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
     """Count units by the week of their last judgment, when people's agreement was complete."""
     units = judgments_in(project, scope).values("narrative_id", "candidate_id")
-    units = units.annotate(said=joined_answers("annotator_id", "relevance"), last=Max("at"))
+    units = units.annotate(listed=joined_answers("annotator_id", "relevance"), last=Max("at"))
     # In both databases, Sunday is the last day of a week.
     monday = (
         "date(last, 'weekday 0', '-6 days')"
@@ -357,7 +359,7 @@ def review_patterns(
         .annotate(category=F("review__narrative__pair__category"))
         .values("review__narrative_id", "criterion", "category")
     )
-    units = units.annotate(said=joined_answers("review__auditor_id", from_worst))
+    units = units.annotate(listed=joined_answers("review__auditor_id", from_worst))
     return count_patterns(units, by)
 
 
@@ -369,7 +371,7 @@ def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str
     units = ratings_in(project, scope, rubric).values(
         "review__narrative_id", "criterion", domain=F("review__narrative__pair__query__domain")
     )
-    units = units.annotate(said=joined_answers("review__auditor_id", from_worst))
+    units = units.annotate(listed=joined_answers("review__auditor_id", from_worst))
     # Keys of criteria contain no spaces.
     found = count_patterns(units, "criterion || ' ' || domain")
     order = {key: place for place, key in enumerate(rubric.keys)}

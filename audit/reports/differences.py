@@ -183,8 +183,8 @@ def _conditions(reader: Membership) -> list[Spot]:
             continue
         name = names[condition]
         settled = None if decided is None else _ANSWERS[decided]
-        said = [_ANSWERS[answer] for answer in answers]
-        state = consensus(said, reader.project.consensus, settled).state
+        ranks = [_ANSWERS[answer] for answer in answers]
+        state = consensus(ranks, reader.project.consensus, settled).state
         spots.setdefault(name, Spot(name, name)).add(state, documents)
     return _sort_spots(spots.values())
 
@@ -223,8 +223,8 @@ def _verdicts(reader: Membership) -> Iterator[VerdictPattern]:
         .values_list("condition_id", "candidate_id", "answer")
     }
     for place, answers in groupby(rows.iterator(CHUNK), lambda row: row[:2]):
-        said = tuple(answer for *_, answer in answers)
-        yield VerdictPattern(place[0], said, settled.get(place), 1)
+        pattern = tuple(answer for *_, answer in answers)
+        yield VerdictPattern(place[0], pattern, settled.get(place), 1)
 
 
 def _criteria(reader: Membership) -> list[Spot]:

@@ -77,14 +77,14 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
     A scope with a criterion, a time or blind judgments has none: a repeat has two times.
     """
     every = repeats_in(project.pk, scope)
-    said = every.current()
+    judgments = every.current()
     in_force = set(
         Narrative.objects.current()
         .filter(pair__project=project, pair__removed_at__isnull=True)
         .values_list("pk", flat=True)
     )
     rows: list[Any] = list(
-        said.order_by("annotator__name", "pk").values_list(
+        judgments.order_by("annotator__name", "pk").values_list(
             "narrative",
             "candidate",
             "annotator",
@@ -120,14 +120,14 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
 
 def repeats_in(project: int, scope: Scope) -> RepeatQuerySet:
     """Return all of people's answers to repeats in a part of a project (by its key)."""
-    said = Repeat.objects.filter(
+    repeats = Repeat.objects.filter(
         narrative_q(scope, "narrative__"), annotator__project=project, annotator__is_machine=False
     )
     if scope.people:
-        said = said.filter(annotator__name__in=scope.people)
+        repeats = repeats.filter(annotator__name__in=scope.people)
     if scope.criterion or scope.guideline is not None or scope.week is not None or scope.blind:
-        return said.none()
-    return said
+        return repeats.none()
+    return repeats
 
 
 def through(project: Project) -> int:

@@ -91,12 +91,12 @@ def latex(figure: dict[str, Any], *, unit: str, of: str = "") -> str:
     title = escape_latex(_title(figure))
     if figure["value"] is None:
         return f"{title}: {escape_latex(figure['note'])} ({on})"
-    said = f"{title} $= {figure['value']:.3f}$"
+    sentence = f"{title} $= {figure['value']:.3f}$"
     if figure["interval"]:
         low, high = figure["interval"]
         how = escape_latex(figure["interval_note"].removeprefix("95 % "))
-        return rf"{said}, 95\,\% CI $[{low:.3f}, {high:.3f}]$ ({on}; {how})"
-    return f"{said} ({on}; {escape_latex(figure['interval_note'])})"
+        return rf"{sentence}, 95\,\% CI $[{low:.3f}, {high:.3f}]$ ({on}; {how})"
+    return f"{sentence} ({on}; {escape_latex(figure['interval_note'])})"
 
 
 def _number(value: float) -> str:
@@ -110,11 +110,11 @@ def _title(figure: dict[str, Any]) -> str:
 
 
 def _sentence_of(figure: dict[str, Any]) -> str:
-    said = _("%(name)s was %(value)s") % {
+    sentence = _("%(name)s was %(value)s") % {
         "name": _title(figure),
         "value": _number(figure["value"]),
     }
     if figure["interval"]:
         low, high = map(_number, figure["interval"])
-        said += _(" (95 %% interval %(low)s to %(high)s)") % {"low": low, "high": high}
-    return f"{said}."
+        sentence += _(" (95 %% interval %(low)s to %(high)s)") % {"low": low, "high": high}
+    return f"{sentence}."

@@ -47,26 +47,26 @@ def joined_answers(member: str, value: Any) -> _JoinedTexts:
 
 
 def count_patterns(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
-    """Count units (rows with `said`) by a column or expression, and by pattern."""
+    """Count units (rows with `listed`) by a column or expression, and by pattern."""
     sql, parameters = units.order_by().query.sql_with_params()
     found: dict[Any, Patterns] = {}
     read: dict[str, Pattern] = {}
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT {by}, said, COUNT(*) FROM ({sql}) units GROUP BY 1, 2",  # noqa: S608 -- ours
+            f"SELECT {by}, listed, COUNT(*) FROM ({sql}) units GROUP BY 1, 2",  # noqa: S608 -- ours
             parameters,
         )
         while rows := cursor.fetchmany(10_000):
-            for of, said, times in rows:
+            for of, listed, times in rows:
                 # The same answers in another order are the same pattern.
-                pattern = read.get(said) or read.setdefault(said, read_pattern(said))
+                pattern = read.get(listed) or read.setdefault(listed, read_pattern(listed))
                 found.setdefault(of, Counter())[pattern] += times
     return found
 
 
-def read_pattern(said: str) -> Pattern:
+def read_pattern(listed: str) -> Pattern:
     """Parse "17:1,18:2" into (member, value) pairs in the order of the members."""
-    answers = (answer.split(":") for answer in said.split(",") if answer)
+    answers = (answer.split(":") for answer in listed.split(",") if answer)
     # An imported file may hold two answers of one person: the largest one counts everywhere.
     of_each = dict(sorted((int(member), int(value)) for member, value in answers))
     return tuple(of_each.items())

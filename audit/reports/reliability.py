@@ -270,10 +270,10 @@ def _pairs_sharing_units(
     """
     holding: dict[int, list[Any]] = defaultdict(list)
     together: set[tuple[int, int]] = set()
-    for said in patterns:
-        members = [member for member, _value in said]
+    for pattern in patterns:
+        members = [member for member, _value in pattern]
         for member in members:
-            holding[member].append(said)
+            holding[member].append(pattern)
         together.update(combinations(sorted(members, key=names.__getitem__), 2))
     if machine is not None:
         together = {
@@ -284,8 +284,8 @@ def _pairs_sharing_units(
     found = []
     for pair in sorted(together, key=lambda pair: (names[pair[0]], names[pair[1]])):
         of_two: Patterns = Counter()
-        for said in {*holding[pair[0]], *holding[pair[1]]}:
-            of_two[tuple(one for one in said if one[0] in pair)] += patterns[said]
+        for pattern in {*holding[pair[0]], *holding[pair[1]]}:
+            of_two[tuple(one for one in pattern if one[0] in pair)] += patterns[pattern]
         found.append((pair, of_two))
     return found
 
@@ -295,7 +295,7 @@ def _machines(
 ) -> list[tuple[int, list[tuple[tuple[int, int], Patterns]]]]:
     """Return each machine that judged, or reviewed, with its pairs of a person and it."""
     everything = _add_up(answers.values())
-    judged = {member for said in everything for member, _value in said} & counts.machines
+    judged = {member for pattern in everything for member, _value in pattern} & counts.machines
     return [
         (
             machine,
@@ -349,14 +349,14 @@ def _left_out(
     if scope.criterion:
         standing, flags = standing.none(), flags.none()
     removed = Q(narrative__pair__removed_at__isnull=False)
-    said = standing.filter(text_replaced_at__isnull=True)
+    judgments = standing.filter(text_replaced_at__isnull=True)
     of_older_texts = standing.filter(text_replaced_at__isnull=False)
     found = {
-        "{judgments} under an older version of the narrative": said.exclude(removed)
+        "{judgments} under an older version of the narrative": judgments.exclude(removed)
         .exclude(narrative__in=current_narratives(project))
         .count(),
         "{judgments} of an older text of the document": of_older_texts.count(),
-        "{judgments} under an instruction that was removed": said.filter(removed).count(),
+        "{judgments} under an instruction that was removed": judgments.filter(removed).count(),
         "{documents} flagged instead of judged": flags.count(),
         "{reviews} not submitted yet": reviews.filter(submitted_at__isnull=True).count(),
         f"{{reviews}} under another rubric than {rubric.name}": reviews.submitted()

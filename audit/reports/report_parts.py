@@ -75,7 +75,8 @@ class Measure:
         `clusters` are the same patterns grouped by query, to add intervals over queries.
         """
         who = list(raters) or sorted(
-            {member for said in patterns for member, _value in said}, key=self._names.__getitem__
+            {member for pattern in patterns for member, _value in pattern},
+            key=self._names.__getitem__,
         )
         ratings = ratings_of(patterns, who, self._scale)
         found = {
@@ -94,7 +95,7 @@ class Measure:
         return {
             "raters": [self._names[member] for member in who],
             "units": ratings.units,
-            "ratings": sum(len(said) * times for said, times in patterns.items()),
+            "ratings": sum(len(pattern) * times for pattern, times in patterns.items()),
             "excluded": [entry._asdict() for entry in ratings.excluded],
             "coefficients": found,
             **(self._pair_figures(patterns, who) if len(raters) == 2 else {}),
@@ -122,9 +123,9 @@ class Measure:
         found: dict[str, Any] = {"table": _table(patterns, raters, self._scale)}
         if self._relevant_from is not None:
             relevant: Patterns = Counter()
-            for said, times in patterns.items():
+            for pattern, times in patterns.items():
                 answers = tuple(
-                    (member, int(value >= self._relevant_from)) for member, value in said
+                    (member, int(value >= self._relevant_from)) for member, value in pattern
                 )
                 relevant[answers] += times
             ratings = ratings_of(relevant, raters, [0, 1])
@@ -175,12 +176,12 @@ def ratings_of(
     from agreement import Ratings
 
     groups = {"": patterns} if clusters is None else clusters
-    said = [one for group in groups.values() for one in group]
+    all_patterns = [one for group in groups.values() for one in group]
     times = [number for group in groups.values() for number in group.values()]
     belongs = [name for name, group in groups.items() for _one in group]
     place = {member: at for at, member in enumerate(raters)}
-    rows = np.full((len(said), len(raters)), np.nan)
-    for row, answers in zip(rows, said, strict=True):
+    rows = np.full((len(all_patterns), len(raters)), np.nan)
+    for row, answers in zip(rows, all_patterns, strict=True):
         for member, value in answers:
             row[place[member]] = value
     return Ratings.from_patterns(
@@ -195,8 +196,8 @@ def _table(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) -> l
     """Count how often the first rater gave one value (rows) and the second another (columns)."""
     place = {value: at for at, value in enumerate(scale)}
     table = [[0] * len(scale) for _row in scale]
-    for said, times in patterns.items():
-        values = dict(said)
+    for pattern, times in patterns.items():
+        values = dict(pattern)
         if len(values) == 2:
             table[place[values[raters[0]]]][place[values[raters[1]]]] += times
     return table

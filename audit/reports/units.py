@@ -72,9 +72,9 @@ def _judgments(
     )
     yield [*_UNIT, *raters.values()]
     for unit, answers in groupby(rows, key=lambda row: row[:6]):
-        said = list(answers)
-        if _in_week((at for *_, at, is_machine in said if not is_machine), scope):
-            yield _unit_row(unit, {row[6]: str(row[7]) for row in said}, raters)
+        answers_of = list(answers)
+        if _in_week((at for *_, at, is_machine in answers_of if not is_machine), scope):
+            yield _unit_row(unit, {row[6]: str(row[7]) for row in answers_of}, raters)
 
 
 def _reviews(project: Project, scope: Scope, *, numbered: bool) -> Iterator[list[str]]:
@@ -117,8 +117,8 @@ def _raters(keys: Any, *, numbered: bool) -> dict[int, str]:
     }
 
 
-def _unit_row(unit: tuple[Any, ...], said: dict[int, str], raters: dict[int, str]) -> list[str]:
-    return [*map(str, unit), *(said.get(rater, "") for rater in raters)]
+def _unit_row(unit: tuple[Any, ...], answers: dict[int, str], raters: dict[int, str]) -> list[str]:
+    return [*map(str, unit), *(answers.get(rater, "") for rater in raters)]
 
 
 def _in_week(moments: Iterable[datetime], scope: Scope) -> bool:

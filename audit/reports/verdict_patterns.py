@@ -48,14 +48,14 @@ _PATTERNS = revisions.CachedCounts(_count)
 @prepared("narratives")
 def _documents(narratives: int) -> Built:
     """Count documents. Columns: narrative, condition, answers ("met not_met"), decision, count."""
-    said = Verdict.objects.filter(
+    verdicts = Verdict.objects.filter(
         judgment__superseded_at__isnull=True,
         judgment__text_replaced_at__isnull=True,
         judgment__annotator__is_machine=False,
         judgment__narrative__in=[narratives],
     )
     sql, parameters = (
-        said.order_by()
+        verdicts.order_by()
         .values_list("judgment__narrative_id", "condition_id", "judgment__candidate_id", "answer")
         .query.sql_with_params()
     )
@@ -69,10 +69,10 @@ def _documents(narratives: int) -> Built:
     listed = "string_agg(answer, ' ')" if bulk.on_postgresql() else "group_concat(answer, ' ')"
     return (
         f"""
-        WITH said (narrative, condition, candidate, answer) AS ({sql}),
+        WITH verdicts (narrative, condition, candidate, answer) AS ({sql}),
         settled (condition, candidate, answer) AS ({settled}),
         documents (narrative, condition, candidate, answers) AS (
-            SELECT narrative, condition, candidate, {listed} FROM said
+            SELECT narrative, condition, candidate, {listed} FROM verdicts
             GROUP BY narrative, condition, candidate
         )
         SELECT d.narrative, d.condition, d.answers, s.answer, COUNT(*)

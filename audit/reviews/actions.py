@@ -225,11 +225,13 @@ def refuse_if_superseded(narrative: Narrative, sentence: str | Promise) -> None:
 
 def _refuse_incomplete(draft: Pass) -> None:
     if draft.unrated:
-        raise Refused(_("Not rated yet: %(said)s.") % {"said": _criterion_names(draft.unrated)})
+        raise Refused(
+            _("Not rated yet: %(criteria)s.") % {"criteria": _criterion_names(draft.unrated)}
+        )
     if draft.unexplained:
         raise Refused(
-            _("Say in words why it fails on: %(said)s.")
-            % {"said": _criterion_names(draft.unexplained)}
+            _("Say in words why it fails on: %(criteria)s.")
+            % {"criteria": _criterion_names(draft.unexplained)}
         )
 
 

@@ -178,10 +178,10 @@ def rejected_by_auditors() -> Q:
     against = Rating.objects.of_people().filter(
         review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
     )
-    heard = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk")).order_by()
+    reviews = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk")).order_by()
     rejecting = Rating.objects.filter(review=OuterRef("pk"), rejects=True)
     votes: QuerySet[Any, Any] = (
-        heard.annotate(is_against=Exists(rejecting))
+        reviews.annotate(is_against=Exists(rejecting))
         .values("narrative", wanted=F("narrative__pair__project__overlap_review"))
         .annotate(n=Count("pk"), twice_against=2 * Count("pk", filter=Q(is_against=True)))
     )
@@ -255,8 +255,8 @@ def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
     Auditors reject them (`rejected_by_auditors`) or every wanted review is submitted; and this lead
     owes no review of them.
     """
-    heard = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk"))
-    all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
+    reviews = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk"))
+    count = reviews.order_by().values("narrative").annotate(n=Count("pk")).values("n")
     # A project that wants no reviews may still get some from a file.
     wanted = Greatest(F("pair__project__overlap_review"), Value(1))
     return (
@@ -269,8 +269,8 @@ def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
             # for those of each narrative.
             pk__in=Review.objects.submitted().of_people().values("narrative"),
         )
-        .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
-        .filter(rejected_by_auditors() | Q(heard__gte=wanted))
+        .annotate(submitted=Coalesce(Subquery(count), Value(0)))
+        .filter(rejected_by_auditors() | Q(submitted__gte=wanted))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
         .filter(owes_no_review(member))
     )

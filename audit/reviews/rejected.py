@@ -75,8 +75,8 @@ def _without_owed(found: QuerySet[Narrative], by: Sequence[Membership]) -> Query
     owed = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=by
     )
-    heard = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=by)
-    return found.filter(~Exists(owed) | Exists(heard) | Q(author__in=by))
+    reviewed = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=by)
+    return found.filter(~Exists(owed) | Exists(reviewed) | Q(author__in=by))
 
 
 def lines(narratives: QuerySet[Narrative]) -> Iterator[str]:

@@ -28,8 +28,8 @@ class Problem(RejudgeError):
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status = status
         self.problem = dict(problem)
-        said = self.problem.get("detail") or self.problem.get("title") or f"HTTP {status}"
-        super().__init__(str(said))
+        message = self.problem.get("detail") or self.problem.get("title") or f"HTTP {status}"
+        super().__init__(str(message))
 
 
 class NotSignedIn(Problem):

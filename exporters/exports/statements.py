@@ -191,8 +191,8 @@ def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
             for review, *read in stream_rows(ordered, "review", "document__doc_id", "text_version"):
                 documents.setdefault(review, []).append(TextRead._make(read))
             for pk, project, *fields, machine in chunk:
-                said = tuple(ratings.get(pk, [])), machine, tuple(documents.get(pk, []))
-                record = ReviewRecord._make([*fields, *said])
+                parts = tuple(ratings.get(pk, [])), machine, tuple(documents.get(pk, []))
+                record = ReviewRecord._make([*fields, *parts])
                 under = project, record.rubric
                 if under not in keys:
                     keys[under] = list(rubrics.get_rubric(*under).keys)

@@ -6,13 +6,13 @@ document.addEventListener("htmx:load", (event) => reveal(event.target));
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
-  if (!button || button.dataset.said) return;
+  if (!button || button.dataset.showing) return;
   await navigator.clipboard.writeText(button.dataset.copy);
   const words = [...button.childNodes];
-  button.dataset.said = "yes";
+  button.dataset.showing = "yes";
   button.replaceChildren(button.dataset.copied);
   setTimeout(() => {
     button.replaceChildren(...words);
-    delete button.dataset.said;
+    delete button.dataset.showing;
   }, 1500);
 });

@@ -105,7 +105,7 @@ export function uuid() {
 }
 
 // Keeps an entry, resolves when it is on the disk, and then sends it. `about` describes it in words of the page:
-// {label: the document, said: the answer}.
+// {label: the document, answer}.
 export async function add(entry, about) {
   // From now on the page does not show that everything is saved.
   storing.add(entry.uuid);

@@ -2,7 +2,7 @@
 // block `scripts`. Each import is on one line, because the static storage renames files and rewrites these lines.
 import "./keys.js";
 import "./dialog.js";
-import "./notices.js";
+import "./request-errors.js";
 import "./wrong.js";
 import "./once.js";
 import "./csrf.js";

@@ -1,24 +1,29 @@
-// Shows in the page's live region when an htmx request failed, with the texts in the region's attributes.
-const region = () => document.getElementById("notices");
+// Shows a notice in the page's own region for it (`[data-notices]`, else the notices of the page). A notice with `stays` stays
+// until it is closed; `clearNotices()` removes the others. The same sentence is shown only once.
+const place = () => document.querySelector("[data-notices]") ?? document.getElementById("notices");
 
-function say(words, address) {
+export function showNotice(sentence, { kind = "info", stays = false, action = null } = {}) {
+  const region = place();
+  if (!region || [...region.children].some((notice) => notice.dataset.sentence === sentence)) return;
   const notice = document.createElement("div");
-  notice.className = "notice notice--error";
-  const text = document.createElement("div");
-  text.textContent = words;
-  if (address) text.append(" ", Object.assign(document.createElement("a"), { href: address, target: "_blank", textContent: region().dataset.signIn }));
-  notice.append(text);
-  region().replaceChildren(notice);
+  notice.className = `notice notice--${kind}`;
+  notice.dataset.sentence = sentence;
+  const words = document.createElement("p");
+  words.textContent = sentence;
+  if (action) words.append(" ", action);
+  notice.append(document.createElement("div"));
+  notice.firstChild.append(words);
+  if (stays) {
+    const close = Object.assign(document.createElement("button"), { type: "button", className: "button button--plain button--small" });
+    close.textContent = document.querySelector("[data-unsent]").dataset.close;
+    close.onclick = () => notice.remove();
+    notice.append(close);
+  } else {
+    notice.dataset.passes = "";
+  }
+  region.append(notice);
 }
 
-document.addEventListener("htmx:sendError", () => say(region().dataset.unreachable));
-document.addEventListener("htmx:timeout", () => say(region().dataset.unreachable));
-document.addEventListener("htmx:responseError", () => say(region().dataset.refused));
-
-// A request that ended on the sign-in page: the session is over, and that page must not be swapped into this one.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const address = document.body.dataset.signIn;
-  if (new URL(event.detail.xhr.responseURL || location.href).pathname !== address) return;
-  event.detail.shouldSwap = false;
-  say(region().dataset.signedOut, address);
-});
+export function clearNotices() {
+  for (const notice of place()?.querySelectorAll("[data-passes]") ?? []) notice.remove();
+}

@@ -3,7 +3,7 @@
 // document, the answer, and why it was refused; each can be tried again or discarded.
 import { discard, journal, refused, retry, status } from "./journal.js";
 import { clock } from "./time.js";
-import { showNotice } from "./told.js";
+import { showNotice } from "./notices.js";
 
 const root = document.querySelector("[data-unsent]");
 const dialog = document.querySelector("[data-unsent-list]");
@@ -56,9 +56,9 @@ function show() {
     if (place.firstChild?.nodeValue !== text || Boolean(more) !== Boolean(place.querySelector("a, button"))) place.replaceChildren(text, ...(more ? [" ", more] : []));
   } else if (line && status.savedAt && !status.waiting) {
     const moment = new Date(status.savedAt);
-    const said = status.savedKind === "undo" ? root.dataset.takenBack : root.dataset.saved;
+    const words = status.savedKind === "undo" ? root.dataset.takenBack : root.dataset.saved;
     line.dataset.state = "saved";
-    line.replaceChildren(said, " ", make("time", { dateTime: moment.toISOString(), textContent: clock(moment) }));
+    line.replaceChildren(words, " ", make("time", { dateTime: moment.toISOString(), textContent: clock(moment) }));
   } else if (line && ["waiting", "refused", "saving", "sending"].includes(line.dataset.state) && !status.waiting) {
     line.replaceChildren();
     delete line.dataset.state;
@@ -92,7 +92,7 @@ async function fillList() {
       const item = template.content.firstElementChild.cloneNode(true);
       const part = (name) => item.querySelector(`[data-part="${name}"]`);
       part("label").textContent = about?.label ?? "";
-      part("said").textContent = about?.said ?? "";
+      part("answer").textContent = about?.answer ?? "";
       part("sentence").textContent = sentence || dialog.dataset.unread;
       part("again").onclick = () => retry(uuid);
       part("throw").onclick = () => {

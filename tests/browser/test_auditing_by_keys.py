@@ -55,7 +55,7 @@ def submit(page):
 
 def key_to_adopt(page, answer):
     """Return the key that adopts an answer; the order of people on the page is random."""
-    said = page.locator(".answer", has=page.locator(".said", has_text=answer))
+    said = page.locator(".answer", has=page.locator(".answer__value", has_text=answer))
     return said.locator("[name=adopt]").get_attribute("data-key")
 
 

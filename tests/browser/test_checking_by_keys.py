@@ -145,8 +145,8 @@ def test_cannot_judge_is_answered_by_keys_and_a_third_settles(tides, new_person)
     check_label(sample, doc_id, ben=1)
     dan = new_person("dan")
     dan.goto(f"/samples/{sample.pk}/settling/")
-    expect(dan.locator(".check__said")).to_contain_text("cannot judge")
-    expect(dan.locator(".check__said")).to_contain_text("It is cut off.")
+    expect(dan.locator(".check__answers")).to_contain_text("cannot judge")
+    expect(dan.locator(".check__answers")).to_contain_text("It is cut off.")
     press(dan, "2")
     assert Check.objects.current().get(place=3).relevance == 2
 

@@ -114,7 +114,7 @@ def test_if_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
 def test_a_grade_that_does_not_follow_needs_a_note(scene):
     scene.press("a", "a", "a", "1")
 
-    expect(scene.page.locator("[data-told]")).to_contain_text("the grade is 2 Highly relevant")
+    expect(scene.page.locator("[data-notices]")).to_contain_text("the grade is 2 Highly relevant")
     expect(scene.page.get_by_label("Note", exact=True)).to_be_focused()
     scene.page.keyboard.type("only in part")
     scene.press("Control+Enter")
@@ -126,7 +126,7 @@ def test_a_grade_that_does_not_follow_needs_a_note(scene):
 def test_a_grade_is_refused_while_conditions_are_open(scene):
     scene.press("a", "ArrowDown", "a", "2")
 
-    expect(scene.page.locator("[data-told]")).to_contain_text("Answer all conditions")
+    expect(scene.page.locator("[data-notices]")).to_contain_text("Answer all conditions")
     scene.shows("A")
     expect(scene.page.locator(".verdict-row[data-current]")).to_contain_text("Condition 2")
     scene.press("a", "2")
@@ -207,7 +207,7 @@ def test_in_a_low_window_documents_start_at_the_top_and_refusals_are_visible(
     assert scene.page.evaluate("scrollY") == 0
 
     scene.press("a", "0")
-    expect(scene.page.locator(".judge__told .notice")).to_be_in_viewport()
+    expect(scene.page.locator(".judge__notices .notice")).to_be_in_viewport()
     assert scene.page.evaluate("scrollY") == 0
 
 

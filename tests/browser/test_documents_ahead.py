@@ -13,7 +13,7 @@ RUN = """async (address) => {
             ok: true,
             redirected: false,
             text: async () =>
-                `<div class="judge__document-view" data-candidate="1" data-said="${said}"></div>`,
+                `<div class="judge__document-view" data-candidate="1" data-answer="${said}"></div>`,
         })));
     const stack = new Stack("/documents/");
     stack.aim([1]);
@@ -24,7 +24,7 @@ RUN = """async (address) => {
     };
     await Promise.race([here, asked()]);
     answers[1]?.("after");
-    return [await here, stack.get(1).dataset.said, answers.length];
+    return [await here, stack.get(1).dataset.answer, answers.length];
 }"""
 
 

@@ -367,7 +367,7 @@ def test_a_grade_that_needs_a_passage_is_refused_until_one_is_marked(live_server
     scene = Scene(new_person, evidence_rule=Project.EvidenceRule.DOCUMENT)
     scene.page.keyboard.press("0")
 
-    expect(scene.page.locator("[data-told]")).to_contain_text("needs the passage that decided")
+    expect(scene.page.locator("[data-notices]")).to_contain_text("needs the passage that decided")
     scene.shows("A")
     scene.page.keyboard.press("Enter")
     expect(scene.chips()).to_have_text(["“𠀀”"])
@@ -389,7 +389,7 @@ def test_a_grade_that_needs_a_clause_is_refused_until_one_is_chosen(live_server,
     scene = Scene(new_person, evidence_rule=Project.EvidenceRule.NARRATIVE)
     scene.page.keyboard.press("0")
 
-    expect(scene.page.locator("[data-told]")).to_contain_text("needs the clause")
+    expect(scene.page.locator("[data-notices]")).to_contain_text("needs the clause")
     scene.page.keyboard.press("1")
     scene.page.keyboard.press("0")
 
@@ -406,7 +406,7 @@ def test_in_a_table_a_note_can_replace_the_passage(live_server, new_person):
         evidence_rule=Project.EvidenceRule.DOCUMENT,
     )
     scene.page.keyboard.press("0")
-    expect(scene.page.locator("[data-told]")).to_contain_text("Mark a cell of the table")
+    expect(scene.page.locator("[data-notices]")).to_contain_text("Mark a cell of the table")
 
     scene.page.keyboard.press("n")
     scene.page.keyboard.type("Row 1, Plant")

@@ -11,8 +11,8 @@ from annotate.judging.judging_session import JudgingSession
 
 ASK = """async ([address, cases]) => {
     const { JudgingSession } = await import(address);
-    return cases.map(({ order, said, asked, after }) => {
-        const at = new JudgingSession({ order, said, asked });
+    return cases.map(({ order, answers, asked, after }) => {
+        const at = new JudgingSession({ order, answers, asked });
         return [at.total, at.settled, at.done, at.next(), at.next(after), at.before(after),
                 at.following(after)];
     });
@@ -29,31 +29,35 @@ def cases() -> list[dict[str, Any]]:
     made = []
     for _ in range(1_000):
         order = draw.sample(range(1, 100), draw.randint(1, 9))
-        said: dict[int, list[Any]] = {}
+        answers: dict[int, list[Any]] = {}
         for candidate in order:
             match draw.randrange(6):
                 case 0 | 1:
-                    said[candidate] = ["judgment", draw.randrange(3), f"j{candidate}"]
+                    answers[candidate] = ["judgment", draw.randrange(3), f"j{candidate}"]
                 case 2:
-                    said[candidate] = ["flag", "later", f"f{candidate}"]
+                    answers[candidate] = ["flag", "later", f"f{candidate}"]
                 case 3:
                     kind = draw.choice(["cannot_judge", "problem"])
-                    said[candidate] = ["flag", kind, f"x{candidate}"]
-        asked = [uuid for _, _, uuid in said.values() if uuid[0] != "x" and draw.randrange(3) == 0]
-        made.append({"order": order, "said": said, "asked": asked, "after": draw.choice(order)})
+                    answers[candidate] = ["flag", kind, f"x{candidate}"]
+        asked = [
+            uuid for _, _, uuid in answers.values() if uuid[0] != "x" and draw.randrange(3) == 0
+        ]
+        made.append(
+            {"order": order, "answers": answers, "asked": asked, "after": draw.choice(order)}
+        )
     return made
 
 
 def results_of_the_server(case: dict[str, Any]) -> list[Any]:
     """Return the results of annotate.judging.judging_session.JudgingSession for a case."""
-    said = case["said"].items()
+    answers = case["answers"].items()
     at = JudgingSession(
         order=case["order"],
-        judged={candidate: value for candidate, (kind, value, _) in said if kind == "judgment"},
-        flagged={candidate: value for candidate, (kind, value, _) in said if kind == "flag"},
+        judged={candidate: value for candidate, (kind, value, _) in answers if kind == "judgment"},
+        flagged={candidate: value for candidate, (kind, value, _) in answers if kind == "flag"},
         again=frozenset(
             candidate
-            for candidate, (kind, _, uuid) in said
+            for candidate, (kind, _, uuid) in answers
             if kind == "judgment" and uuid in case["asked"]
         ),
     )
@@ -68,9 +72,9 @@ def test_the_browser_and_the_server_find_the_same_next_document(page):
     page.goto("/accounts/login/")
     drawn = cases()
 
-    told = page.evaluate(ASK, [static("js/judging/judging-session.js"), drawn])
+    found = page.evaluate(ASK, [static("js/judging/judging-session.js"), drawn])
 
-    assert told == [results_of_the_server(case) for case in drawn]
+    assert found == [results_of_the_server(case) for case in drawn]
 
 
 STATEMENTS = """async (address) => {
@@ -79,28 +83,28 @@ STATEMENTS = """async (address) => {
         ({ uuid, kind: "judgment", candidate, relevance });
     const undo = (uuid, undoes) => ({ uuid, kind: "undo", undoes });
     const at = new JudgingSession({
-        order: [1, 2, 3], said: { 1: ["judgment", 0, "a"] }, history: [1],
+        order: [1, 2, 3], answers: { 1: ["judgment", 0, "a"] }, history: [1],
     });
-    const told = [];
-    const tell = () => told.push([1, 2, 3].map((one) => at.said(one)?.value ?? null));
-    at.apply(judgment("b", 2, 1)); tell();
-    at.apply(judgment("c", 1, 2)); tell();
-    at.apply(judgment("c", 1, 2)); tell();
-    at.apply(undo("d", at.last().uuid)); tell();
-    at.apply(undo("e", at.last().uuid)); tell();
-    at.withdraw(undo("e", "b")); tell();
-    at.withdraw(judgment("b", 2, 1)); tell();
-    at.apply(undo("f", at.last().uuid)); tell();
-    return [told, at.last()];
+    const found = [];
+    const note = () => found.push([1, 2, 3].map((one) => at.answerOf(one)?.value ?? null));
+    at.apply(judgment("b", 2, 1)); note();
+    at.apply(judgment("c", 1, 2)); note();
+    at.apply(judgment("c", 1, 2)); note();
+    at.apply(undo("d", at.last().uuid)); note();
+    at.apply(undo("e", at.last().uuid)); note();
+    at.withdraw(undo("e", "b")); note();
+    at.withdraw(judgment("b", 2, 1)); note();
+    at.apply(undo("f", at.last().uuid)); note();
+    return [found, at.last()];
 }"""
 
 
 def test_undone_or_refused_answers_restore_the_previous_ones(page):
     page.goto("/accounts/login/")
 
-    told, last = page.evaluate(STATEMENTS, static("js/judging/judging-session.js"))
+    found, last = page.evaluate(STATEMENTS, static("js/judging/judging-session.js"))
 
-    assert told == [
+    assert found == [
         [0, 1, None],
         [2, 1, None],  # 1 was judged again
         [2, 1, None],  # applied twice, it counts once

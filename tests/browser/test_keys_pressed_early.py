@@ -95,7 +95,9 @@ def test_the_list_of_disagreements_and_the_page_of_one_settle_it(tides, new_pers
 
     press_early(page, "/projects/tides/disagreements/", "Enter")
     expect(page.locator("#settle")).to_be_visible()
-    adopt = page.locator(".answer", has=page.locator(".said", has_text="2")).locator("[name=adopt]")
+    adopt = page.locator(".answer", has=page.locator(".answer__value", has_text="2")).locator(
+        "[name=adopt]"
+    )
     press_early(page, page.url, "t", "w", adopt.get_attribute("data-key"))
 
     until(page, Adjudication.objects.exists, "the decision")

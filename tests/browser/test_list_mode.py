@@ -86,7 +86,7 @@ def test_the_rows_stand_in_columns_and_an_id_apart_from_its_title(live_server, s
 
     # Rows are drawn again when the server responds.
     lefts = "marks => marks.map(mark => mark.getBoundingClientRect().left)"
-    marks = page.locator(".listing__said > *")
+    marks = page.locator(".listing__answer > *")
     expect(marks).to_have_count(3)
     until(page, lambda: len(set(marks.evaluate_all(lefts))) == 1, "the marks to stand in a column")
     ends = page.locator(".listing__name:has(.id)").evaluate(
@@ -132,8 +132,8 @@ def test_answers_of_the_list_show_on_the_judge_page_and_the_reverse(scene):
     press(page, "v")
 
     is_current(page, third)
-    expect(row(page, first).locator("[data-said]")).to_contain_text("Highly relevant")
-    expect(row(page, second).locator("[data-said]")).to_contain_text("Not relevant")
+    expect(row(page, first).locator("[data-answer]")).to_contain_text("Highly relevant")
+    expect(row(page, second).locator("[data-answer]")).to_contain_text("Not relevant")
 
 
 def test_undo_goes_back_to_its_row_as_often_as_one_likes(scene):
@@ -147,7 +147,7 @@ def test_undo_goes_back_to_its_row_as_often_as_one_likes(scene):
     press(page, "z")
 
     is_current(page, first)
-    expect(row(page, first).locator("[data-said]")).to_be_empty()
+    expect(row(page, first).locator("[data-answer]")).to_be_empty()
     saved(page, "Taken back")
     assert scene.current() == {}
 
@@ -169,13 +169,13 @@ def test_undo_restores_an_answer_from_before_the_page_was_opened(scene):
     saved(page)
     scene.open(f"list/?at={scene.query.candidates.get(document__doc_id=first).pk}")
     press(page, "0")
-    expect(row(page, first).locator("[data-said]")).to_contain_text("Not relevant")
+    expect(row(page, first).locator("[data-answer]")).to_contain_text("Not relevant")
     saved(page)
 
     scene.open()
     press(page, "z")
 
-    expect(row(page, first).locator("[data-said]")).to_contain_text("Highly relevant")
+    expect(row(page, first).locator("[data-answer]")).to_contain_text("Highly relevant")
     assert scene.current() == {first: 2}
 
 
@@ -188,8 +188,8 @@ def test_later_and_a_problem_are_a_key_each(scene):
     press(page, "Control+Enter")
 
     is_current(page, third)
-    expect(row(page, first).locator("[data-said]")).to_contain_text("Later")
-    expect(row(page, second).locator("[data-said]")).to_contain_text("Problem")
+    expect(row(page, first).locator("[data-answer]")).to_contain_text("Later")
+    expect(row(page, second).locator("[data-answer]")).to_contain_text("Problem")
     saved(page)
     flags = dict(Flag.objects.current().values_list("candidate__document__doc_id", "words"))
     assert flags == {first: "", second: "It is cut off."}
@@ -229,7 +229,7 @@ def test_judgments_made_offline_are_saved_when_the_network_is_back(scene, expect
     page.context.set_offline(True)
     press(page, "2", "1")
     expect(page.locator("#save-line")).to_contain_text("2 waiting")
-    expect(row(page, second).locator("[data-said]")).to_contain_text("Relevant")
+    expect(row(page, second).locator("[data-answer]")).to_contain_text("Relevant")
 
     page.context.set_offline(False)
 
@@ -252,7 +252,7 @@ def test_a_long_list_goes_on_part_by_part(scene):
     is_current(page, order[99])
     press(page, "0")
     is_current(page, order[100])
-    expect(row(page, order[100]).locator("[data-said]")).to_contain_text("Relevant")
+    expect(row(page, order[100]).locator("[data-answer]")).to_contain_text("Relevant")
     press(page, "z")
     is_current(page, order[99])
     saved_now = scene.current()
@@ -267,7 +267,7 @@ def test_a_filter_shows_answers_just_given(scene):
 
     page.get_by_role("link", name="Highly relevant 1").click()
 
-    expect(page.get_by_role("listitem").filter(has=page.locator("[data-said]"))).to_have_count(1)
+    expect(page.get_by_role("listitem").filter(has=page.locator("[data-answer]"))).to_have_count(1)
     is_current(page, first)
 
 
@@ -288,7 +288,7 @@ def test_without_javascript_a_grade_comes_back_to_its_row(scene, new_person):
 
     row(page, first).get_by_role("button", name="2 Highly relevant").click()
 
-    expect(row(page, first).locator("[data-said]")).to_contain_text("Highly relevant")
+    expect(row(page, first).locator("[data-answer]")).to_contain_text("Highly relevant")
     assert scene.current() == {first: 2}
 
 
@@ -313,12 +313,12 @@ def test_a_row_judged_in_another_tab_shows_it_and_a_key_says_so_before_it_replac
     other.keyboard.press("2")
 
     saved(other)
-    expect(row(page, first).locator("[data-said]")).to_contain_text("Highly relevant")
+    expect(row(page, first).locator("[data-answer]")).to_contain_text("Highly relevant")
     expect(page.locator("#judge-progress .count")).to_have_text("1 of 5")
     is_current(page, first)
     page.keyboard.press("0")
     expect(row(page, first)).to_contain_text("Press the key again to replace it.")
     is_current(page, first)
     page.keyboard.press("0")
-    expect(row(page, first).locator("[data-said]")).to_contain_text("Not relevant")
+    expect(row(page, first).locator("[data-answer]")).to_contain_text("Not relevant")
     until(page, lambda: scene.current() == {first: 0}, "what was said last")

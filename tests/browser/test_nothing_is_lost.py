@@ -194,7 +194,7 @@ def test_answers_of_two_tabs_are_both_stored_and_the_last_one_counts(scene, ada)
     line(other, "Saved")
     # The first key shows the existing answer; the next one replaces it.
     other.keyboard.press("0")
-    expect(other.locator("[data-told]")).to_contain_text("Press the key again to replace it.")
+    expect(other.locator("[data-notices]")).to_contain_text("Press the key again to replace it.")
     shows(other, first)
     assert scene.rows() == [(first, 2)]
     other.keyboard.press("0")
@@ -221,7 +221,7 @@ def test_two_browsers_that_disagree_are_told_by_the_server(scene, ada, new_perso
     shows(ada, scene.order[1])
 
     until(ada, lambda: scene.current() == {scene.order[0]: 0}, "the last word")
-    expect(ada.locator("[data-told] .notice")).to_have_count(1)
+    expect(ada.locator("[data-notices] .notice")).to_have_count(1)
     assert [relevance for _, relevance in scene.rows()] == [2, 0]
 
 
@@ -291,7 +291,7 @@ def test_a_judgment_under_a_changed_narrative_is_stored_and_the_person_is_told(s
     shows(ada, scene.order[1])
     until(ada, lambda: scene.rows() == [(scene.order[0], 2)], "the judgment")
     assert Judgment.objects.get().narrative == scene.narrative
-    expect(ada.locator("[data-told]")).to_contain_text("The narrative has changed")
+    expect(ada.locator("[data-notices]")).to_contain_text("The narrative has changed")
     ada.reload()
     expect(ada.locator(".judge__asked")).to_contain_text("under water")
     assert newer.version == 2
@@ -329,7 +329,7 @@ def test_a_refusal_at_the_end_brings_its_document_back(scene, ada):
 
     ada.keyboard.press("2")
 
-    expect(ada.locator("[data-told]")).to_contain_text("Not today.")
+    expect(ada.locator("[data-notices]")).to_contain_text("Not today.")
     shows(ada, scene.order[3])
     expect(ada.locator("#judge-progress")).to_have_text("3 of 4")
 

@@ -69,7 +69,7 @@ def test_a_key_of_two_actions_is_reported_at_once_and_not_saved(new_person, pair
     field(page, "Take the last judgment back").focus()
     page.keyboard.press("l")
 
-    expect(page.locator("[data-keymap-said]")).to_have_text(said)
+    expect(page.locator("[data-keymap-status]")).to_have_text(said)
     expect(page.locator(".errorlist", has_text=said)).to_have_count(2)
     save(page)
     expect(field(page, "Take the last judgment back")).to_be_focused()

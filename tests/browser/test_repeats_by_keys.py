@@ -127,7 +127,7 @@ def test_a_repeat_does_not_show_the_note_or_marks_of_the_first_time(scene):
     expect(scene.page.locator("#note")).to_have_value("")
     expect(scene.page.locator("#grade-2")).to_have_attribute("aria-pressed", "false")
     expect(scene.page.locator("#document-view .judge__document-view")).to_have_attribute(
-        "data-said", "{}"
+        "data-answer", "{}"
     )
     scene.page.reload()
     expect(scene.page.locator("#note")).to_have_value("")

@@ -37,7 +37,7 @@ def test_cannot_judge_is_stored_with_words_and_without_a_grade(scene, sample):
     )
 
     assert (said.relevance, said.cannot_judge, said.words) == (None, True, "It is cut off.")
-    assert annotated(sample, "A").spoken == 1
+    assert annotated(sample, "A").answered == 1
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_the_documentation_names_the_formats_that_refuse_unknown_fields():
     table = DOCUMENTATION.read_text().partition("| an unknown field is |")[2]
     rows = {
         "refused": re.search(r"\| refused \|([^\n]*)\|", table),
-        "told": re.search(r"\| counted and reported \|([^\n]*)\|", table),
+        "reported": re.search(r"\| counted and reported \|([^\n]*)\|", table),
     }
     for what, row in rows.items():
         assert row is not None

@@ -108,7 +108,7 @@ def test_the_page_reveals_no_answers_of_others(scene, client):
         shown.split('id="judging-session" type="application/json">')[1].split("<")[0]
     )
     assert judging_session["asked"] == [str(scene.said.uuid)]
-    assert judging_session["said"][str(scene.first.pk)] == ["judgment", 1, str(scene.said.uuid)]
+    assert judging_session["answers"][str(scene.first.pk)] == ["judgment", 1, str(scene.said.uuid)]
 
 
 def test_without_script_the_same_grade_answers_and_all_is_done(scene, client):

@@ -344,7 +344,7 @@ def test_the_page_gives_its_script_the_judging_session(scene):
     found = scene.judging_session(first)
 
     assert found["order"] == [first.pk, second.pk]
-    assert found["said"] == {
+    assert found["answers"] == {
         str(first.pk): ["judgment", 2, str(Judgment.objects.get().uuid)],
         str(second.pk): ["flag", "later", str(Flag.objects.get().uuid)],
     }
@@ -364,7 +364,7 @@ def test_documents_are_rendered_in_the_requested_order(scene):
         (str(second.pk), "2"),
         (str(first.pk), "1"),
     ]
-    said = [json.loads(html.unescape(one)) for one in re.findall(r'data-said="([^"]*)"', drawn)]
+    said = [json.loads(html.unescape(one)) for one in re.findall(r'data-answer="([^"]*)"', drawn)]
     assert said[0] == {}
     assert (said[1]["relevance"], said[1]["note"]) == (2, "see “line 3”")
     assert "Turbines in the Severn." in drawn

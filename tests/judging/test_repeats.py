@@ -328,7 +328,7 @@ def test_a_repeat_is_rendered_like_a_new_document(scene):
         drawn[which] = re.sub(r"<h2[^>]*>Document [0-9-]+</h2>", "", page)
 
     assert "Seen." not in drawn[number]
-    assert 'data-said="{}"' in drawn[number]
+    assert 'data-answer="{}"' in drawn[number]
     assert drawn[number] == drawn[fresh]
 
 

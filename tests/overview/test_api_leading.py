@@ -323,7 +323,7 @@ def test_the_matrix_shows_answers_and_can_be_filtered(scene):
     settled = scene.ask("matrix/?state=settled").json()
 
     assert (row["doc_id"], row["state"], row["relevance"]) == ("A", "disputed", None)
-    assert [(cell["said"], cell["relevance"]) for cell in row["cells"]] == [
+    assert [(cell["state"], cell["relevance"]) for cell in row["cells"]] == [
         ("judged", 0),
         ("judged", 2),
     ]
@@ -384,7 +384,7 @@ def test_queries_pairs_and_candidates_are_read(scene):
     assert (pair["altered"], pair["sent_back"]) == (scene.narrative.pk, False)
     (under,) = document["under"]
     assert (document["prior_relevance"], under["outcome"]) == (1, "disputed")
-    assert [(said["member"], said["relevance"]) for said in under["said"]] == [
+    assert [(said["member"], said["relevance"]) for said in under["answers"]] == [
         # Names are hidden until it is settled.
         (None, 0),
         (None, 2),
@@ -405,7 +405,7 @@ def test_a_lead_who_still_judges_sees_no_prior_and_no_outcome(scene):
     full = scene.program.get(f"pairs/{scene.pair.pk}/").json()
 
     assert document["prior_relevance"] is None
-    assert [(under["outcome"], under["said"]) for under in document["under"]] == [(None, [])]
+    assert [(under["outcome"], under["answers"]) for under in document["under"]] == [(None, [])]
     assert (query["came_to"], full["outcome"]) == (None, None)
 
 

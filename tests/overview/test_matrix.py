@@ -67,7 +67,7 @@ def cells(page) -> dict[str, list[str]]:
         row["document"].doc_id: [
             "hidden" if row["outcome"] is None else row["outcome"].state.value,
             *(
-                f"{one['cell'].said}"
+                f"{one['cell'].state}"
                 + ("" if one["cell"].relevance is None else f" {one['cell'].relevance}")
                 for one in row["cells"]
             ),

@@ -58,7 +58,11 @@ def test_names_are_hidden_where_people_differ_until_it_is_settled(
     def named() -> tuple[int, list[list[tuple[str | None, int]]]]:
         rows = Program(lead.name).get(f"projects/tides/queries/{query.pk}/candidates/").json()
         said = [
-            [(one["member"], one["relevance"]) for under in row["under"] for one in under["said"]]
+            [
+                (one["member"], one["relevance"])
+                for under in row["under"]
+                for one in under["answers"]
+            ]
             for row in rows["results"]
         ]
         return client.get(url).content.decode().count(">ada<"), said

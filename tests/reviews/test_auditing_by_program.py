@@ -133,8 +133,8 @@ def test_a_disagreement_is_found_read_by_pseudonyms_and_settled(disputed):
 
     assert (found["kind"], found["doc_id"], found["distance"]) == ("judgment", "S1", 2)
     assert read["hidden"]
-    assert {one["who"] for one in read["said"]} == {"Person A", "Person B"}
-    assert {one["relevance"]: one["note"] for one in read["said"]} == {0: "On a river.", 2: ""}
+    assert {one["who"] for one in read["answers"]} == {"Person A", "Person B"}
+    assert {one["relevance"]: one["note"] for one in read["answers"]} == {0: "On a river.", 2: ""}
     assert (settled.status_code, settled.json()["by"]) == (201, "carla")
     assert Adjudication.objects.current().get().relevance == 0
     assert carla.get("projects/tides/disagreements/counts/").json()["judgment"] == 0
@@ -161,7 +161,7 @@ def test_looking_up_names_is_recorded(disputed):
     read = carla.get(f"{where}disagreement/").json()
 
     assert looked.status_code == 201
-    assert [one["who"] for one in read["said"] if one["relevance"] == 0] == ["ada"]
+    assert [one["who"] for one in read["answers"] if one["relevance"] == 0] == ["ada"]
     assert [one["by"] for one in read["reveals"]] == ["carla"]
     assert Reveal.objects.get().by == disputed.carla
 
@@ -231,7 +231,7 @@ def test_a_sample_is_drawn_checked_blind_and_settled_by_a_third(db):
     label = Program("ada", "judge").get(f"samples/{made['id']}/next/").json()["label"]
     for name, grade in (("ada", 1), ("ben", 2)):
         said = Program(name, "judge").send("PUT", f"labels/{label}/check/", {"relevance": grade})
-        assert (said.status_code, said.json()["claimed"], said.json()["said"]) == (200, None, [])
+        assert (said.status_code, said.json()["claimed"], said.json()["answers"]) == (200, None, [])
     dan = Program("dan", "judge")
     to_settle = dan.get(f"labels/{label}/").json()
     settled = dan.send("PUT", f"labels/{label}/settling/", {"relevance": 1})
@@ -240,7 +240,7 @@ def test_a_sample_is_drawn_checked_blind_and_settled_by_a_third(db):
 
     assert made["items"] == 1
     assert made["drawn"]["rater"] == "model"
-    assert [one["relevance"] for one in to_settle["said"]] == [1, 2]
+    assert [one["relevance"] for one in to_settle["answers"]] == [1, 2]
     assert settled.json()["mine"]["relevance"] == 1
     assert (figures["overall"]["checked"], figures["overall"]["grade"]["count"]) == (1, 1)
     assert [(one["doc_id"], one["claimed"], one["outcome"]) for one in rows] == [("A", 0, 1)]
@@ -258,7 +258,7 @@ def test_a_lead_does_not_read_one_check_before_both_are_given(db):
     (one,) = carla.get(f"samples/{sample}/labels/").json()["results"]
     disagreement = carla.get(f"labels/{before['id']}/disagreement/")
 
-    assert (one["spoken"], one["first"], one["second"], one["claimed"]) == (1, None, None, None)
+    assert (one["answered"], one["first"], one["second"], one["claimed"]) == (1, None, None, None)
     assert disagreement.status_code == 404
 
 

@@ -220,8 +220,8 @@ def _pair(pair: Any) -> dict[str, Any]:
 
 def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:
     found: dict[int, list[Statements]] = {}
-    for said in statements_of(member, rows):
-        found.setdefault(said.candidate.pk, []).append(said)
+    for statements in statements_of(member, rows):
+        found.setdefault(statements.candidate.pk, []).append(statements)
     names = names_for(member, rows)
     shows_made_for = member.leads and not must_answer_first(member)
     return [
@@ -234,36 +234,36 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
             "length": row.document.length,
             "prior_relevance": row.prior_relevance if prior else None,
             "made_for": row.made_for_id if shows_made_for else None,
-            "under": [_under(said) for said in found.get(row.pk, [])],
+            "under": [_under(statements) for statements in found.get(row.pk, [])],
         }
         for row in rows
     ]
 
 
-def _under(said: Statements) -> dict[str, Any]:
+def _under(statements: Statements) -> dict[str, Any]:
     judgments = [
         {
-            "member": said.name_of(row.annotator),
+            "member": statements.name_of(row.annotator),
             "relevance": row.relevance,
             "flag": None,
             "words": row.note,
             "at": row.at,
         }
-        for row in said.judgments
+        for row in statements.judgments
     ]
     flags = [
         {
-            "member": said.name_of(row.annotator),
+            "member": statements.name_of(row.annotator),
             "relevance": None,
             "flag": row.kind,
             "words": row.words,
             "at": row.at,
         }
-        for row in said.flags
+        for row in statements.flags
     ]
     return {
-        "pair": said.narrative.pair_id if said.narrative else None,
-        "narrative": said.narrative.pk if said.narrative else None,
-        "outcome": said.outcome,
-        "said": [*judgments, *flags],
+        "pair": statements.narrative.pair_id if statements.narrative else None,
+        "narrative": statements.narrative.pk if statements.narrative else None,
+        "outcome": statements.outcome,
+        "answers": [*judgments, *flags],
     }

@@ -121,7 +121,7 @@ class FullQuerySerializer(QuerySerializer):
     pool = serializers.IntegerField(help_text="Documents in its pool.")
 
 
-class OneSaidSerializer(serializers.Serializer[Any]):
+class OneAnswerSerializer(serializers.Serializer[Any]):
     """One person's answer to a document."""
 
     member = serializers.CharField(
@@ -141,7 +141,7 @@ class CandidateUnderSerializer(serializers.Serializer[Any]):
     outcome = serializers.CharField(
         allow_null=True, help_text="For leads; if they judge the pair, once they have judged it."
     )
-    said = OneSaidSerializer(many=True, help_text="For annotators: only their own.")
+    answers = OneAnswerSerializer(many=True, help_text="For annotators: only their own.")
 
 
 class CandidateSerializer(serializers.Serializer[Any]):

@@ -226,7 +226,7 @@ def _row(row: Row, people: list[Membership]) -> dict[str, Any]:
 def _cell(one: Membership, cell: Cell) -> dict[str, Any]:
     return {
         "member": one.pk,
-        "said": cell.said.value,
+        "state": cell.state.value,
         "relevance": cell.relevance,
         "kind": cell.kind,
     }

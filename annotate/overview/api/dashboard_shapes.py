@@ -182,7 +182,7 @@ class CellSerializer(serializers.Serializer[Any]):
     """State of one person's answer to one document."""
 
     member = serializers.IntegerField()
-    said = serializers.ChoiceField(choices=[one.value for one in CellState])
+    state = serializers.ChoiceField(choices=[one.value for one in CellState])
     relevance = serializers.IntegerField(allow_null=True)
     kind = serializers.CharField(help_text="The kind of a flag.")
 

@@ -211,22 +211,22 @@ def _row(member: Membership, row: Row, people: list[Membership]) -> dict[str, An
     """Return a row with the address behind each cell; empty and hidden cells have none."""
     pair, candidate = row.narrative.pair_id, row.candidate.pk
     mine = reverse("annotate:judge", args=[pair, candidate])
-    said = reverse("audit:disagreement", args=[row.narrative.pk, candidate])
+    disagreement = reverse("audit:disagreement", args=[row.narrative.pk, candidate])
     cells = []
     for one, cell in zip(people, row.cells, strict=True):
-        url = said
-        if cell.said in {CellState.EMPTY, CellState.HIDDEN}:
+        url = disagreement
+        if cell.state in {CellState.EMPTY, CellState.HIDDEN}:
             url = ""
-        elif one.pk == member.pk and (row.outcome is None or cell.said is CellState.TAKEN):
+        elif one.pk == member.pk and (row.outcome is None or cell.state is CellState.TAKEN):
             url = mine
-        elif cell.said is CellState.TAKEN:
+        elif cell.state is CellState.TAKEN:
             url = reverse("annotate:person", args=[member.project.slug, one.pk])
         cells.append({"cell": cell, "person": one, "url": url})
     return {
         "pair": row.narrative.pair,
         "document": row.candidate.document,
         "outcome": row.outcome,
-        "url": mine if row.outcome is None else said,
+        "url": mine if row.outcome is None else disagreement,
         "cells": cells,
     }
 

@@ -167,7 +167,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         page = page_by_key(pool, request.GET)
     else:
         page = page_in_order(pool, neutral_order(found, project), request.GET)
-    said = statements_of(member, page.rows)
+    statements = statements_of(member, page.rows)
     # The ranks of a document could influence a reader who still judges, leads included.
     may_see_ranks = member.leads and not must_answer_first(member)
     return render(
@@ -181,12 +181,16 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "siblings": list(core_queries.siblings(found)[: core_queries.NAMED]),
             "core_size": core_queries.count_queries(project, [found.core]).get(found.core, 1),
             "pairs": [{**_pair(member, one), "styles": styles[one.pk]} for one in pairs],
-            "candidates": said,
+            "candidates": statements,
             "shows_statements": bool(project.overlap_judge)
-            or any(one.judgments or one.flags for one in said),
+            or any(one.judgments or one.flags for one in statements),
             "shows_outcomes": bool(project.overlap_judge)
-            or any(not judgment.annotator.is_machine for one in said for judgment in one.judgments),
-            "matrix": matrix_of(said) if len(pairs) > 1 else None,
+            or any(
+                not judgment.annotator.is_machine
+                for one in statements
+                for judgment in one.judgments
+            ),
+            "matrix": matrix_of(statements) if len(pairs) > 1 else None,
             "names": names_for(member, page.rows),
             "grades": list(project.grades.order_by("value")),
             # A reader who still judges is blind to earlier grades, leads included.

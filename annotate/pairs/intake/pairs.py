@@ -56,7 +56,7 @@ class Pairs(StagedRecords):
             origin="text",
             model="text",
             # Whether the version itself names its writer; if not, the pair does.
-            said="integer",
+            names_writer="integer",
             # All conditions as JSON, for comparison with those of another line.
             conditions="text",
         )

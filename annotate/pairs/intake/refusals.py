@@ -50,7 +50,7 @@ def refuse_overwriting(intake: Intake) -> None:
     intake.refuse_rows(
         f"""
         SELECT s.n, s.place, s.pair_id, s.side, s.version, o.origin, o.model
-        {_KNOWN} AND s.said = 1 AND (o.origin <> s.origin OR o.model <> s.model)
+        {_KNOWN} AND s.names_writer = 1 AND (o.origin <> s.origin OR o.model <> s.model)
         """,
         lambda pair, side, version, origin, model: (
             f"version {version} of the {side} narrative of {pair} already exists, written by "
@@ -59,8 +59,9 @@ def refuse_overwriting(intake: Intake) -> None:
     )
     other = bulk.number(
         f"""
-        SELECT COUNT(*) {_KNOWN} AND s.said = 0 AND s.side <> 'original' AND s.author IS NULL
-        AND o.author_id IS NULL AND (o.origin <> s.origin OR o.model <> s.model)
+        SELECT COUNT(*) {_KNOWN} AND s.names_writer = 0 AND s.side <> 'original'
+        AND s.author IS NULL AND o.author_id IS NULL
+        AND (o.origin <> s.origin OR o.model <> s.model)
         """,
         intake.params,
     )

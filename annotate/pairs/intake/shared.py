@@ -60,14 +60,14 @@ def refuse_other_query(intake: Intake, stage: str, pair_id: str = "pair_id") -> 
     """Refuse rows whose pair belongs to another query."""
     intake.refuse_rows(
         f"""
-        SELECT s.n, s.place, p.pair_id, q.query_id, s.query_id AS said FROM {stage} s
+        SELECT s.n, s.place, p.pair_id, q.query_id, s.query_id AS stated FROM {stage} s
         CROSS JOIN annotate_instructionpair p
         CROSS JOIN annotate_query q
         WHERE p.project_id = %(project)s AND p.pair_id = s.{pair_id} AND q.id = p.query_id
         AND q.query_id <> s.query_id
         """,  # noqa: S608
-        lambda pair, query, said: (
-            f"instruction pair {pair} belongs to query {query} in this project, not to {said}"
+        lambda pair, query, stated: (
+            f"instruction pair {pair} belongs to query {query} in this project, not to {stated}"
         ),
     )
 

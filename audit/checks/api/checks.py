@@ -339,7 +339,7 @@ def _label_as_json(member: Membership, item: SampleItem) -> dict[str, Any]:
         "can_settle": can_settle,
         "mine": mine and {"row": mine, "who": member.name, "mine": True},
         # The third person sees the answers without the names.
-        "said": [{"row": one, "who": str(one.place), "mine": False} for one in first_two],
+        "answers": [{"row": one, "who": str(one.place), "mine": False} for one in first_two],
     }
     return dict(LabelSerializer(shown_label).data)
 

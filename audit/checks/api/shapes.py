@@ -229,7 +229,7 @@ class LabelRowSerializer(serializers.Serializer[Any]):
     doc_id = serializers.CharField(source="candidate.document.doc_id")
     stratum = serializers.CharField(allow_blank=True)
     missed = serializers.IntegerField(allow_null=True)
-    spoken = serializers.IntegerField(help_text="How many of the two have checked it.")
+    answered = serializers.IntegerField(help_text="How many of the two have checked it.")
     first = serializers.SerializerMethodField()
     second = serializers.SerializerMethodField()
     outcome = serializers.IntegerField(allow_null=True)
@@ -260,11 +260,11 @@ class LabelRowSerializer(serializers.Serializer[Any]):
 
     def get_first(self, item: Any) -> int | None:
         """Return the first relevance, once both have answered."""
-        return item.first if item.spoken == 2 else None
+        return item.first if item.answered == 2 else None
 
     def get_second(self, item: Any) -> int | None:
         """Return the second relevance, once both have answered."""
-        return item.second if item.spoken == 2 else None
+        return item.second if item.answered == 2 else None
 
     def get_claimed(self, item: Any) -> int | None:
         """Return the claimed relevance, once checked."""
@@ -307,7 +307,9 @@ class LabelSerializer(serializers.Serializer[Any]):
     can_check = serializers.BooleanField()
     can_settle = serializers.BooleanField()
     mine = CheckedSerializer(allow_null=True)
-    said = CheckedSerializer(many=True, help_text="The two checks, for a third who settles them.")
+    answers = CheckedSerializer(
+        many=True, help_text="The two checks, for a third who settles them."
+    )
 
 
 class NextLabelSerializer(serializers.Serializer[Any]):

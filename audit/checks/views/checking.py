@@ -143,7 +143,7 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
         {
             **_shared_context(request, member, item, answered=theirs, given=mine),
             "settling": True,
-            "said": [one for one in checks if one.place != Check.SETTLES],
+            "answers": [one for one in checks if one.place != Check.SETTLES],
             "left": remaining.count(),
             "next_url": reverse("audit:settlement", args=[onward]) if onward else "",
             "last": _last_check(member, item, settled=True),

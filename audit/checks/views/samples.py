@@ -289,14 +289,14 @@ def _label_row(item: Any) -> dict[str, Any]:
     """Return a label for the list. Leads check and settle too, so the two answers appear once both
     are given, and the claim once the label is checked.
     """
-    spoken = item.spoken == 2
+    answered = item.answered == 2
     return {
         "item": item,
         "pair": item.narrative.pair,
         "narrative": item.narrative,
         "document": item.candidate.document,
-        "spoken": spoken,
-        "said": item.spoken,
+        "answered": answered,
+        "answered_by": item.answered,
         "checked": item.outcome is not None,
         "wrong": item.outcome is not None and item.outcome != item.claimed,
     }

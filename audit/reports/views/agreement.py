@@ -310,11 +310,11 @@ def _paper_text(table: Table, of: str) -> dict[str, Any] | None:
     if table.key not in ("judgments", "reviews"):
         return None
     line = table.lines[0]
-    said = paper.sentence(line, unit=table.unit, of=of)
-    if not said:
+    sentence = paper.sentence(line, unit=table.unit, of=of)
+    if not sentence:
         return None
     lines = [paper.latex(figure, unit=table.unit, of=of) for figure in line.coefficients]
-    return {"title": table.title, "sentence": said, "latex": "\n".join(lines), "key": table.key}
+    return {"title": table.title, "sentence": sentence, "latex": "\n".join(lines), "key": table.key}
 
 
 def _latex_against(one: Against, of: str) -> str:
@@ -365,8 +365,8 @@ def _comparison_context(report: AgreementReport | None) -> dict[str, Any]:
     }
 
 
-def _capitalize(said: str) -> str:
-    return said[:1].upper() + said[1:]
+def _capitalize(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _unit_table_url(slug: str, scope: Scope, of: str) -> str:
@@ -392,5 +392,5 @@ def _stale_words(changes: Changes) -> str:
         ngettext("%(n)s new review", "%(n)s new reviews", changes.reviews),
         ngettext("%(n)s narrative rewritten", "%(n)s narratives rewritten", changes.narratives),
     ]
-    said = [part % {"n": f"{n:,}"} for part, n in zip(parts, changes, strict=True) if n]
-    return _("Since then: %(what)s.") % {"what": ", ".join(said)} if said else ""
+    counted = [part % {"n": f"{n:,}"} for part, n in zip(parts, changes, strict=True) if n]
+    return _("Since then: %(what)s.") % {"what": ", ".join(counted)} if counted else ""

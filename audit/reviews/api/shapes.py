@@ -36,9 +36,9 @@ class PassSerializer(serializers.Serializer[Any]):
     """One auditor's review: an answer for each criterion of the rubric it was made under."""
 
     auditor = serializers.CharField(help_text="A number or a pseudonym if names are hidden.")
-    rubric = serializers.CharField(source="said.rubric.name")
+    rubric = serializers.CharField(source="review_pass.rubric.name")
     submitted_at = serializers.DateTimeField(allow_null=True)
-    answers = RatedSerializer(source="said.answers", many=True)
+    answers = RatedSerializer(source="review_pass.answers", many=True)
 
 
 def passes_as_json(
@@ -59,7 +59,7 @@ def passes_as_json(
         else:
             who = _("Auditor %(number)s") % {"number": number}
         at = review_pass.review.submitted_at if names is None else None
-        rows.append({"auditor": who, "said": review_pass, "submitted_at": at})
+        rows.append({"auditor": who, "review_pass": review_pass, "submitted_at": at})
     return rows
 
 
@@ -68,7 +68,7 @@ def machine_passes_as_json(passes: Iterable[Pass]) -> list[dict[str, Any]]:
     return [
         {
             "auditor": review_pass.review.auditor.name,
-            "said": review_pass,
+            "review_pass": review_pass,
             "submitted_at": review_pass.review.submitted_at,
         }
         for review_pass in passes

@@ -321,7 +321,7 @@ def _story_context(member: Membership, pair: InstructionPair, form: DecisionForm
         "pair": pair,
         "query": pair.query,
         "original": pair.current(Narrative.Side.ORIGINAL),
-        "told": rows,
+        "rows": rows,
         "wanted": member.project.overlap_review,
         "category": pair.project.categories.filter(key=pair.category).first(),
         "verdicts": Verdict,

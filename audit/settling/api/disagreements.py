@@ -57,7 +57,7 @@ def judgment_disagreement(disagreement: access.Disagreement) -> dict[str, Any]:
     judges = judges_of(disagreement, named)
     return {
         **_about(disagreement, disagreement_key, named),
-        "said": [
+        "answers": [
             {
                 "row": one,
                 "who": judges.names[one.annotator_id],
@@ -95,7 +95,7 @@ def verdict_disagreement(disagreement: access.Disagreement, condition: Condition
     return {
         **_about(disagreement, disagreement_key, named),
         "condition": condition,
-        "said": [
+        "answers": [
             {
                 "row": verdict,
                 "who": judges.names[one.annotator_id],
@@ -124,7 +124,7 @@ def review_disagreement(member: Membership, narrative: Narrative) -> dict[str, A
         "differs": position_of(member, QueueFilter(), disagreement_key) is not None,
         "hidden": named.hidden,
         "reveals": named.reveals,
-        "said": passes_as_json(
+        "answers": passes_as_json(
             [passes[key] for key in called], member, called if named.hidden else None
         ),
         "machines": machine_passes_as_json(passes_of([narrative], machines=True)[narrative.pk]),
@@ -151,7 +151,7 @@ def check_disagreement(disagreement: access.Disagreement, item: Any) -> dict[str
         **about,
         "item": item,
         "claimed": item.claimed if shown else None,
-        "said": [
+        "answers": [
             {"row": first_two[key], "who": who, "mine": key == member.pk}
             for key, who in called.items()
         ],

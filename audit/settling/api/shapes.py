@@ -72,7 +72,7 @@ class DisagreementSerializer(serializers.Serializer[Any]):
     distance = serializers.IntegerField()
     decides = serializers.BooleanField(help_text="Whether settling decides if it counts.")
     since = serializers.DateTimeField(source="key.at")
-    said = VoiceSerializer(source="voices", many=True)
+    answers = VoiceSerializer(source="voices", many=True)
     settled = serializers.BooleanField()
     waiting = serializers.SerializerMethodField(
         help_text="Whether an annotator was asked again and has yet to answer."
@@ -83,7 +83,7 @@ class DisagreementSerializer(serializers.Serializer[Any]):
         return item.rejudge_request is not None and item.rejudge_request.judgment.is_current
 
 
-class SaidSerializer(serializers.Serializer[Any]):
+class JudgmentHereSerializer(serializers.Serializer[Any]):
     """One person's judgment of a document that people differ on."""
 
     judgment = serializers.IntegerField(source="row.pk")
@@ -156,7 +156,7 @@ class JudgmentDisagreementSerializer(_AboutSerializer):
 
     candidate = serializers.IntegerField(source="candidate.pk")
     doc_id = serializers.CharField(source="candidate.document.doc_id")
-    said = SaidSerializer(many=True)
+    answers = JudgmentHereSerializer(many=True)
     machines = MachineSerializer(many=True)
     flags = FlagHereSerializer(many=True)
     decisions = SettledSerializer(many=True, help_text="The newest first; at most one is current.")
@@ -180,7 +180,7 @@ class VerdictDisagreementSerializer(_AboutSerializer):
     candidate = serializers.IntegerField(source="candidate.pk")
     doc_id = serializers.CharField(source="candidate.document.doc_id")
     condition = ConditionSerializer()
-    said = AnsweredSerializer(many=True)
+    answers = AnsweredSerializer(many=True)
     decisions = ConditionSettledSerializer(many=True)
     rejudge_requests = RejudgeRequestSerializer(many=True)
 
@@ -188,7 +188,7 @@ class VerdictDisagreementSerializer(_AboutSerializer):
 class ReviewDisagreementSerializer(_AboutSerializer):
     """The reviews of a narrative version, and the decisions on it."""
 
-    said = PassSerializer(many=True)
+    answers = PassSerializer(many=True)
     machines = PassSerializer(many=True, help_text="They never count in the verdict.")
     verdict = serializers.ChoiceField(choices=VERDICT_CHOICES)
     decisions = DecisionSerializer(many=True)
@@ -214,7 +214,7 @@ class CheckDisagreementSerializer(_AboutSerializer):
     claimed = serializers.IntegerField(
         allow_null=True, help_text="Null while the person who settles must not see it."
     )
-    said = CheckedSerializer(many=True)
+    answers = CheckedSerializer(many=True)
     settled = SettlementSerializer(allow_null=True)
 
 

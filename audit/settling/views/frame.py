@@ -51,12 +51,12 @@ from base.word_diff import diff
 
 @dataclass
 class Voice:
-    """One person's answer; `said` is its row."""
+    """One person's answer; `row` is its row."""
 
     who: str
     mine: bool
     at: datetime
-    said: Judgment | Check
+    row: Judgment | Check
     words: str = ""
     seconds: float | None = None
     evidence: list[dict[str, Any]] = field(default_factory=list)

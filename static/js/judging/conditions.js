@@ -105,7 +105,7 @@ function listen({ condition_rule: rule, grades }) {
     candidate = detail.candidate;
     overruling = null;
     spoken.textContent = "";
-    const { uuid, verdicts: saved = {} } = detail.said;
+    const { uuid, verdicts: saved = {} } = detail.answer;
     if (uuid) sent.set(uuid, saved);
     const given = unsent.get(candidate) ?? saved;
     for (const row of rows) for (const input of row.querySelectorAll("input")) input.checked = given[row.dataset.condition] === input.value;

@@ -278,7 +278,7 @@ function listen(rule) {
     else markClause();
   });
 
-  root.addEventListener("judge:document", ({ detail: { candidate, documentView, said } }) => {
+  root.addEventListener("judge:document", ({ detail: { candidate, documentView, answer } }) => {
     leave?.();
     part("help").hidden = true;
     say("");
@@ -286,8 +286,8 @@ function listen(rule) {
     // Marks of another text version would mark other words.
     const marked = unsent.get(candidate);
     const begun = marked?.version === version ? marked : null;
-    if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [], version });
-    now = { candidate, documentView, text: null, cells: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [], version };
+    if (answer.uuid) sent.set(answer.uuid, { evidence: answer.evidence ?? [], clauses: answer.clauses ?? [], version });
+    now = { candidate, documentView, text: null, cells: null, evidence: begun?.evidence ?? answer.evidence ?? [], clauses: begun?.clauses ?? answer.clauses ?? [], before: begun?.before ?? [], version };
     if (!documentView.querySelector(".document__text") && !cells().length) now.evidence = [];
     draw();
   });

@@ -9,7 +9,7 @@ const timeSpent = (words, ms) => {
 
 export function summarize(place, { given, judgingSession, entries, address, number }) {
   const words = (name, values) => place.dataset[name].replace(/\{(\w+)\}/g, (_, key) => number.format(values[key]));
-  const statements = judgingSession.order.map((candidate) => ({ candidate, ...judgingSession.said(candidate) }));
+  const statements = judgingSession.order.map((candidate) => ({ candidate, ...judgingSession.answerOf(candidate) }));
   const noted = new Set(given.noted);
   const hasNote = ({ candidate, kind, uuid }) => kind === "judgment" && (entries.has(uuid) ? entries.get(uuid).note !== "" : noted.has(candidate));
   const found = (name) => {

@@ -10,17 +10,17 @@ export class JudgingSession {
   #asked; // UUIDs of the statements that rejudge requests are shown with
   #places;
 
-  // `said`: candidate -> [kind, value, uuid]; `history`: the candidates of `said` whose statement can be withdrawn, oldest
+  // `answers`: candidate -> [kind, value, uuid]; `history`: the candidates of `answers` whose statement can be withdrawn, oldest
   // first (statements from a file cannot). `asked`: UUIDs of the statements that rejudge requests are shown with.
-  constructor({ order, said = {}, history = [], asked = [] }) {
+  constructor({ order, answers = {}, history = [], asked = [] }) {
     this.order = order;
     this.#asked = new Set(asked);
     this.#places = new Map(order.map((candidate, place) => [candidate, place]));
     const known = new Set(history);
-    const rest = Object.keys(said).map(Number).filter((candidate) => !known.has(candidate));
+    const rest = Object.keys(answers).map(Number).filter((candidate) => !known.has(candidate));
     for (const candidate of [...rest, ...history]) {
-      if (!said[candidate]) continue;
-      const [kind, value, uuid] = said[candidate];
+      if (!answers[candidate]) continue;
+      const [kind, value, uuid] = answers[candidate];
       this.#add({ candidate, kind, value, uuid, given: true, fixed: !known.has(candidate) });
     }
   }
@@ -72,13 +72,13 @@ export class JudgingSession {
   }
 
   // The current statement about a candidate: {kind: "judgment" | "flag", value, uuid}, or null.
-  said(candidate) {
+  answerOf(candidate) {
     return this.#byCandidate.get(candidate)?.findLast((one) => !one.undoneBy && !one.refused) ?? null;
   }
 
   // Whether the current statement has a rejudge request.
   asked(candidate) {
-    return this.#asked.has(this.said(candidate)?.uuid);
+    return this.#asked.has(this.answerOf(candidate)?.uuid);
   }
 
   // The statement to undo next, or null. For one that was `given`, its predecessor is not known here.
@@ -100,7 +100,7 @@ export class JudgingSession {
 
   // The number of documents with this flag.
   flagged(kind) {
-    return this.order.filter((candidate) => this.said(candidate)?.kind === "flag" && this.said(candidate).value === kind).length;
+    return this.order.filter((candidate) => this.answerOf(candidate)?.kind === "flag" && this.answerOf(candidate).value === kind).length;
   }
 
   // The next document to judge, searching from `after` and wrapping around: rejudge requests first, "later" flags last.
@@ -118,9 +118,9 @@ export class JudgingSession {
     const whole = this.#asked.size > 0;
     for (let step = 0; step < this.order.length && (whole || fresh.length < count); step++) {
       const candidate = this.order[(start + step) % this.order.length];
-      const said = this.said(candidate);
-      if (!said) fresh.push(candidate);
-      else if (said.kind === "flag" && said.value === "later") later.push(candidate);
+      const answer = this.answerOf(candidate);
+      if (!answer) fresh.push(candidate);
+      else if (answer.kind === "flag" && answer.value === "later") later.push(candidate);
       else if (whole && this.asked(candidate)) again.push(candidate);
     }
     return [...again, ...fresh, ...later].slice(0, count);
@@ -141,7 +141,7 @@ export class JudgingSession {
   }
 
   #isSettled(candidate) {
-    const said = this.said(candidate);
-    return said !== null && !(said.kind === "flag" && said.value === "later") && !this.#asked.has(said.uuid);
+    const answer = this.answerOf(candidate);
+    return answer !== null && !(answer.kind === "flag" && answer.value === "later") && !this.#asked.has(answer.uuid);
   }
 }

@@ -3,7 +3,7 @@
 // long list are fetched and replaced in place, and the data on the whole pool is kept.
 import { inSight } from "../in-sight.js";
 import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
-import { clearNotices, showNotice } from "../told.js";
+import { clearNotices, showNotice } from "../notices.js";
 import { Clock, watched } from "./clock.js";
 import { highlightMarks, marksIn, wantsMarks } from "./marked.js";
 import { JudgingSession } from "./judging-session.js";
@@ -43,12 +43,12 @@ function mark(kind, value) {
 }
 
 function draw(row) {
-  const said = judgingSession.said(candidateOf(row));
-  row.querySelector("[data-said]").replaceChildren(said ? mark(said.kind, said.value) : "");
+  const statement = judgingSession.answerOf(candidateOf(row));
+  row.querySelector("[data-answer]").replaceChildren(statement ? mark(statement.kind, statement.value) : "");
   const rejudgeRequests = [...row.querySelectorAll("[data-again]")];
-  const rejudgeRequest = judgingSession.asked(candidateOf(row)) ? (rejudgeRequests.find((one) => one.dataset.again === said.uuid) ?? rejudgeRequests.at(-1)) : null;
+  const rejudgeRequest = judgingSession.asked(candidateOf(row)) ? (rejudgeRequests.find((one) => one.dataset.again === statement.uuid) ?? rejudgeRequests.at(-1)) : null;
   for (const one of rejudgeRequests) one.hidden = one !== rejudgeRequest;
-  for (const button of row.querySelectorAll("[name=relevance]")) button.ariaPressed = String(said?.kind === "judgment" && said.value === Number(button.value));
+  for (const button of row.querySelectorAll("[name=relevance]")) button.ariaPressed = String(statement?.kind === "judgment" && statement.value === Number(button.value));
 }
 
 // Disables undo while there is nothing to undo.
@@ -57,10 +57,10 @@ const updateUndo = () => (document.getElementById("undo").disabled = judgingSess
 function count() {
   const counts = { "": judgingSession.total, open: 0, later: 0, aside: 0, again: 0 };
   for (const candidate of judgingSession.order) {
-    const said = judgingSession.said(candidate);
-    const group = !said ? "open" : said.kind === "judgment" ? String(said.value) : said.value === "later" ? "later" : "aside";
+    const statement = judgingSession.answerOf(candidate);
+    const group = !statement ? "open" : statement.kind === "judgment" ? String(statement.value) : statement.value === "later" ? "later" : "aside";
     counts[group] = (counts[group] ?? 0) + 1;
-    if (said?.kind === "judgment" && judgingSession.asked(candidate)) counts.again += 1;
+    if (statement?.kind === "judgment" && judgingSession.asked(candidate)) counts.again += 1;
   }
   const written = new Intl.NumberFormat(document.documentElement.lang);
   for (const place of part().querySelectorAll("[data-count]")) place.textContent = written.format(counts[place.dataset.count] ?? 0);
@@ -187,7 +187,7 @@ function entry(kind, candidate, fields) {
 // The first key on a row that another tab has judged in the meantime says so; the next one replaces that answer.
 function isFromElsewhere(row) {
   const candidate = candidateOf(row);
-  const stands = judgingSession.said(candidate)?.uuid;
+  const stands = judgingSession.answerOf(candidate)?.uuid;
   const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
   elsewhere.delete(candidate);
   row.querySelector(".listing__word")?.remove();
@@ -199,12 +199,12 @@ function isFromElsewhere(row) {
 async function answer(row, kind, fields, words) {
   const candidate = candidateOf(row);
   if (isFromElsewhere(row)) return;
-  const made = entry(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: judgingSession.said(candidate)?.uuid ?? null });
+  const made = entry(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: judgingSession.answerOf(candidate)?.uuid ?? null });
   // Applied at once, before the next key.
   judgingSession.apply(made);
   updateUndo();
   clearNotices();
-  const kept = add(made, { label: nameOf(row), said: words });
+  const kept = add(made, { label: nameOf(row), answer: words });
   const wasOpen = isOpen(row);
   close(row);
   step(1);
@@ -215,12 +215,12 @@ async function answer(row, kind, fields, words) {
 
 function grade(row, button, pressed) {
   const value = Number(button.value);
-  const said = judgingSession.said(candidateOf(row));
+  const statement = judgingSession.answerOf(candidateOf(row));
   // The same grade changes nothing, and keeps note and evidence, unless it answers a rejudge request.
-  if (said?.kind === "judgment" && said.value === value && !judgingSession.asked(candidateOf(row))) return step(1);
+  if (statement?.kind === "judgment" && statement.value === value && !judgingSession.asked(candidateOf(row))) return step(1);
   if (root.dataset.needsConditions) return pointToPage(row, root.dataset.needsConditions);
   if (row.dataset.wanted?.split(" ").includes(button.value)) return pointToPage(row, root.dataset.needsEvidence);
-  if ("more" in row.dataset && said) return pointToPage(row, root.dataset.needsPage);
+  if ("more" in row.dataset && statement) return pointToPage(row, root.dataset.needsPage);
   if (isFromElsewhere(row)) return;
   const candidate = candidateOf(row);
   const spent = clock.read(candidate);
@@ -234,7 +234,7 @@ async function undo() {
   const made = entry("undo", last.candidate, { undoes: last.uuid });
   if (!applied.has(last.uuid)) unsure.add(made.uuid);
   judgingSession.apply(made);
-  const kept = add(made, { label: rowOf(last.candidate) ? nameOf(rowOf(last.candidate)) : "", said: root.dataset.takenBack });
+  const kept = add(made, { label: rowOf(last.candidate) ? nameOf(rowOf(last.candidate)) : "", answer: root.dataset.takenBack });
   const row = rowOf(last.candidate);
   if (row) go(row);
   else {
@@ -297,11 +297,11 @@ function apply(entry) {
 }
 
 journal.addEventListener("entry", ({ detail }) => {
-  const { entry: told } = detail;
-  if (!isOurs(told)) return;
-  if (!judgingSession.knows(told.uuid) && told.kind !== "undo") elsewhere.set(told.candidate, told.uuid);
-  apply(told);
-  redraw(told.candidate);
+  const { entry: made } = detail;
+  if (!isOurs(made)) return;
+  if (!judgingSession.knows(made.uuid) && made.kind !== "undo") elsewhere.set(made.candidate, made.uuid);
+  apply(made);
+  redraw(made.candidate);
 });
 
 journal.addEventListener("gone", ({ detail }) => {
@@ -317,7 +317,7 @@ journal.addEventListener("answer", async ({ detail: { entry: sent, answer } }) =
     showNotice(answer.sentence || root.dataset.refused, { kind: "error", stays: true });
   } else if (unsure.delete(sent.uuid) && (await stack.ensure(sent.candidate, true))) {
     // The statement's predecessor is current again, and only the server knows whether there was one.
-    const before = JSON.parse(stack.get(sent.candidate).dataset.said || "{}");
+    const before = JSON.parse(stack.get(sent.candidate).dataset.answer || "{}");
     if (before.kind) judgingSession.underlie(sent.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
   }
   redraw(sent.candidate);
@@ -331,8 +331,8 @@ function ready() {
   count();
 }
 
-for (const said of await entriesSinceLoad(given.pair)) if (isOurs(said)) apply(said);
+for (const statement of await entriesSinceLoad(given.pair)) if (isOurs(statement)) apply(statement);
 ready();
 const wanted = new URLSearchParams(location.search).get("at");
-go((wanted && rowOf(wanted)) || rows().find((row) => judgingSession.asked(candidateOf(row))) || rows().find((row) => !judgingSession.said(candidateOf(row))) || rows()[0], false);
+go((wanted && rowOf(wanted)) || rows().find((row) => judgingSession.asked(candidateOf(row))) || rows().find((row) => !judgingSession.answerOf(candidateOf(row))) || rows()[0], false);
 delete root.dataset.keysWait;

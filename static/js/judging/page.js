@@ -3,7 +3,7 @@
 // each ends when the document is painted, so a key pressed twice quickly grades two documents.
 // Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved.
 import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
-import { clearNotices, showNotice } from "../told.js";
+import { clearNotices, showNotice } from "../notices.js";
 import { Clock, watched } from "./clock.js";
 import { summarize } from "./finished.js";
 import { sessionMap } from "./kept.js";
@@ -70,20 +70,20 @@ function painted() {
 
 // The full answer to a candidate, in the form in which the server writes it on the document view.
 function fullAnswer(candidate, documentView) {
-  const short = judgingSession.said(candidate);
+  const short = judgingSession.answerOf(candidate);
   if (!short) return {};
   const { uuid, kind, value } = short;
   const entry = entries.get(uuid);
   if (entry?.kind === "judgment") return { kind, uuid, relevance: value, note: entry.note, evidence: entry.evidence, clauses: entry.clauses, verdicts: entry.verdicts };
   if (entry) return { kind, uuid, flag: value, words: entry.words };
-  const drawn = JSON.parse(documentView.dataset.said || "{}");
+  const drawn = JSON.parse(documentView.dataset.answer || "{}");
   if (drawn.uuid === uuid) return drawn;
   return kind === "flag" ? { kind, uuid, flag: value, words: "" } : { kind, uuid, relevance: value, note: "", evidence: [], clauses: [], verdicts: {} };
 }
 
 // Updates what changes with every statement: the grade, the flag, the progress, and the links to the neighbours.
 function draw(long) {
-  const short = current === null ? null : judgingSession.said(current);
+  const short = current === null ? null : judgingSession.answerOf(current);
   for (const button of root.querySelectorAll("[name=relevance]")) button.setAttribute("aria-pressed", short?.kind === "judgment" && Number(button.value) === short.value);
   const flag = part("flag");
   flag.hidden = short?.kind !== "flag";
@@ -102,7 +102,7 @@ function draw(long) {
 function rejudgeRequest() {
   if (current === null || !judgingSession.asked(current)) return null;
   const rejudgeRequests = [...place.querySelectorAll("[data-again]")];
-  return rejudgeRequests.find((one) => one.dataset.again === judgingSession.said(current).uuid) ?? rejudgeRequests.at(-1) ?? null;
+  return rejudgeRequests.find((one) => one.dataset.again === judgingSession.answerOf(current).uuid) ?? rejudgeRequests.at(-1) ?? null;
 }
 
 function setLink(id, candidate) {
@@ -172,7 +172,7 @@ function announce(documentView, long) {
   scrollTo(0, 0);
   clock.turn(current);
   document.getElementById("list").search = `?at=${current}`;
-  root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, documentView, said: long } }));
+  root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, documentView, answer: long } }));
   spoken.textContent = words("document", { position: number.format(judgingSession.position(current)), total: number.format(judgingSession.total), title: documentView.dataset.label });
   const asks = rejudgeRequest()?.querySelector("p").textContent.trim();
   if (asks) spoken.textContent += ` ${asks}`;
@@ -222,7 +222,7 @@ const updateNoteTick = () => (part("noted").hidden = !note.value.trim());
 
 // --- answering ------------------------------------------------------------------------------------
 
-const about = (entry, label) => ({ label, said: entry.kind === "undo" ? words("takenBack") : answerText(entry) });
+const about = (entry, label) => ({ label, answer: entry.kind === "undo" ? words("takenBack") : answerText(entry) });
 const newEntry = (kind, candidate) => ({ uuid: uuid(), kind, user: given.user, pair: given.pair, narrative: given.narrative, candidate, made_at: new Date().toISOString() });
 
 async function answer(kind, fields, pressed) {
@@ -230,7 +230,7 @@ async function answer(kind, fields, pressed) {
   const candidate = current;
   if (isFromElsewhere(candidate)) return;
   const text_version = Number(place.firstElementChild.dataset.textVersion);
-  const entry = { ...newEntry(kind, candidate), text_version, instead_of: judgingSession.said(candidate)?.uuid ?? null };
+  const entry = { ...newEntry(kind, candidate), text_version, instead_of: judgingSession.answerOf(candidate)?.uuid ?? null };
   if (kind === "flag") Object.assign(entry, { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() });
   else Object.assign(entry, { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(candidate), pressed });
   let refused = null;
@@ -249,12 +249,12 @@ async function answer(kind, fields, pressed) {
 
 // The first key on a document that another tab has judged in the meantime shows that answer; the next one replaces it.
 function isFromElsewhere(candidate) {
-  const stands = judgingSession.said(candidate)?.uuid;
+  const stands = judgingSession.answerOf(candidate)?.uuid;
   const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
   elsewhere.delete(candidate);
   if (isNew) {
     clearNotices();
-    showNotice(words("replace", { said: answerText(entries.get(stands)) }), { kind: "warning" });
+    showNotice(words("replace", { answer: answerText(entries.get(stands)) }), { kind: "warning" });
   }
   return isNew;
 }
@@ -294,7 +294,7 @@ journal.addEventListener("entry", ({ detail: { entry } }) => {
   redraw();
   if (known || entry.kind === "undo") return;
   elsewhere.set(entry.candidate, entry.uuid);
-  if (entry.candidate === current) showNotice(words("elsewhere", { said: answerText(entry) }), { kind: "warning" });
+  if (entry.candidate === current) showNotice(words("elsewhere", { answer: answerText(entry) }), { kind: "warning" });
 });
 
 journal.addEventListener("gone", ({ detail: { entry } }) => {
@@ -312,7 +312,7 @@ journal.addEventListener("answer", async ({ detail: { entry, answer } }) => {
   } else if (unsure.delete(entry.uuid) && (await stack.ensure(entry.candidate, true))) {
     // The statement's predecessor is current again, and only the server knows whether there was one.
     const documentView = stack.get(entry.candidate);
-    const before = JSON.parse(documentView.dataset.said || "{}");
+    const before = JSON.parse(documentView.dataset.answer || "{}");
     if (before.kind) judgingSession.underlie(entry.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
     draw();
   }
@@ -373,7 +373,7 @@ enqueue(async () => {
   // A document that was requested by its own URL is shown.
   const { type, redirectCount } = performance.getEntriesByType("navigation")[0] ?? {};
   const sent = type === "navigate" && redirectCount > 0;
-  const passed = sent && fresh.some((entry) => entry.candidate === current && entry.uuid === judgingSession.said(current)?.uuid);
+  const passed = sent && fresh.some((entry) => entry.candidate === current && entry.uuid === judgingSession.answerOf(current)?.uuid);
   if (current === null || passed) {
     const next = judgingSession.next(current);
     return next === null ? finish() : show(next, "replace");

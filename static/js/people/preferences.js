@@ -9,7 +9,7 @@ const CAPS = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "
 const cap = (key) => CAPS[key] ?? ([...key].length === 1 && key.toLowerCase().length === key.length ? key.toLowerCase() : key);
 const form = document.querySelector("[data-keymap]");
 const fields = [...form.querySelectorAll("input[data-default]")];
-const said = form.querySelector("[data-keymap-said]");
+const status = form.querySelector("[data-keymap-status]");
 const label = (field) => document.getElementById(field.getAttribute("aria-labelledby")).textContent;
 
 const pages = (field) => field.dataset.pages.split(" ");
@@ -38,7 +38,7 @@ function look(changed) {
     field.closest("tr").querySelector("[name=reset]").hidden = field.value === field.dataset.default;
     if (words) first ??= field;
   }
-  if (changed) said.textContent = wrongWith(changed) || `${label(changed)}: ${changed.value}`;
+  if (changed) status.textContent = wrongWith(changed) || `${label(changed)}: ${changed.value}`;
   return first;
 }
 
@@ -75,7 +75,7 @@ form.addEventListener("submit", (event) => {
   if (!first) return;
   event.preventDefault();
   first.focus();
-  said.textContent = wrongWith(first);
+  status.textContent = wrongWith(first);
 });
 
 const zone = document.querySelector("[data-zone]");

@@ -2,7 +2,7 @@
 // browser until the server has them, across a reload or a lost connection. Words are stored in the browser at every letter,
 // and go into the journal when typing pauses. The review is submitted once no entry waits any more.
 import { add, entriesSinceLoad, journal, status, uuid } from "../journal.js";
-import { clearNotices, showNotice } from "../told.js";
+import { clearNotices, showNotice } from "../notices.js";
 
 const PAUSE = 400;
 
@@ -54,7 +54,7 @@ function journalRow(row, ...parts) {
     ...(parts.includes("level") && { level: level.value }),
     ...(parts.includes("words") && { words }),
   };
-  const about = { label: `${given.label} · ${row.dataset.name}`, said: parts.includes("level") ? level.dataset.keyLabel : words };
+  const about = { label: `${given.label} · ${row.dataset.name}`, answer: parts.includes("level") ? level.dataset.keyLabel : words };
   turn = turn.then(async () => {
     await add(entry, about);
     // They are in the journal now.

@@ -3,7 +3,7 @@
 // decides between pages that write at the same time: see annotate/rewriting/drafts.py. It identifies this page by its
 // `place`, its last writing by `turn` (milliseconds of this clock), and the drafts that it continues by `seen`.
 import { clock } from "../time.js";
-import { clearNotices, showNotice } from "../told.js";
+import { clearNotices, showNotice } from "../notices.js";
 import { tick, ticked } from "./ticks.js";
 
 const PAUSE = 800;
@@ -14,7 +14,7 @@ const MOST_ON_LEAVING = 60_000;
 
 const form = document.querySelector("[data-rewriting]");
 const line = form.querySelector("[data-draft-line]");
-const told = form.querySelector("[data-draft-told]");
+const status = form.querySelector("[data-draft-status]");
 const discard = form.querySelector("[data-draft-discard]");
 const fields = ["text", "conditions", "note"].map((name) => form.elements[name]);
 const name = `rewriting:${form.dataset.draftName}`;
@@ -46,7 +46,7 @@ function showState(state, more = "", rest = []) {
   line.dataset.state = state;
   line.replaceChildren(line.dataset[state], ...(more ? [` ${more}`] : []), ...rest);
   const spoken = state === "saved" || state === "unsaved" ? "" : line.textContent;
-  if (told.textContent !== spoken) told.textContent = spoken;
+  if (status.textContent !== spoken) status.textContent = spoken;
 }
 
 // Whether the fields differ from what the page was served with.

@@ -1,6 +1,6 @@
 // Adopting an answer needs a cause. An answer adopted first waits for the cause and is sent with it; choosing a grade
 // instead cancels it. Without a script the form is refused, and is shown again with the adopted answer.
-import { clearNotices, showNotice } from "../told.js";
+import { clearNotices, showNotice } from "../notices.js";
 
 const form = document.getElementById("decision");
 const causes = form?.querySelector("[data-causes]");
