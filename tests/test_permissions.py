@@ -575,6 +575,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "exporters:evaluation_cancellation.pk": evaluation.pk,
         "exporters:evaluation_table.pk": evaluation.pk,
         "audit:sample.pk": sample.pk,
+        "audit:sample_labels.pk": sample.pk,
         "audit:checking.pk": sample.pk,
         "audit:settling.pk": sample.pk,
         "audit:check.pk": label.pk,
