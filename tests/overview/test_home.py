@@ -144,3 +144,27 @@ def test_what_needs_me_has_a_line_for_each_kind_of_task(ada, client):
     page = client.get(reverse("annotate:project", args=["tides"]))
 
     assert [(todo.text, todo.counted) for todo in page.context["todo"]] == [("Judge", "3 tasks")]
+
+
+def test_a_lead_alone_is_asked_to_add_members(ada, client):
+    client.force_login(factories.lead(factories.project("zebras"), "zoe").user)
+
+    page = client.get(reverse("annotate:project", args=["zebras"])).content.decode()
+
+    assert "Nobody else can work in this project yet." in page
+    assert "Nothing right now" not in page
+
+
+def test_a_lead_with_members_is_not_asked_to_add_any(ada, client):
+    client.force_login(factories.lead(ada.project).user)
+
+    page = client.get(reverse("annotate:project", args=["tides"])).content.decode()
+
+    assert "Nobody else can work in this project yet." not in page
+
+
+def test_a_lead_reads_that_open_tasks_are_for_annotators(ada, client):
+    add_query(ada.project, "301", 1)
+    client.force_login(factories.lead(ada.project).user)
+
+    assert "the open tasks are for annotators" in home(client).content.decode()

@@ -96,6 +96,9 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "previous_url": page.previous,
             "next_url": page.next,
             "people": people,
+            # A project of a lead alone needs people first.
+            "is_alone": people is not None
+            and not any(one["member"].user_id for one in people if one["member"] != member),
             "any_answered": _shows_judging(member.project, people or ()),
             "any_reviewed": bool(member.project.overlap_review)
             or any(one["reviewed"] for one in people or ()),
