@@ -161,7 +161,7 @@ def test_the_page_shows_a_link_for_each_person_and_mails_it_to_an_address(client
     client.logout()
     [mailed] = LINK.findall(str(message.body))
     shown = client.get(reverse("annotate:invitation", args=[mailed])).content.decode()
-    assert "Moon (as: Lead)" in shown
+    assert "Moon: Lead" in shown
 
 
 def test_the_page_names_the_wrong_line_and_keeps_the_input(client, carla):
