@@ -244,8 +244,8 @@ def test_earlier_relevance_is_hidden_unless_the_lead_shows_it(scene, client):
     scene.project.save()
     shown = client.get(url).content.decode()
 
-    assert "came with" not in hidden
-    assert "came with" in shown
+    assert "earlier relevance:" not in hidden
+    assert "earlier relevance:" in shown
 
 
 def test_others_answers_are_not_on_the_page(scene, client):

@@ -206,7 +206,7 @@ def test_the_page_shows_the_estimate_and_its_basis(tides, client):
     assert f"{(now + timedelta(days=6)).day} " in page
     assert "2 done, 1.0 a day" in page
     assert "answered, of 8 wanted" in page
-    assert "1 min a judgment" in page
+    assert "1 min per judgment" in page
     assert "6 min</dd>" in page
     assert page.count('class="counting"') == 4
 

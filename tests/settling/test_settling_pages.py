@@ -160,7 +160,7 @@ def test_page_of_a_check_shows_both_answers_and_hides_the_claim(led, client):
         assert words in page
     assert "Claimed" not in page
     # The document's prior relevance may be the claim itself.
-    assert "came with" not in page
+    assert "earlier relevance:" not in page
 
 
 def test_a_check_is_settled_without_a_reason_by_a_third_person(led, client):

@@ -37,7 +37,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         original, changed, ranked = (
             stack.enter_context(into.file(name, holds))
             for name, holds in (
-                ("qrels/original.tsv", "The relevance that documents came with."),
+                ("qrels/original.tsv", "The earlier relevance of documents."),
                 ("qrels/changed.tsv", "The relevance under the altered narratives."),
                 (rows.TOP_RANKED, "The documents that a system reranks, for each query."),
             )

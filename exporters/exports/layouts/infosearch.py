@@ -49,7 +49,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         original, changed = (
             stack.enter_context(into.file(FILE.format(name), holds))
             for name, holds in (
-                ("qrels_og", "The relevance that documents came with."),
+                ("qrels_og", "The earlier relevance of documents."),
                 ("qrels_changed", "The relevance under the altered narratives."),
             )
         )
