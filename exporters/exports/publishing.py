@@ -99,7 +99,7 @@ class Preview(NamedTuple):
 
 
 def preview(project: Project) -> Preview:
-    """Return what a layout would hold now, by counting in the database."""
+    """Return what a layout would contain now, by counting in the database."""
     publication = publication_of(project)
     pairs = selection.pairs(project)
     judged = selection.written_pairs(pairs, Narrative.Side.ALTERED)

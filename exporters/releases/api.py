@@ -194,13 +194,13 @@ class Releases(Resource):
 
 
 class ReleasePreview(Resource):
-    """What a release would hold now."""
+    """What a release would contain now."""
 
     tag = "Releases"
 
     @reads(ReleasePreviewSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """Count what a release would hold now, and list what is still open.
+        """Count what a release would contain now, and list what is still open.
 
         403 for a lead who is still blind.
         """

@@ -58,7 +58,7 @@ class Preview(NamedTuple):
 
 
 def preview(by: Membership) -> Preview:
-    """Return what a release of the project that `by` leads would hold now."""
+    """Return what a release of the project that `by` leads would contain now."""
     project = by.project
     pairs = selection.pairs(project)
     written = selection.written_pairs(pairs, Narrative.Side.ALTERED)

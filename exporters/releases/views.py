@@ -99,7 +99,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def new_release(request: PageRequest, slug: str) -> HttpResponse:
-    """Show what a release would hold now; a POST requests it."""
+    """Show what a release would contain now; a POST requests it."""
     member = lead(request.user, slug)
     form = ReleaseForm(request.POST or None, initial={"name": request.GET.get("name", "")[:60]})
     if request.method == "POST" and form.is_valid():
