@@ -77,7 +77,7 @@ def test_nothing_is_estimated_where_nobody_is_asked_to_judge(carla):
 
 def test_the_overview_says_that_it_is_an_estimate_to_leads_alone(client, carla):
     add_query(carla)
-    sentence = "Estimate: 4 judgments take about 4 min, assuming 1 min a judgment"
+    sentence = "Estimate: 4 judgments take about 4 min, assuming 1 min per judgment"
     page = reverse("annotate:project", args=["tides"])
 
     for who, told in ((carla, True), (factories.member(carla.project, "ada"), False)):
