@@ -176,6 +176,9 @@ def _new_context(browser: Browser, url: str, options: dict[str, Any]) -> Reusabl
 
 def _empty(used: ReusableContext, url: str) -> None:
     """Close the pages of a context and clear the data that a person left in it."""
+    # First: a last request of a closing page must not carry the session. Its answer could come
+    # during the next test, and would delete that test's cookie, because the session is gone.
+    used.context.clear_cookies()
     used.context.unroute_all()
     used.context.set_offline(False)
     _blank, *others = used.context.pages
