@@ -138,6 +138,20 @@ class Figures:
         return self.percent, self.kappa
 
 
+def _checked_labels(sample: Sample) -> list[CheckedLabel]:
+    rows = with_checks(SampleItem.objects.filter(sample=sample)).order_by()
+    return [CheckedLabel(*row) for row in rows.values_list(*CheckedLabel._fields)]
+
+
+def _grades_of_the_two(sample: Sample) -> list[Any]:
+    # "Cannot judge" is not counted in agreement.
+    graded = Check.objects.current().filter(
+        item__sample=sample, place__lt=Check.SETTLES, relevance__isnull=False
+    )
+    in_order = graded.order_by("item", "place")
+    return list(in_order.values_list("item", "checker__name", "relevance"))
+
+
 def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     """Compute the figures of a sample: two queries, whatever its size, and one more if it asks for
     conditions or two questions.
@@ -145,19 +159,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     Raises ValueError for a bound that is not between 0 and 1.
     """
     relevant_from = sample.project.relevant_from
-    lines = [
-        CheckedLabel(*row)
-        for row in with_checks(SampleItem.objects.filter(sample=sample))
-        .order_by()
-        .values_list(*CheckedLabel._fields)
-    ]
-    # "Cannot judge" is not counted in agreement.
-    graded = (
-        Check.objects.current()
-        .filter(item__sample=sample, place__lt=Check.SETTLES, relevance__isnull=False)
-        .order_by("item", "place")
-        .values_list("item", "checker__name", "relevance")
-    )
+    lines = _checked_labels(sample)
     answers = question_replies_of(sample)
     decided = decide_replies((line.pk for line in lines if line.outcome is not None), answers)
     sample_questions = list(Question) if sample.asks == Sample.Asks.QUESTIONS else []
@@ -171,8 +173,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         "decided": decided,
     }
     overall = _count_errors("", lines, frame=sum(sample.frame.values()), **counted)
-    rows: list[Any] = list(graded)
-    percent, kappa = agreement_of_rows(rows)
+    percent, kappa = agreement_of_rows(_grades_of_the_two(sample))
     differed = [line for line in lines if line.differs]
     settled = sum(1 for line in differed if line.closed)
     strata = [

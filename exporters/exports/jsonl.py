@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
@@ -24,6 +24,7 @@ from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest, compose, pair_facts
 from exporters.exports.pools import write_pool_documents
 from exporters.exports.progress import Report, report_rows
+from exporters.exports.selection import Pair, QueryRow
 from exporters.exports.tally import tally
 from formats.jsonl import JudgmentFileRecord, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
@@ -35,6 +36,12 @@ from formats.rubrics import write_rubrics
 FORMAT = "jsonl"
 
 T = TypeVar("T")
+
+
+class Renamed(Protocol):
+    """Replaces the names of people in records, or returns the records as they are."""
+
+    def __call__(self, records: Iterable[T], /) -> Iterable[T]: ...
 
 
 def size(project: Project) -> int:
@@ -68,46 +75,12 @@ def write(
         with into.file("documents.jsonl", holds) as f:
             write_docs(collection.documents(project, collection.with_newer_texts(project)), f)
         counts["documents_with_newer_texts"] = len(newer)
-
-    with into.file("pairs.jsonl", "Instruction pairs with every version of their narratives.") as f:
-        write_pairs(renamed(collection.pair_records(project)), f)
-        if generated := write_pairs(collection.generated_documents(project), f):
-            counts["generated_documents"] = generated
-
-    all_judgments = "Every judgment of people and machines, including superseded ones."
-    current_judgments = "Current judgments as a table, with active time."
-    with (
-        into.file("judgments.jsonl", all_judgments) as f,
-        into.file("judgments.csv", current_judgments) as beside,
-    ):
-        table = JudgmentTable(beside, text_versions=bool(newer))
-        walked = renamed(report_rows(statements.judgments(queries), report))
-        counts["judgments"] = write_judgments(_copy_to_table(table, walked), f)
-        table.close()
-
-    record_files: list[tuple[str, str, Iterable[JudgmentFileRecord]]] = [
-        ("flags", "Answers that judges gave instead of a grade.", statements.flags(queries)),
-        ("adjudications", "Settling decisions.", statements.adjudications(queries)),
-        ("reviews", "Reviews of instructions, with their ratings.", statements.reviews(pairs)),
-        ("decisions", "Decisions on instructions, with reasons.", statements.decisions(pairs)),
-    ]
-    for name, holds, records in record_files:
-        with into.file(f"{name}.jsonl", holds) as f:
-            counts[name] = write_judgments(renamed(records), f)
-
-    with into.file("rubrics.jsonl", "The project's rubrics; the last is the current one.") as f:
-        counts["rubrics"] = write_rubrics(statements.rubrics_of(project), f)
-
-    with into.file("verdicts.jsonl", "The conditions that documents meet, by rater.") as f:
-        counts["verdicts"] = conditions.write(renamed(conditions.documents(project, pairs)), f)
-
-    with into.file("repeats.jsonl", "Answers to documents that were repeated, unmarked.") as f:
-        counts["repeats"] = repeats.write(renamed(repeats.repeats(project)), f)
-    with into.file("samples.jsonl", "Samples of labels to check, and how each was made.") as f:
-        counts["samples"] = checks.write(renamed(checks.samples(project)), f)
-    with into.file("checks.jsonl", "Checked labels: the claim, and each person's answer.") as f:
-        counts["checks"] = checks.write(renamed(checks.labels(project)), f)
-    counts["checks_open"] = checks.count_open(project)
+    counts |= _write_pairs(project, into, renamed)
+    counts["judgments"] = _write_judgments(
+        queries, into, report, renamed, text_versions=bool(newer)
+    )
+    counts |= _write_records(project, queries, pairs, into, renamed)
+    counts |= _write_checks(project, into, renamed)
     write_pool_documents(project, into)
     if FilterDecision.objects.filter(project=project).exists():
         with into.file("filter.jsonl", "Decisions of machines' filters to keep or discard.") as f:
@@ -137,6 +110,70 @@ def write(
         texts=newer,
         files=into.files,
     )
+
+
+def _write_pairs(project: Project, into: Writer, renamed: Renamed) -> dict[str, int]:
+    with into.file("pairs.jsonl", "Instruction pairs with every version of their narratives.") as f:
+        write_pairs(renamed(collection.pair_records(project)), f)
+        generated = write_pairs(collection.generated_documents(project), f)
+    return {"generated_documents": generated} if generated else {}
+
+
+def _write_judgments(
+    queries: list[QueryRow],
+    into: Writer,
+    report: Report,
+    renamed: Renamed,
+    *,
+    text_versions: bool,
+) -> int:
+    all_judgments = "Every judgment of people and machines, including superseded ones."
+    current_judgments = "Current judgments as a table, with active time."
+    with (
+        into.file("judgments.jsonl", all_judgments) as f,
+        into.file("judgments.csv", current_judgments) as beside,
+    ):
+        table = JudgmentTable(beside, text_versions=text_versions)
+        walked = renamed(report_rows(statements.judgments(queries), report))
+        written = write_judgments(_copy_to_table(table, walked), f)
+        table.close()
+    return written
+
+
+def _write_records(
+    project: Project,
+    queries: list[QueryRow],
+    pairs: list[Pair],
+    into: Writer,
+    renamed: Renamed,
+) -> dict[str, int]:
+    record_files: list[tuple[str, str, Iterable[JudgmentFileRecord]]] = [
+        ("flags", "Answers that judges gave instead of a grade.", statements.flags(queries)),
+        ("adjudications", "Settling decisions.", statements.adjudications(queries)),
+        ("reviews", "Reviews of instructions, with their ratings.", statements.reviews(pairs)),
+        ("decisions", "Decisions on instructions, with reasons.", statements.decisions(pairs)),
+    ]
+    counts = {}
+    for name, holds, records in record_files:
+        with into.file(f"{name}.jsonl", holds) as f:
+            counts[name] = write_judgments(renamed(records), f)
+    with into.file("rubrics.jsonl", "The project's rubrics; the last is the current one.") as f:
+        counts["rubrics"] = write_rubrics(statements.rubrics_of(project), f)
+    with into.file("verdicts.jsonl", "The conditions that documents meet, by rater.") as f:
+        counts["verdicts"] = conditions.write(renamed(conditions.documents(project, pairs)), f)
+    with into.file("repeats.jsonl", "Answers to documents that were repeated, unmarked.") as f:
+        counts["repeats"] = repeats.write(renamed(repeats.repeats(project)), f)
+    return counts
+
+
+def _write_checks(project: Project, into: Writer, renamed: Renamed) -> dict[str, int]:
+    counts = {}
+    with into.file("samples.jsonl", "Samples of labels to check, and how each was made.") as f:
+        counts["samples"] = checks.write(renamed(checks.samples(project)), f)
+    with into.file("checks.jsonl", "Checked labels: the claim, and each person's answer.") as f:
+        counts["checks"] = checks.write(renamed(checks.labels(project)), f)
+    counts["checks_open"] = checks.count_open(project)
+    return counts
 
 
 def _copy_to_table(
