@@ -176,11 +176,25 @@ def test_the_note_goes_with_the_grade(scene):
     assert Judgment.objects.get().note == "see the second paragraph"
 
 
+def test_a_note_begun_outlives_a_tab_that_crashes(scene):
+    first, _, _ = scene.order()
+    scene.page.keyboard.press("n")
+    scene.page.keyboard.type("A figure for 2019.")
+    expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
+
+    # A crash sends the page no event: only what is stored by now is there afterwards.
+    stored = scene.page.evaluate("JSON.stringify(Object.entries(sessionStorage))")
+
+    assert "A figure for 2019." in stored
+    assert str(scene.query.candidates.get(document__doc_id=first).pk) in stored
+
+
 def test_a_note_begun_is_there_after_a_reload_and_on_no_other_document(scene):
     first, second, _ = scene.order()
     scene.page.keyboard.press("n")
     scene.page.keyboard.type("A figure for 2019.")
     scene.page.keyboard.press("Escape")
+    expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
 
     scene.page.reload()
     shows(scene.page, first)

@@ -26,7 +26,7 @@ const stack = new Stack(given.urls.documents);
 const clock = watched(new Clock());
 const entries = new Map(); // uuid -> an entry of the journal
 const unsure = new Set(); // UUIDs of undo entries for which the statement to restore is not known here
-const notes = sessionMap("notes", keepNote); // candidate -> a note that was begun and not sent
+const notes = sessionMap("notes"); // candidate -> a note that was begun and not sent
 const elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
 const visited = [];
 let current = given.candidate;
@@ -138,15 +138,8 @@ function updateHistory(candidate, step) {
   }
 }
 
-function keepNote(begun) {
-  if (current !== null && note.value !== note.defaultValue) begun.set(current, note.value);
-  // The note does not belong to the next document.
-  note.value = note.defaultValue;
-}
-
 // Shows a candidate, or for null the end. `step`: push, replace or stay, for the browser's history.
 function show(candidate, step = "push") {
-  keepNote(notes);
   closeMenus();
   clearNotices();
   current = candidate;
@@ -159,7 +152,6 @@ function show(candidate, step = "push") {
   for (const form of root.querySelectorAll("form[data-entry=judgment], form[data-entry=flag]")) form.action = `${address(candidate)}${form.dataset.entry}/`;
   note.defaultValue = long.note ?? "";
   note.value = notes.get(candidate) ?? note.defaultValue;
-  notes.delete(candidate);
   updateNoteTick();
   setState("document");
   draw(long);
@@ -240,9 +232,9 @@ async function answer(kind, fields, pressed) {
     showNotice(refused, { kind: "warning" });
     return;
   }
-  // The note is sent with the entry: it must not be kept as a begun note.
-  note.defaultValue = note.value;
   await record(entry, place.firstElementChild.dataset.label);
+  // The note is sent with the judgment: it is no longer begun, unless more was written in the meantime.
+  if (notes.get(candidate) === entry.note) notes.delete(candidate);
   clock.clear(candidate);
   await show(judgingSession.next(candidate));
 }
@@ -349,7 +341,11 @@ root.addEventListener("click", (event) => {
   });
 });
 
-note.addEventListener("input", updateNoteTick);
+note.addEventListener("input", () => {
+  if (note.value === note.defaultValue) notes.delete(current);
+  else notes.set(current, note.value);
+  updateNoteTick();
+});
 addEventListener("popstate", () => {
   // Also fires if only the fragment changed: then the document is already shown.
   const candidate = Number(location.pathname.match(/\/candidates\/(\d+)\/$/)?.[1]) || null;
@@ -384,7 +380,6 @@ enqueue(async () => {
   const begun = notes.get(current) ?? (note.value || (long.note ?? ""));
   note.defaultValue = long.note ?? "";
   note.value = begun;
-  notes.delete(current);
   updateNoteTick();
   setState("document");
   draw(long);
