@@ -28,6 +28,10 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_build_object)
 
 
+# The messages of the parser that say too little.
+_PLAIN = {"Extra data": "the value ends here, but more text follows"}
+
+
 def parse_json(text: str) -> Any:
     """Return the JSON value in `text`, its strings checked; raise ValueError with a sentence.
 
@@ -37,7 +41,8 @@ def parse_json(text: str) -> Any:
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise NotJson(f"not JSON: {error.msg}", error.lineno, error.colno) from None
+        message = _PLAIN.get(error.msg, error.msg)
+        raise NotJson(f"not JSON: {message}", error.lineno, error.colno) from None
     except _RepeatedField:
         raise
     except RecursionError:

@@ -50,7 +50,7 @@ def test_a_file_is_looked_through_confirmed_and_loaded(carla, redis_worker, acce
 def test_bad_lines_are_shown_and_nothing_is_offered(carla, redis_worker, accessibility):
     upload(carla, b"301 0 A 2\n301 B 0\n")
 
-    expect(carla.get_by_role("heading", name="1 line is refused")).to_be_visible()
+    expect(carla.get_by_role("heading", name="1 problem")).to_be_visible()
     expect(carla.get_by_role("row", name=re.compile("301 B 0"))).to_contain_text("this has 3")
     expect(carla.get_by_role("button", name="Load it")).to_have_count(0)
     assert accessibility(carla) == []

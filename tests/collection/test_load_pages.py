@@ -186,7 +186,7 @@ def test_every_bad_line_is_shown_as_text_and_nothing_can_be_confirmed(pages):
 
     page = text(pages.get(url("load", load.pk)))
 
-    assert "2 lines are refused" in page
+    assert "2 problems" in page
     assert "a qrels line has 4 columns" in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>alert" not in page
@@ -237,8 +237,8 @@ def test_a_refused_file_is_labelled_refused_and_can_be_uploaded_again(pages):
 
     page = text(pages.get(url("load", load.pk)))
 
-    assert outcome(pages, load) == ("Refused: 1 line", "Refused: 1 line")
-    assert "Refused: 1 line</span>" in page
+    assert outcome(pages, load) == ("Refused: 1 problem", "Refused: 1 problem")
+    assert "Refused: 1 problem</span>" in page
     assert "Upload it again" in page
 
 
@@ -262,9 +262,10 @@ def test_a_loaded_file_is_labelled_loaded_and_its_preview_checked(pages):
     assert outcome(pages, preview) == ("Loaded", "Checked")
 
 
-def test_the_first_files_to_load_are_named_only_in_a_project_without_queries(pages, carla):
+def test_the_first_files_to_load_are_named_until_the_project_has_documents(pages, carla):
+    query = factories.query(carla.project, "301")
     before = text(pages.get(url("loads")))
-    factories.query(carla.project, "301")
+    factories.candidate(query, "A")
 
     after = text(pages.get(url("loads")))
 

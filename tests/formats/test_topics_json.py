@@ -38,6 +38,7 @@ def test_the_usual_shapes_are_read(text, topics):
         ('{"id": "1"}\n{"id": "1 2"}\n', 2, "id '1 2' contains white space"),
         ('{"id": "1"}\n{"id": "1"}\n', 2, "topic 1 occurs twice"),
         ('{"id": "1"}\n{"id": \n', 2, "not JSON: Expecting value at column 8"),
+        ('[{"id": "1"}]\n[]\n', 2, "not JSON: the value ends here, but more text follows"),
         ('{"id": "1"}\n[]\n', 2, "a topic must be a JSON object, not a list"),
         ('\n{\n "1": {"Query": "q"},\n "2"\n}', 5, "not JSON: Expecting ':' delimiter"),
         (

@@ -67,6 +67,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
     # A report may be long: read only the field that the list shows.
     rows = rows.defer("report").annotate(refused_lines=F("report__refused"))
     uploads = list(rows.select_related("by", "project").order_by("-pk")[: SHOWN + 1])
+    has_documents = member.project.documents.exists()
     return render(
         request,
         "collection/load_list.html",
@@ -83,8 +84,8 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
                 }
                 for load in uploads[:SHOWN]
             ],
-            "first_files": kind_of(member.project.kind).first_files,
-            "empty": not uploads and not before and not member.project.queries.exists(),
+            "first_files": "" if has_documents else kind_of(member.project.kind).first_files,
+            "empty": not uploads and not before and not has_documents,
             "previous_url": request.path if before else None,
             "next_url": f"?before={uploads[SHOWN - 1].pk}" if len(uploads) > SHOWN else None,
         },
@@ -185,7 +186,9 @@ def _outcome(load: Load, refused: int, *, loaded: bool = False) -> Outcome:
     if load.state != Job.State.DONE:
         return Outcome(load.state, load.get_state_display())
     if refused:
-        return Outcome("refused", f"Refused: {refused:,} {'line' if refused == 1 else 'lines'}")
+        return Outcome(
+            "refused", f"Refused: {refused:,} {'problem' if refused == 1 else 'problems'}"
+        )
     if not load.dry_run:
         return Outcome("done", "Loaded")
     return Outcome("looked_through", "Checked" if loaded else "Checked, not loaded")

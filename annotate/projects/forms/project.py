@@ -45,8 +45,8 @@ class NewProjectForm(forms.Form):
         max_length=100,
         required=False,
         help_text=_lazy(
-            "The relevance values judges may give, such as 0, 1, 2. Empty: those of the kind. "
-            "Names and sentences are added later."
+            "The relevance values judges may give, such as 0, 1, 2. Leave empty to use those of "
+            "the kind. Names and sentences are added later."
         ),
     )
 

@@ -59,7 +59,7 @@ class ProjectKind(NamedTuple):
     steps: tuple[str, ...]
     # Names of steps that differ in the paper, by key.
     step_names: Mapping[str, str] = {}
-    # Shown in an empty project: what to load first.
+    # Shown in a project without documents: what to load first.
     first_files: str = (
         "Begin with the topics, then the earlier judgments (qrels), then the documents."
     )
