@@ -191,9 +191,9 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     story.logs("judgment.unsettled", times=2)(
         lambda: adjudication.withdraw_adjudication(adjudication=settled, by=carla)
     )
-    said = Judgment.objects.get(candidate=second, annotator=story.ada)
+    judgment = Judgment.objects.get(candidate=second, annotator=story.ada)
     adopted = story.logs("judgment.settled")(
-        lambda: adjudication.adopt(judgment=said, cause="edge", by=carla)
+        lambda: adjudication.adopt(judgment=judgment, cause="edge", by=carla)
     )
     adjudication.withdraw_adjudication(adjudication=adopted, by=carla)
     settled = story.logs("condition.settled", times=2)(
@@ -204,7 +204,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     story.logs("condition.unsettled", times=2)(
         lambda: adjudication.withdraw_adjudication(adjudication=settled, by=carla)
     )
-    verdict = Verdict.objects.get(judgment=said)
+    verdict = Verdict.objects.get(judgment=judgment)
     story.logs("condition.settled")(
         lambda: adjudication.adopt_verdict(verdict=verdict, cause="edge", by=carla)
     )
@@ -221,7 +221,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
 
     # Rejudge requests.
     rejudge_request = story.logs("look.asked", times=2)(
-        lambda: rejudge_requests.ask(judgment=said, words="Look again.", by=carla)
+        lambda: rejudge_requests.ask(judgment=judgment, words="Look again.", by=carla)
     )
     story.logs("look.withdrawn", times=2)(
         lambda: rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)

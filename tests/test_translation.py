@@ -134,9 +134,9 @@ def test_messages_and_errors_go_through_gettext():
         pages = (path for path in (ROOT / room).rglob("*.py") if "management" not in path.parts)
         for path in sorted(pages):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                said = _message_of(node) if isinstance(node, ast.Call) else None
-                if isinstance(said, ast.JoinedStr | ast.Constant):
-                    bare.append(f"{path.relative_to(ROOT)}:{said.lineno}")
+                output = _message_of(node) if isinstance(node, ast.Call) else None
+                if isinstance(output, ast.JoinedStr | ast.Constant):
+                    bare.append(f"{path.relative_to(ROOT)}:{output.lineno}")
 
     assert bare == []
 

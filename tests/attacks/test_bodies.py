@@ -166,14 +166,14 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         ("category", "domain", "side", "criterion", "one", "other", "week"), LEFT_OUT
     )
     part |= {"query": "301", "guideline": LEFT_OUT}
-    said = {"narrative": narrative, "candidate": candidate}
+    given = {"narrative": narrative, "candidate": candidate}
     of_pool = [{"query_id": "301", "doc_id": stage.first.document.doc_id}]
     pool = {"runs": ["bm25"], "strata": LEFT_OUT}
     return {
         "SentAccount": {"is_active": True},
-        "SentFlag": said,
-        "SentJudgment": {**said, "evidence": span, "clauses": span, "verdicts": verdicts},
-        "SentGuideline": {"based_on": 1, "cases": [said]},
+        "SentFlag": given,
+        "SentJudgment": {**given, "evidence": span, "clauses": span, "verdicts": verdicts},
+        "SentGuideline": {"based_on": 1, "cases": [given]},
         "SentNarrative": {"based_on": stage.narrative.version},
         "SentDraft": {"based_on": stage.narrative.version, "drops": [candidate]},
         "SentReview": {

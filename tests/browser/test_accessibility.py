@@ -500,9 +500,9 @@ def _guidelines(project: Project, lead: Membership) -> dict[str, list[str]]:
     ada = project.memberships.get(name="ada")
     # Her latest pair: on the first one everything is done, and its page only says so.
     pair = ada.assignments.filter(task=Task.JUDGE).latest("pk").pair
-    said = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair).earliest("pk")
-    rejudge_requests.ask(judgment=said, words="Read the end of it.", by=lead)
-    return {"annotate:judge": [reverse("annotate:judge", args=[pair.pk, said.candidate_id])]}
+    judgment = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair).earliest("pk")
+    rejudge_requests.ask(judgment=judgment, words="Read the end of it.", by=lead)
+    return {"annotate:judge": [reverse("annotate:judge", args=[pair.pk, judgment.candidate_id])]}
 
 
 def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]) -> None:

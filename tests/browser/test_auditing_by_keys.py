@@ -140,14 +140,14 @@ def test_words_are_left_for_the_next_row_and_go_with_the_level_they_explain(tide
     expect(words).to_have_value("")
     expect(first).to_contain_text("The reason for “Poor” was removed too: Too vague.")
     saved(page)
-    said = Rating.objects.filter(criterion=FOLLOWTABLE.criteria[0].key)
-    assert list(said.values_list("level", "words")) == [("excellent", "")]
+    ratings = Rating.objects.filter(criterion=FOLLOWTABLE.criteria[0].key)
+    assert list(ratings.values_list("level", "words")) == [("excellent", "")]
 
     # The same level again brings it back.
     first.locator(".levels__wrong").click()
     expect(words).to_have_value("Too vague.")
     saved(page)
-    assert list(said.values_list("level", "words")) == [("poor", "Too vague.")]
+    assert list(ratings.values_list("level", "words")) == [("poor", "Too vague.")]
 
 
 def test_answers_given_after_a_refusal_are_saved_and_outlive_a_reload(tides, new_person):

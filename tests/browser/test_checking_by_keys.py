@@ -108,8 +108,8 @@ def test_an_accidental_press_is_undone_and_words_go_with_the_grade(tides, new_pe
     page.keyboard.type("On page 2: 1 mill.")
     page.keyboard.press("Escape")
     press(page, "2")
-    said = Check.objects.current().get()
-    assert (said.relevance, said.words) == (2, "On page 2: 1 mill.")
+    check = Check.objects.current().get()
+    assert (check.relevance, check.words) == (2, "On page 2: 1 mill.")
 
 
 def test_a_label_can_be_left_for_later(tides, new_person):
@@ -139,9 +139,9 @@ def test_cannot_judge_is_answered_by_keys_and_a_third_settles(tides, new_person)
     page.keyboard.type("It is cut off.")
     press(page, "Control+Enter")
 
-    said = Check.objects.current().get()
-    assert (said.relevance, said.cannot_judge, said.words) == (None, True, "It is cut off.")
-    doc_id = said.item.candidate.document.doc_id
+    check = Check.objects.current().get()
+    assert (check.relevance, check.cannot_judge, check.words) == (None, True, "It is cut off.")
+    doc_id = check.item.candidate.document.doc_id
     check_label(sample, doc_id, ben=1)
     dan = new_person("dan")
     dan.goto(f"/samples/{sample.pk}/settling/")
@@ -205,12 +205,12 @@ def test_conditions_are_answered_by_keys_and_counted(tides, counted, new_person,
     expect(page.locator("[data-conditions-sum]")).to_have_text("3 of 3 met")
     press(page, "Enter")
 
-    said = Check.objects.current().get()
-    assert (said.relevance, sorted(said.verdicts.values())) == (3, ["met", "met", "met"])
+    check = Check.objects.current().get()
+    assert (check.relevance, sorted(check.verdicts.values())) == (3, ["met", "met", "met"])
     for key in "asd":
         page.keyboard.press(key)
     press(page, "Enter")
-    unsure = Check.objects.current().exclude(pk=said.pk).get()
+    unsure = Check.objects.current().exclude(pk=check.pk).get()
     assert (unsure.relevance, unsure.cannot_judge) == (None, True)
     expect(page.get_by_text("There is nothing more for you to check")).to_be_visible()
 

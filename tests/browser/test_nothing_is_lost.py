@@ -245,8 +245,8 @@ def test_judgments_wait_until_one_has_signed_in_again(scene, ada, expected_compl
     other.get_by_label("Password").fill(factories.PASSWORD)
     other.get_by_role("button", name="Sign in").click()
 
-    said = dict(zip(scene.order, (2, 1, 0), strict=False))
-    until(ada, lambda: scene.current() == said, "three judgments")
+    given = dict(zip(scene.order, (2, 1, 0), strict=False))
+    until(ada, lambda: scene.current() == given, "three judgments")
     assert len(scene.rows()) == 3
     line(ada, "Saved")
     ada.keyboard.press("1")

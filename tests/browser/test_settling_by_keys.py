@@ -32,8 +32,8 @@ def tides(live_server):
     condition = Condition.objects.create(narrative=narrative, number=1, text="At sea.")
     answered = factories.candidate(query, "B", text="This is document B.")
     for member, answer in ((ada, "met"), (ben, "cant_tell")):
-        said = factories.judgment(narrative, answered, member, 1)
-        Verdict.objects.create(judgment=said, condition=condition, answer=answer)
+        judgment = factories.judgment(narrative, answered, member, 1)
+        Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
     for member, level in ((ada, "acceptable"), (ben, "poor")):
         assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=member)
         answers = dict.fromkeys(FOLLOWTABLE.keys, ("excellent", ""))

@@ -128,8 +128,8 @@ def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Pat
         "301": {"A": 2, "B": 0, "C": 0, "D": 0, "E": 0}
     }
     for name, grades in PRESSED.items():
-        said = Judgment.objects.current().filter(annotator__name=name)
+        judgments = Judgment.objects.current().filter(annotator__name=name)
         assert {
             row["candidate__document__doc_id"]: str(row["relevance"])
-            for row in said.values("candidate__document__doc_id", "relevance")
+            for row in judgments.values("candidate__document__doc_id", "relevance")
         } == grades

@@ -247,7 +247,7 @@ class Annotator(Person):
 
     def _press(self, work: dict[str, Any], candidate: int, before: Statement | None) -> Statement:
         flagged = self._random.random() < 0.08
-        said = Statement(
+        statement = Statement(
             uuid=self._uuid(),
             kind="flag" if flagged else "judgment",
             user=self._user,
@@ -258,14 +258,14 @@ class Annotator(Person):
             if flagged
             else self._random.choice((0, 1, 2)),
         )
-        self.diary.statements.append(said)
+        self.diary.statements.append(statement)
         fields: dict[str, Any] = (
-            {"flag": said.says, "words": "Cut off." if said.says == "problem" else ""}
+            {"flag": statement.says, "words": "Cut off." if statement.says == "problem" else ""}
             if flagged
-            else {"relevance": said.says, "note": "", "active_ms": 900, "pressed": "key"}
+            else {"relevance": statement.says, "note": "", "active_ms": 900, "pressed": "key"}
         )
-        self._add_entry(said, fields | {"instead_of": before.uuid if before else None})
-        return said
+        self._add_entry(statement, fields | {"instead_of": before.uuid if before else None})
+        return statement
 
     def _undo(self, said: Statement) -> None:
         if said.undone:

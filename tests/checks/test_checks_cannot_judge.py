@@ -32,11 +32,11 @@ def annotated(sample, doc_id):
 
 
 def test_cannot_judge_is_stored_with_words_and_without_a_grade(scene, sample):
-    said = actions.check(
+    check = actions.check(
         item=item(sample, "A"), cannot_judge=True, words="It is cut off.", by=scene.ada
     )
 
-    assert (said.relevance, said.cannot_judge, said.words) == (None, True, "It is cut off.")
+    assert (check.relevance, check.cannot_judge, check.words) == (None, True, "It is cut off.")
     assert annotated(sample, "A").answered == 1
 
 

@@ -68,8 +68,8 @@ def test_a_narrative_without_conditions_has_no_claims(scene):
 
 
 def test_a_machines_verdicts_take_precedence_over_its_relevance(scene):
-    said = {"A": "++-", "B": "+?-", "C": "--"}
-    for doc_id, words in said.items():
+    given = {"A": "++-", "B": "+?-", "C": "--"}
+    for doc_id, words in given.items():
         judgment = Judgment.objects.get(candidate=scene.candidates[doc_id])
         for condition, answer in answers(scene, words).items():
             Verdict.objects.create(judgment=judgment, condition_id=condition, answer=answer)

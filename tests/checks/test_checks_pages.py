@@ -172,9 +172,9 @@ def test_an_answer_is_saved_and_the_next_label_opens(scene, sample, client):
 
     assert opened.url == url("check", first.pk)
     assert answered.url == url("check", second.pk)
-    said = Check.objects.get()
-    assert (said.item, said.checker, said.relevance) == (first, scene.ada, 1)
-    assert said.words == "On page 2."
+    check = Check.objects.get()
+    assert (check.item, check.checker, check.relevance) == (first, scene.ada, 1)
+    assert check.words == "On page 2."
 
 
 def test_after_the_last_one_the_sample_is_shown(scene, sample, client):

@@ -110,7 +110,7 @@ def test_a_stratum_that_nobody_has_checked_leaves_no_estimate(scene, client):
 
 def test_the_page_says_which_line_is_the_estimate(scene, client):
     client.force_login(scene.carla.user)
-    said = {}
+    given = {}
     drawn: dict[str, dict[str, Any]] = {
         "weighted": {"size": 2},
         "one rate": {"size": 8, "fewer": True},
@@ -118,10 +118,10 @@ def test_the_page_says_which_line_is_the_estimate(scene, client):
     }
     for name, choices in drawn.items():
         sample = draw(scene, name=name, **choices)
-        said[name] = client.get(reverse("audit:sample", args=[sample.pk])).content.decode()
+        given[name] = client.get(reverse("audit:sample", args=[sample.pk])).content.decode()
 
-    assert "the weighted line is the estimate" in said["weighted"]
-    assert "All, weighted by stratum" in said["weighted"]
-    assert "“All” is the estimate for the whole" in said["one rate"]
-    assert "count for more than their share" in said["of each"]
-    assert "All, weighted by stratum" not in said["one rate"] + said["of each"]
+    assert "the weighted line is the estimate" in given["weighted"]
+    assert "All, weighted by stratum" in given["weighted"]
+    assert "“All” is the estimate for the whole" in given["one rate"]
+    assert "count for more than their share" in given["of each"]
+    assert "All, weighted by stratum" not in given["one rate"] + given["of each"]

@@ -77,12 +77,12 @@ def test_the_api_is_found_from_the_address_of_any_page():
     ],
 )
 def test_an_error_response_is_an_exception_with_its_sentence(status, kind):
-    said = {"title": "No", "status": status, "detail": "This cannot be done.", "code": "refused"}
+    given = {"title": "No", "status": status, "detail": "This cannot be done.", "code": "refused"}
 
     with pytest.raises(kind, match=r"^This cannot be done\.$") as caught:
-        make_client(lambda request: httpx.Response(status, json=said)).get("projects/")
+        make_client(lambda request: httpx.Response(status, json=given)).get("projects/")
 
-    assert (caught.value.status, caught.value.problem) == (status, said)
+    assert (caught.value.status, caught.value.problem) == (status, given)
 
 
 def test_an_error_without_problem_json_names_its_status():

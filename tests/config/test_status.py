@@ -248,46 +248,46 @@ def test_the_command_shows_the_same_as_the_page(carla, monkeypatch):
     record_heartbeat("celery@one")
     export = make_failed_export(carla)
 
-    code, said = run_status()
+    code, output = run_status()
 
     assert code == 0
-    assert "Broker   answers; 3 messages waiting" in said
-    assert "Workers  take work\n  celery@one: alive, last seen " in said
-    assert "Export: 0 waiting, 0 running, 1 failed" in said
+    assert "Broker   answers; 3 messages waiting" in output
+    assert "Workers  take work\n  celery@one: alive, last seen " in output
+    assert "Export: 0 waiting, 0 running, 1 failed" in output
     assert (
         f"Failed   exporters.export {export.pk} (trec export {export.pk}) in tides, requested by "
         "carla, 2026-03-02T09:30:00+00:00\n"
         "         The disk is full.\n"
         f"         retry: manage.py status --retry exporters.export {export.pk}"
-    ) in said
+    ) in output
 
 
 def test_the_command_exits_with_1_without_a_worker(monkeypatch):
     monkeypatch.setattr(installation_status, "count_messages", lambda: 0)
 
-    code, said = run_status()
+    code, output = run_status()
 
     assert code == 1
-    assert "Workers  do not take work" in said
+    assert "Workers  do not take work" in output
 
 
 def test_the_command_exits_with_1_without_a_broker(monkeypatch):
     monkeypatch.setattr(installation_status, "count_messages", lambda: None)
     record_heartbeat("celery@one")
 
-    code, said = run_status()
+    code, output = run_status()
 
     assert code == 1
-    assert "Broker   does not answer" in said
+    assert "Broker   does not answer" in output
 
 
 def test_the_command_exits_with_1_if_a_migration_is_missing(monkeypatch):
     monkeypatch.setattr(installation_status, "unapplied_migrations", lambda: ["jobs.9999_tomorrow"])
 
-    code, said = run_status()
+    code, output = run_status()
 
     assert code == 1
-    assert "The database is older than the code. Run: manage.py prepare" in said
+    assert "The database is older than the code. Run: manage.py prepare" in output
 
 
 def test_the_command_prints_json(carla, monkeypatch):
@@ -295,11 +295,11 @@ def test_the_command_prints_json(carla, monkeypatch):
     record_heartbeat("celery@one")
     export = make_failed_export(carla)
 
-    said = json.loads(run_status("--json")[1])
+    output = json.loads(run_status("--json")[1])
 
-    assert said["workers"]["take_work"] is True
-    assert said["broker"] == {"up": True, "messages": 0}
-    (job,) = said["failed"]
+    assert output["workers"]["take_work"] is True
+    assert output["broker"] == {"up": True, "messages": 0}
+    (job,) = output["failed"]
     assert (job["kind"], job["number"], job["project"]) == ("exporters.export", export.pk, "tides")
     assert (job["error"], job["request"]) == ("The disk is full.", REQUEST_ID)
 
@@ -307,9 +307,9 @@ def test_the_command_prints_json(carla, monkeypatch):
 def test_the_command_retries_a_job(carla, published):
     export = make_failed_export(carla)
 
-    code, said = run_status("--retry", "exporters.export", str(export.pk))
+    code, output = run_status("--retry", "exporters.export", str(export.pk))
 
-    assert (code, said) == (0, f"exporters.export {export.pk} waits for a worker.\n")
+    assert (code, output) == (0, f"exporters.export {export.pk} waits for a worker.\n")
     export.refresh_from_db()
     assert export.state == "queued"
     assert AuditEvent.objects.get(what="job.retried").user is None

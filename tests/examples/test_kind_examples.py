@@ -37,7 +37,7 @@ def table(kind: str, heading: str) -> dict[str, str]:
 
 def counts(project: Project) -> dict[str, int]:
     """Return the counts of an example's rows."""
-    said = Judgment.objects.filter(annotator__project=project)
+    judgments = Judgment.objects.filter(annotator__project=project)
     checks = Check.objects.filter(item__sample__project=project)
     return {
         "queries": project.queries.count(),
@@ -48,9 +48,9 @@ def counts(project: Project) -> dict[str, int]:
         .distinct()
         .count(),
         "documents in pools": Candidate.objects.filter(query__project=project).count(),
-        "judgments of people": said.of_people().count(),
-        "of these with a note": said.of_people().exclude(note="").count(),
-        "claims of machines": said.filter(annotator__is_machine=True).count(),
+        "judgments of people": judgments.of_people().count(),
+        "of these with a note": judgments.of_people().exclude(note="").count(),
+        "claims of machines": judgments.filter(annotator__is_machine=True).count(),
         "flags": Flag.objects.filter(annotator__project=project).count(),
         "reviews submitted": Review.objects.filter(
             auditor__project=project, submitted_at__isnull=False

@@ -125,9 +125,9 @@ def run_demo(monkeypatch, kind):
 def test_the_demo_loads_the_example_of_the_kind_and_says_where_it_is(tiny, monkeypatch):
     factories.user("carla")
 
-    said = run_demo(monkeypatch, "all")
+    output = run_demo(monkeypatch, "all")
 
-    assert said[-1] == "  example  http://127.0.0.1:8000/projects/example-followir/"
+    assert output[-1] == "  example  http://127.0.0.1:8000/projects/example-followir/"
     assert Project.objects.get().memberships.get(role="lead").name == "carla"
 
 

@@ -33,8 +33,8 @@ def test_the_rates_of_both_questions_and_of_the_grade_are_in_the_manifest(scene,
     for doc_id, topic, constraint in (("A", "yes", "yes"), ("B", "yes", "yes"), ("C", "no", "no")):
         for by in (scene.ada, scene.ben):
             item = sample.items.get(candidate__document__doc_id=doc_id)
-            said = {"topic": topic, "constraint": constraint}
-            actions.check(item=item, questions=said, by=by)
+            given = {"topic": topic, "constraint": constraint}
+            actions.check(item=item, questions=given, by=by)
 
     (found,) = write(scene.project).manifest["label_checks"]
 

@@ -249,8 +249,8 @@ def test_attributes_that_people_judged_make_a_record_that_loads_again(tides, wri
     a, b = (tides.narrative.conditions.get(number=n) for n in (1, 2))
     for doc_id, grade, answers in (("Z", 2, ("met", "met")), ("a", 0, ("not_met", "met"))):
         for member in (tides.ada, tides.ben):
-            said = tides.judge(tides.narrative, tides.pool[doc_id], member, grade)
-            tides.give_verdicts(said, [a, b], *answers)
+            judgment = tides.judge(tides.narrative, tides.pool[doc_id], member, grade)
+            tides.give_verdicts(judgment, [a, b], *answers)
 
     first = write(tides.project, "multi-infosearch")
 

@@ -402,9 +402,9 @@ def test_hard_negatives_of_multiconir_meet_the_number_of_conditions_of_their_tas
 def test_infosearch_has_the_qrels_of_the_three_narratives(shared_data):
     records = read(shared_data, "infosearch", "infosearch")
 
-    said = Counter((one.side, one.relevance) for one in of_kind(JudgmentRecord, records))
+    counts = Counter((one.side, one.relevance) for one in of_kind(JudgmentRecord, records))
     assert Counter(one.relevance for one in of_kind(Qrel, records)) == {1: 13}
-    assert said == {
+    assert counts == {
         ("altered", 1): 5,
         ("altered", 0): 8,
         ("reversed", 1): 8,

@@ -267,8 +267,8 @@ def test_with_repeats_the_assignment_is_done_once_all_repeats_are_answered(db):
     assignments.take(pair=pair, task=JUDGE, by=ada)
     for candidate in pool_of:
         judging.judge(narrative=narrative, candidate=candidate, relevance=1, by=ada)
-    said = Judgment.objects.get(candidate=pool_of[0])
-    rejudge_request = rejudge_requests.ask(judgment=said, words="Look at the table.", by=carla)
+    judgment = Judgment.objects.get(candidate=pool_of[0])
+    rejudge_request = rejudge_requests.ask(judgment=judgment, words="Look at the table.", by=carla)
 
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
 
@@ -280,7 +280,7 @@ def test_with_repeats_the_assignment_is_done_once_all_repeats_are_answered(db):
         target = target_by_number(pair, narrative.pk, number, ada)
         judging.record_grade(target=target, relevance=1, by=ada)
     assert ada.assignments.get().done_at is not None
-    rejudge_request = rejudge_requests.ask(judgment=said, words="Look at the table.", by=carla)
+    rejudge_request = rejudge_requests.ask(judgment=judgment, words="Look at the table.", by=carla)
     assert ada.assignments.get().done_at is None
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     assert ada.assignments.get().done_at is not None

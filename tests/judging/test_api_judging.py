@@ -63,8 +63,8 @@ def test_a_whole_pair_is_judged_from_assignment_to_end(scene):
         (answered,) = scene.program.get(scene.at(f"document-views/?candidates={number}")).json()
         numbers.append((document_view["doc_id"], text, answered["doc_id"]))
     assert numbers == [(None, f"Text of {name}.", name) for name in "ABC"]
-    said = Judgment.objects.order_by("candidate__document__doc_id").values_list("relevance")
-    assert [grade for (grade,) in said] == [0, 2, 0]
+    judgments = Judgment.objects.order_by("candidate__document__doc_id").values_list("relevance")
+    assert [grade for (grade,) in judgments] == [0, 2, 0]
     assert scene.program.get("projects/tides/assignments/").json()["results"] == []
     (assignment,) = scene.program.get("projects/tides/assignments/?open=false").json()["results"]
     assert assignment["done_at"] is not None

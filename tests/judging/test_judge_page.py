@@ -429,8 +429,8 @@ def test_ranks_are_hidden_unless_the_lead_shows_them(scene):
 
 
 def test_an_answer_from_another_day_shows_its_date(scene, client):
-    said = factories.judgment(scene.narrative, scene.candidates[0], scene.ada, 1)
-    Judgment.objects.filter(pk=said.pk).update(
+    judgment = factories.judgment(scene.narrative, scene.candidates[0], scene.ada, 1)
+    Judgment.objects.filter(pk=judgment.pk).update(
         at=datetime.datetime(2025, 9, 17, 8, 31, 15, tzinfo=datetime.UTC)
     )
 

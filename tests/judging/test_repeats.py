@@ -110,20 +110,24 @@ def test_an_answer_to_a_repeat_changes_no_judgment(scene):
     number = scene.again()[0]
     first = scene.grade(scene.first_of(number), 2).row
 
-    said = scene.grade(number, 0, note="On reflection no.", active_ms=1_200, pressed="key").row
+    repeat = scene.grade(number, 0, note="On reflection no.", active_ms=1_200, pressed="key").row
 
-    assert isinstance(said, Repeat)
-    assert (said.relevance, said.note, said.active_ms) == (0, "On reflection no.", 1_200)
-    assert said.first == first
+    assert isinstance(repeat, Repeat)
+    assert (repeat.relevance, repeat.note, repeat.active_ms) == (
+        0,
+        "On reflection no.",
+        1_200,
+    )
+    assert repeat.first == first
     assert Judgment.objects.current().get() == first
     assert Judgment.objects.get().relevance == 2
 
 
 def test_a_repeat_answered_before_its_document_names_no_judgment(scene):
-    said = scene.grade(scene.again()[0], 1).row
+    repeat = scene.grade(scene.again()[0], 1).row
 
-    assert isinstance(said, Repeat)
-    assert said.first is None
+    assert isinstance(repeat, Repeat)
+    assert repeat.first is None
     assert not Judgment.objects.exists()
 
 
@@ -187,12 +191,12 @@ def test_answering_a_repeat_again_supersedes_and_undo_restores(scene):
 def test_withdrawing_the_judgment_keeps_the_repeat(scene):
     number = scene.again()[0]
     first = scene.grade(scene.first_of(number), 2).row
-    said = scene.grade(number, 0).row
+    repeat = scene.grade(number, 0).row
 
     withdraw(uuid=first.uuid, pair=scene.pair, by=scene.ada)
 
     assert not Judgment.objects.current().exists()
-    assert Repeat.objects.current().get() == said
+    assert Repeat.objects.current().get() == repeat
 
 
 def test_withdrawing_a_repeat_twice_changes_nothing_and_keeps_newer_answers(scene):
@@ -275,11 +279,11 @@ def test_a_new_narrative_version_draws_new_repeats(scene):
 
 
 def test_the_database_allows_one_answer_with_either_a_grade_or_a_flag(scene):
-    said = scene.grade(scene.again()[0], 1).row
+    repeat = scene.grade(scene.again()[0], 1).row
     same = {
-        "narrative": said.narrative,
-        "candidate": said.candidate,
-        "annotator": said.annotator,
+        "narrative": repeat.narrative,
+        "candidate": repeat.candidate,
+        "annotator": repeat.annotator,
     }
 
     with pytest.raises(IntegrityError), transaction.atomic():

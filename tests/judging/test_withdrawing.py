@@ -95,9 +95,9 @@ def test_withdrawing_a_judgment_restores_the_flag_it_cleared(scene):
 def test_withdrawing_a_superseded_judgment_keeps_the_newer_one(scene):
     first, second, third = scene.judge(0), scene.judge(1), scene.judge(2)
 
-    said = withdraw(scene, second)
+    judgment = withdraw(scene, second)
 
-    assert "a newer answer" in said.warning
+    assert "a newer answer" in judgment.warning
     assert current_statements(scene) == [("A", 2)]
     third.refresh_from_db()
     assert third.replaces == first

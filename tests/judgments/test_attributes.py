@@ -121,9 +121,12 @@ def test_programs_read_attributes_and_set_negated_ones(tides):
     program = Program("carla", "read", "lead")
     at = f"pairs/{tides.pair.pk}/attributes/"
 
-    said = program.send("PUT", at, {"negated": [2]}).json()
+    answer = program.send("PUT", at, {"negated": [2]}).json()
     documents = program.get(f"{at}documents/").json()["results"]
 
-    assert [(one["name"], one["negated"]) for one in said] == [("length", False), ("source", True)]
+    assert [(one["name"], one["negated"]) for one in answer] == [
+        ("length", False),
+        ("source", True),
+    ]
     assert documents[1]["claimed"] == {"satisfied": ["source"], "violated": ["length"]}
     assert documents[1]["verified"] == {"satisfied": [], "violated": ["length", "source"]}

@@ -176,11 +176,11 @@ def test_people_can_go_on_in_a_restored_project(installation, backup, quiet):
     last = Judgment.objects.latest("pk")
     ada = Membership.objects.get(project__slug="tides", name="ada")
     new = factories.query(ada.project, "999")
-    said = factories.judgment(
+    judgment = factories.judgment(
         factories.altered(factories.pair(new)), factories.candidate(new), ada, 1
     )
 
-    assert said.pk > last.pk
+    assert judgment.pk > last.pk
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -256,11 +256,12 @@ def test_purging_deletes_one_project_and_no_others(installation):
 def test_the_contents_are_shown_before_purging(installation):
     archive_project("tides")
 
-    said = read_contents("tides")
+    contents = read_contents("tides")
 
-    assert (said.name, said.people, said.files) == ("Tides", 4, len(all_files()))
+    assert (contents.name, contents.people, contents.files) == ("Tides", 4, len(all_files()))
     assert (
-        said.judgments == Judgment.objects.filter(annotator__project=installation.project).count()
+        contents.judgments
+        == Judgment.objects.filter(annotator__project=installation.project).count()
     )
 
 

@@ -80,10 +80,10 @@ def test_people_can_sign_in_and_go_on_after_a_restore(
     before = Judgment.objects.latest("pk")
     machine = factories.machine(made, "later")
     query = factories.query(made)
-    said = factories.judgment(
+    judgment = factories.judgment(
         factories.altered(factories.pair(query)), factories.candidate(query), machine
     )
-    assert said.pk > before.pk
+    assert judgment.pk > before.pk
 
 
 def test_a_release_is_restored_unchanged(installation, start_empty_installation, quiet, tmp_path):

@@ -70,9 +70,9 @@ def test_the_next_task_to_judge_counts_what_the_member_has_left(ada, client):
     judged, flagged, put_off = pair.query.candidates.order_by("pk")
     # Answered without a task, as answers from a file are.
     factories.judgment(narrative, judged, ada)
-    said = {"narrative": narrative, "annotator": ada}
-    Flag.objects.create(candidate=flagged, kind=Flag.Kind.PROBLEM, words="Two in one.", **said)
-    Flag.objects.create(candidate=put_off, kind=Flag.Kind.LATER, **said)
+    given = {"narrative": narrative, "annotator": ada}
+    Flag.objects.create(candidate=flagged, kind=Flag.Kind.PROBLEM, words="Two in one.", **given)
+    Flag.objects.create(candidate=put_off, kind=Flag.Kind.LATER, **given)
 
     assert "Judge, 1 document" in headings(home(client).content.decode())
 

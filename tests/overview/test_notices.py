@@ -86,8 +86,8 @@ def test_a_rewriting_that_was_sent_back_is_a_notice_to_its_author_alone(pair, ad
 def test_a_request_to_look_again_is_a_notice_to_the_author_of_the_judgment(pair, ada):
     ben, carla = factories.member(pair.project, "ben"), factories.lead(pair.project)
     candidate = pair.query.candidates.get()
-    said = factories.judgment(factories.altered(pair), candidate, ada)
-    RejudgeRequest.objects.create(judgment=said, by=carla, words="Why?", at=NOON)
+    judgment = factories.judgment(factories.altered(pair), candidate, ada)
+    RejudgeRequest.objects.create(judgment=judgment, by=carla, words="Why?", at=NOON)
 
     assert counts_of_notices(ada)["look-again"] == 1
     assert "look-again" not in counts_of_notices(ben)

@@ -194,12 +194,12 @@ def test_judges_cannot_see_that_a_document_was_generated(scene, client):
     query = reverse("annotate:query", args=["tides", scene.query.pk])
     pages = [judge, query, f"/api/v1/projects/tides/queries/{scene.query.pk}/candidates/"]
 
-    said = {}
+    given = {}
     for made_for in (scene.first, None):
         Candidate.objects.filter(pk=scene.g.pk).update(made_for=made_for)
-        said[made_for] = [without_tokens(client.get(page).content.decode()) for page in pages]
+        given[made_for] = [without_tokens(client.get(page).content.decode()) for page in pages]
 
-    assert said[scene.first] == said[None]
+    assert given[scene.first] == given[None]
 
 
 def without_tokens(page: str) -> str:

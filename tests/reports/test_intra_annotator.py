@@ -31,9 +31,14 @@ def twice(scene, by, doc_id, first, again, narrative=None, **fields):
     under = narrative or scene.narrative
     candidate = scene.query.candidates.filter(document__doc_id=doc_id).first()
     candidate = candidate or factories.candidate(scene.query, doc_id)
-    said = factories.judgment(under, candidate, by, first) if first is not None else None
+    judgment = factories.judgment(under, candidate, by, first) if first is not None else None
     return Repeat.objects.create(
-        narrative=under, candidate=candidate, annotator=by, first=said, relevance=again, **fields
+        narrative=under,
+        candidate=candidate,
+        annotator=by,
+        first=judgment,
+        relevance=again,
+        **fields,
     )
 
 
@@ -90,11 +95,11 @@ def test_repeats_do_not_affect_the_agreement_among_people(repeated):
 
 
 def test_repeat_is_compared_with_the_judgment_current_at_that_time(scene):
-    said = twice(scene, scene.ada, "D1", 1, 0)
+    answers = twice(scene, scene.ada, "D1", 1, 0)
     # She changes her first judgment afterwards, to her second answer.
-    said.first.superseded_at = timezone.now()
-    said.first.save()
-    factories.judgment(scene.narrative, said.candidate, scene.ada, 0)
+    answers.first.superseded_at = timezone.now()
+    answers.first.save()
+    factories.judgment(scene.narrative, answers.candidate, scene.ada, 0)
 
     (ada,) = figures(scene)["selves"]["people"]
 
@@ -102,20 +107,20 @@ def test_repeat_is_compared_with_the_judgment_current_at_that_time(scene):
 
 
 def test_withdrawn_first_judgment_is_replaced_by_the_current_one(scene):
-    said = twice(scene, scene.ada, "D1", 1, 0)
-    said.first.superseded_at = said.first.withdrawn_at = timezone.now()
-    said.first.save()
+    answers = twice(scene, scene.ada, "D1", 1, 0)
+    answers.first.superseded_at = answers.first.withdrawn_at = timezone.now()
+    answers.first.save()
     assert figures(scene)["selves"]["people"] == []
 
-    factories.judgment(scene.narrative, said.candidate, scene.ada, 0)
+    factories.judgment(scene.narrative, answers.candidate, scene.ada, 0)
 
     (ada,) = figures(scene)["selves"]["people"]
     assert ada["coefficients"]["percent"]["value"] == 1
 
 
 def test_repeat_before_the_first_judgment_is_compared_with_the_later_one(scene):
-    said = twice(scene, scene.ada, "D1", None, 2)
-    factories.judgment(scene.narrative, said.candidate, scene.ada, 2)
+    answers = twice(scene, scene.ada, "D1", None, 2)
+    factories.judgment(scene.narrative, answers.candidate, scene.ada, 2)
 
     (ada,) = figures(scene)["selves"]["people"]
 

@@ -230,8 +230,12 @@ def test_a_sample_is_drawn_checked_blind_and_settled_by_a_third(db):
     made = carla.send("POST", "projects/tides/samples/", drawn).json()
     label = Program("ada", "judge").get(f"samples/{made['id']}/next/").json()["label"]
     for name, grade in (("ada", 1), ("ben", 2)):
-        said = Program(name, "judge").send("PUT", f"labels/{label}/check/", {"relevance": grade})
-        assert (said.status_code, said.json()["claimed"], said.json()["answers"]) == (200, None, [])
+        answer = Program(name, "judge").send("PUT", f"labels/{label}/check/", {"relevance": grade})
+        assert (answer.status_code, answer.json()["claimed"], answer.json()["answers"]) == (
+            200,
+            None,
+            [],
+        )
     dan = Program("dan", "judge")
     to_settle = dan.get(f"labels/{label}/").json()
     settled = dan.send("PUT", f"labels/{label}/settling/", {"relevance": 1})

@@ -191,10 +191,10 @@ def test_a_rejecting_level_without_words_is_saved_only_as_a_draft(assigned):
     with pytest.raises(Refused, match="clear"):
         actions.submit_review(narrative=assigned.narrative, by=assigned.dan)
 
-    said = pass_of(assigned.narrative, assigned.dan)
-    assert said is not None
-    assert [level.value for level in said.levels] == ["bad", "fine"]
-    assert said.review.submitted_at is None
+    judgment = pass_of(assigned.narrative, assigned.dan)
+    assert judgment is not None
+    assert [level.value for level in judgment.levels] == ["bad", "fine"]
+    assert judgment.review.submitted_at is None
 
 
 @pytest.mark.parametrize(

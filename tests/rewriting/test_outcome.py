@@ -67,8 +67,8 @@ def finish_judging(pair, *names: str) -> None:
     under = factories.altered(pair)
     for assignment in pair.assignments.filter(task="judge"):
         if not names or assignment.member.name in names:
-            said = under.judgments.filter(annotator=assignment.member).values("candidate")
-            for candidate in candidates_to_judge(pair).exclude(pk__in=said):
+            judgments = under.judgments.filter(annotator=assignment.member).values("candidate")
+            for candidate in candidates_to_judge(pair).exclude(pk__in=judgments):
                 factories.judgment(under, candidate, assignment.member)
 
 

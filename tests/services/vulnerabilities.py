@@ -46,8 +46,8 @@ def audit(lock: Path = LOCK, *options: str, longest: float = LONGEST) -> Audit:
     try:
         packages = json.loads(asked.stdout)["dependencies"]
     except (ValueError, KeyError):
-        said = asked.stderr.strip().splitlines()
-        return Audit(NOT_CHECKED, f"NOTHING WAS CHECKED: {said[-1] if said else 'no answer'}")
+        output = asked.stderr.strip().splitlines()
+        return Audit(NOT_CHECKED, f"NOTHING WAS CHECKED: {output[-1] if output else 'no answer'}")
     return read(packages)
 
 

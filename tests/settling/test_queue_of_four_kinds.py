@@ -117,8 +117,8 @@ def test_listed_conditions_are_those_that_exports_call_disputed(scene, rule, ans
 def test_verdicts_of_machines_make_no_disagreement(scene):
     asked = condition(scene)
     candidate = answer(scene, asked, "S3", "met")
-    said = factories.judgment(scene.narrative, candidate, factories.machine(scene.project), 1)
-    Verdict.objects.create(judgment=said, condition=asked, answer="not_met")
+    judgment = factories.judgment(scene.narrative, candidate, factories.machine(scene.project), 1)
+    Verdict.objects.create(judgment=judgment, condition=asked, answer="not_met")
 
     assert listed(scene) == []
 
@@ -142,8 +142,8 @@ def test_a_lead_in_a_judge_assignment_sees_verdicts_once_they_have_judged(scene)
     factories.assignment(scene.pair, scene.carla)
     assert listed(scene) == []
 
-    said = factories.judgment(scene.narrative, candidate, scene.carla, 1)
-    Verdict.objects.create(judgment=said, condition=Condition.objects.get(), answer="met")
+    judgment = factories.judgment(scene.narrative, candidate, scene.carla, 1)
+    Verdict.objects.create(judgment=judgment, condition=Condition.objects.get(), answer="met")
 
     assert listed(scene) == ["S3 1"]
 

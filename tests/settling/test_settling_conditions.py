@@ -98,10 +98,10 @@ def test_where_nobody_differs_nothing_is_settled(answered):
 
 def test_verdict_of_a_machine_makes_nothing_to_settle(answered):
     Verdict.objects.filter(pk=answered.no.pk).update(answer="met")
-    said = factories.judgment(
+    judgment = factories.judgment(
         answered.narrative, answered.first, factories.machine(answered.project), 0
     )
-    Verdict.objects.create(judgment=said, condition=answered.condition, answer="not_met")
+    Verdict.objects.create(judgment=judgment, condition=answered.condition, answer="not_met")
 
     with pytest.raises(Refused, match="Nobody disagrees"):
         settle(answered)

@@ -164,8 +164,8 @@ def test_preview_can_be_filtered_by_two_people(scene):
 
 
 def test_documents_that_were_sent_back_are_not_settled(scene):
-    said = scene.narrative.judgments.get(annotator=scene.dan, candidate=scene.candidates["A"])
-    rejudge_requests.ask(judgment=said, words="Look again.", by=scene.carla)
+    judgment = scene.narrative.judgments.get(annotator=scene.dan, candidate=scene.candidates["A"])
+    rejudge_requests.ask(judgment=judgment, words="Look again.", by=scene.carla)
 
     scene.settle()
 
@@ -199,8 +199,8 @@ def test_change_since_the_preview_prevents_settling(scene, what):
             narrative=scene.narrative, candidate=first, relevance=0, by=scene.carla, **WHY
         )
     elif what == "sent back":
-        said = scene.narrative.judgments.get(annotator=scene.dan, candidate=first)
-        rejudge_requests.ask(judgment=said, words="Look again.", by=scene.carla)
+        judgment = scene.narrative.judgments.get(annotator=scene.dan, candidate=first)
+        rejudge_requests.ask(judgment=judgment, words="Look again.", by=scene.carla)
     else:
         factories.judgment(
             scene.narrative, scene.candidates["E"], factories.member(scene.project, "fay"), 0

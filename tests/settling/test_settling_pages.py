@@ -236,8 +236,8 @@ def test_equal_answers_are_grouped_under_one_key(led, client):
     assert sorted(one.key for one in answers) == ["a", "b"]
     adopted = next(one for one in answers if one.value == 0)
     client.post(led.judged, {"adopt": adopted.adopt, "cause": "error"})
-    said = Adjudication.objects.get().reason
-    assert said == "As 2 of them said: On a river. / Inland."
+    sentence = Adjudication.objects.get().reason
+    assert sentence == "As 2 of them said: On a river. / Inland."
 
 
 def test_offered_next_disagreement_opens_if_still_open(led, client):
@@ -345,9 +345,9 @@ def test_pages_cost_a_fixed_number_of_queries_and_read_one_text(
 
 
 def test_judge_without_a_verdict_is_not_shown_on_the_condition(led, client):
-    said = factories.judgment(led.narrative, led.first, led.dan, 1)
+    judgment = factories.judgment(led.narrative, led.first, led.dan, 1)
 
     answers = client.get(led.answered).context["answers"]
 
-    assert said in Judgment.objects.current()
+    assert judgment in Judgment.objects.current()
     assert sorted(len(one.voices) for one in answers) == [1, 1]
