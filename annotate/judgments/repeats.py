@@ -85,7 +85,7 @@ def plan_repeats(
     return spots
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def mask(spot: Spot, person: int) -> int:
     """Return the number of a spot on a person's pages, which does not reveal a repeat.
 
@@ -100,11 +100,13 @@ def mask(spot: Spot, person: int) -> int:
     return _FIRST + (left << _BITS | right)
 
 
-@lru_cache(maxsize=100_000)
 def unmask(number: int, person: int) -> Spot:
     """Return the spot of a number; a number out of their range is a candidate's key."""
-    if not _FIRST <= number < 2 * _FIRST:
-        return Spot(number)
+    return _unmask(number, person) if _FIRST <= number < 2 * _FIRST else Spot(number)
+
+
+@lru_cache(maxsize=20_000)
+def _unmask(number: int, person: int) -> Spot:
     value = number - _FIRST
     left, right = value >> _BITS, value & _HALF
     for turn in reversed(range(_ROUNDS)):
