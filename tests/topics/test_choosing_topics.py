@@ -150,3 +150,13 @@ def test_a_command_draws_topics(scene, capsys):
 
     assert capsys.readouterr().out == "2 drawn, 2 taken out\n"
     assert scene.inside() == ["303", "304"]
+
+
+@pytest.mark.django_db
+def test_a_project_without_topics_says_how_to_load_some(client):
+    client.force_login(factories.lead(factories.project(kind="followir")).user)
+
+    page = client.get(reverse("annotate:topics", args=["tides"])).content.decode()
+
+    assert "The topics will appear here" in page
+    assert "Look at the draw" not in page
