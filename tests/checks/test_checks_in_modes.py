@@ -346,3 +346,19 @@ def test_a_pass_continues_in_its_mode_across_samples(tides, client):
         reverse("audit:check", args=[second.pk]),
         reverse("audit:checks", args=["tides"]),
     ]
+
+
+def test_the_id_of_a_document_is_hidden_until_it_is_checked_in_every_mode(tides, client):
+    ada = tides.project.memberships.get(name="ada")
+    client.force_login(ada.user)
+    of_modes = [
+        sample.items.get(candidate=tides.gold) for sample in tides.passes(["altered", "reversed"])
+    ]
+
+    shown = []
+    for item in of_modes:
+        actions.check(item=item, relevance=1, by=ada)
+        page = client.get(reverse("audit:check", args=[item.pk]))
+        shown.append(page.context["name"].doc_id)
+
+    assert shown == [None, "G"]

@@ -73,7 +73,14 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
         request,
         "checks/check.html",
         {
-            **_shared_context(request, member, item, answered=mine is not None, given=mine),
+            **_shared_context(
+                request,
+                member,
+                item,
+                answered=mine is not None,
+                given=mine,
+                hidden=mine is None or _still_to_check(member, item),
+            ),
             **_progress_context(member, item),
             "given": mine,
             "words": request.POST.get("words", mine.words if mine else ""),
@@ -141,7 +148,9 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
         request,
         "checks/check.html",
         {
-            **_shared_context(request, member, item, answered=theirs, given=mine),
+            **_shared_context(
+                request, member, item, answered=theirs, given=mine, hidden=not theirs
+            ),
             "settling": True,
             "answers": [one for one in checks if one.place != Check.SETTLES],
             "left": remaining.count(),
@@ -154,6 +163,12 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
         },
         status=422 if error else 200,
     )
+
+
+def _still_to_check(member: Membership, item: SampleItem) -> bool:
+    """Whether the member can still check another label of this item's document."""
+    document = item.candidate.document_id
+    return to_check(member).filter(candidate__document=document).exists()
 
 
 def _cannot_judge_note(request: PageRequest, mine: Check | None) -> str:
@@ -170,9 +185,10 @@ def _shared_context(
     *,
     answered: bool,
     given: Check | None,
+    hidden: bool,
 ) -> dict[str, Any]:
     """Return the template context that both pages share: query, narrative, document and keys. The
-    document's id appears once the reader has `answered`.
+    document's id is `hidden` while the reader has an open answer about it.
     """
     pair = item.narrative.pair
     rendered = read_pane(item.candidate.document, words_to_mark(pair, item.narrative))
@@ -201,7 +217,7 @@ def _shared_context(
         "broken": _claimed_as_broken(item) if answered else None,
         "candidate": item.candidate,
         "document": rendered.document,
-        "name": name_of(rendered.document, member.project, hidden=not answered),
+        "name": name_of(rendered.document, member.project, hidden=hidden),
         "text": rendered.text,
         "table": rendered.table,
         "marks": rendered.marks,
