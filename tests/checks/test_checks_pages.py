@@ -211,6 +211,16 @@ def test_a_third_checker_is_informed_and_goes_on(scene, sample, client):
     assert Check.objects.count() == 2
 
 
+def test_a_label_that_one_has_checked_says_when(scene, sample, client):
+    """With its date, which `static/js/time.js` leaves out only if it is today."""
+    sign_in(client, scene.ada)
+    check_label(sample, "A", ada=1)
+
+    page = client.get(url("check", item(sample, "A").pk)).content.decode()
+
+    assert re.search(r'Answered: <time datetime="[^"]+" data-local="datetime">', page)
+
+
 def test_the_page_offers_to_undo_the_last_answer(scene, sample, client):
     sign_in(client, scene.ada)
     check_label(sample, "A", ada=1)
