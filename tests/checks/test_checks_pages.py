@@ -87,6 +87,15 @@ def test_the_list_of_samples_leads_a_third_person_to_labels_to_settle(scene, sam
 # --- drawing ----------------------------------------------------------------------------------
 
 
+def test_the_form_names_labels_and_strata_in_plain_words(scene, client):
+    sign_in(client, scene.carla)
+
+    page = client.get(url("new_sample", "tides")).content.decode()
+
+    assert '<option value="consensus">Judgments of people</option>' in page
+    assert '<option value="none" selected>None: all labels together</option>' in page
+
+
 def test_the_strata_are_shown_before_anything_is_drawn(scene, client):
     sign_in(client, scene.carla)
     form_data = form(claims=f"machine-{scene.model.pk}")
