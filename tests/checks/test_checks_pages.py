@@ -508,7 +508,7 @@ def test_the_figures_use_the_chosen_bound(scene, sample, client):
 
     # log 0.05 / log 0.99 = 298.1
     assert page.context["figures"].overall.more_status == 299
-    assert "More for 1.0\xa0%" in page.content.decode()
+    assert "More for 1.0%" in page.content.decode()
     # 299 more cannot be checked: there are six.
     assert '299 <span class="below small muted">6 left</span>' in page.content.decode()
 
