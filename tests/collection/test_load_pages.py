@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from annotate.collection import load_jobs
 from annotate.models import Candidate, Load
+from annotate.projects.kinds import KINDS
+from base.tags.forms import choice_groups
 from formats.registry import FORMATS
 from jobs.runner import Progress
 from tests import factories
@@ -61,6 +63,56 @@ def test_the_form_offers_every_format_with_its_title(pages):
         assert f'value="{kind.name}"' in page
         assert kind.title in page
     assert 'enctype="multipart/form-data"' in page
+
+
+def listed_formats(pages, **query: str) -> list[tuple[str, list[str]]]:
+    """Return the groups of formats in the form: the heading and the names of each."""
+    field = pages.get(url("loads"), query).context["form"]["format"]
+    return [
+        (heading, [choice.data["value"] for choice in choices])
+        for heading, choices in choice_groups(field)
+    ]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.formats])
+def test_the_form_lists_the_formats_of_the_kind_first(pages, carla, kind):
+    carla.project.kind = kind.key
+    carla.project.save()
+
+    (first, of_kind), (second, others) = listed_formats(pages)
+
+    assert (first, second) == (f"For {kind.name} projects", "Other formats")
+    assert of_kind == list(kind.formats)
+    assert others == [name for name in FORMATS if name not in kind.formats]
+
+
+def test_the_form_of_a_project_without_a_paper_does_not_group_formats(pages, carla):
+    carla.project.kind = "own"
+    carla.project.save()
+
+    assert listed_formats(pages) == [("", list(FORMATS))]
+
+
+def test_the_groups_of_formats_have_headings(pages, carla):
+    carla.project.kind = "followtable"
+    carla.project.save()
+
+    page = text(pages.get(url("loads")))
+
+    assert page.index("<legend>For FollowTable projects</legend>") < page.index(
+        'value="followtable"'
+    )
+    assert page.index("<legend>Other formats</legend>") < page.index('value="trec-qrels"')
+
+
+@pytest.mark.parametrize("name", ["followtable", "trec-qrels"])
+def test_the_format_in_the_address_is_chosen_in_either_group(pages, carla, name):
+    carla.project.kind = "followtable"
+    carla.project.save()
+
+    field = pages.get(url("loads"), {"format": name}).context["form"]["format"]
+
+    assert [one.data["value"] for one in field if one.data["selected"]] == [name]
 
 
 def test_uploading_a_file_redirects_to_its_page(pages, carla):

@@ -45,6 +45,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
         request.POST or None,
         request.FILES or None,
         initial={"format": request.GET.get("format", "")},
+        kind=kind_of(member.project.kind),
     )
     if request.method == "POST" and form.is_valid():
         try:
