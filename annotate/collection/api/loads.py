@@ -66,6 +66,11 @@ class ReportSerializer(serializers.Serializer[Any]):
     broken_rules = LineProblemSerializer(
         many=True, required=False, help_text="The first thousand of them."
     )
+    likely_format = serializers.CharField(
+        required=False,
+        allow_null=True,
+        help_text="The format that a refused file is likely to have; null: not known.",
+    )
     notes = serializers.ListField(child=serializers.CharField())
 
 
