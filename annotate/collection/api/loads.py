@@ -215,6 +215,22 @@ class Cancellation(Resource):
         return Response(_full(load_jobs.cancel_load(load=upload, by=by)))
 
 
+class Recheck(Resource):
+    """Another check of a refused file."""
+
+    tag = "Loading"
+
+    @writes(FullLoadSerializer, status=201, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str, load: int) -> Response:
+        """Check a refused file again in its `likely_format`, and return the new preview.
+
+        The file moves to the new preview, so this works once. 422: no format is suggested, or the
+        file is no longer kept.
+        """
+        by, preview = collection_access.load(self.person, slug, load)
+        return Response(_full(load_jobs.recheck_load(preview=preview, by=by)), status=201)
+
+
 class Leaving(Resource):
     """Discarding a preview."""
 
