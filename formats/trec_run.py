@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.limits import MAX_ID, check_id, excerpt
+from formats.ids import MAX_ID, check_id
 from formats.reading import (
     SeenPairs,
     column_splitter,
@@ -15,6 +15,7 @@ from formats.reading import (
 )
 from formats.records import RunLine
 from formats.source import Source
+from formats.texts import excerpt
 from formats.trec_columns import count_columns, has_valid_ids
 
 
