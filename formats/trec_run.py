@@ -126,14 +126,6 @@ def _parse_rank(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def sort_by_score(lines: Iterable[RunLine]) -> list[RunLine]:
-    """Return the lines of one topic in trec_eval's order: by score, ties by doc_id, descending.
-
-    Source: trec_eval 9, form_res_rels.c (comp_sim_docno).
-    """
-    return sorted(lines, key=lambda line: (line.score, line.doc_id), reverse=True)
-
-
 def write_run(records: Iterable[RunLine], stream: IO[bytes]) -> int:
     """Write `query_id Q0 doc_id rank score tag`; scores in the shortest form that reads back."""
 
