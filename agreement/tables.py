@@ -361,19 +361,13 @@ class Ratings:
         tables = self.pair_tables
         return np.asarray((tables.sum(axis=(0, 1)) + tables.sum(axis=(0, 2))) > 0)
 
-    def pair_table(self, first: int, second: int) -> npt.NDArray[np.int64]:
-        """Return how many units the two raters put into which two categories, shape (K, K).
+    @cached_property
+    def pair_tables(self) -> npt.NDArray[np.int64]:
+        """Return how many units each of ``pairs`` put into which two categories, shape (S, K, K).
 
         Rows are the first rater's categories. ValueError for a table of units x categories.
         """
-        return np.asarray(self._pair_tables(((first, second),))[0])
-
-    @cached_property
-    def pair_tables(self) -> npt.NDArray[np.int64]:
-        """Return the table of each of ``pairs``, shape (S, K, K); ValueError if unknown."""
-        return self._pair_tables(self.pairs or ())
-
-    def _pair_tables(self, pairs: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
+        pairs = self.pairs or ()
         base = len(self.categories) + 1
         if self._of_two is not None and pairs == ((0, 1),):
             return self._of_two[np.newaxis, 1:, 1:]
