@@ -12,7 +12,7 @@ import numpy as np
 from .coefficient import Coefficient
 from .kappa import cohen_kappa
 from .pooled import gwet_ac, percent_agreement
-from .tables import Ratings
+from .ratings import Ratings
 
 FEWEST_SETS = 100
 FEWEST_UNITS = 10
