@@ -303,6 +303,10 @@ class Narrative(models.Model):
     def __str__(self) -> str:
         return f"{self.side} {self.version}"
 
+    def ordered_conditions(self) -> models.QuerySet[Condition]:
+        """Return the conditions in their order."""
+        return self.conditions.order_by("number")
+
 
 class Condition(models.Model):
     """One condition (attribute) of a narrative version; a document meets it or does not."""

@@ -92,6 +92,11 @@ class Pool(Job):
         """Return the URL of its page."""
         return reverse("annotate:pool", args=[self.project.slug, self.pk])
 
+    @property
+    def strata_words(self) -> str:
+        """The strata as `annotate.pools.choosing.parse_strata` reads them."""
+        return " ".join(f"{until}:{percent}" for until, percent in self.strata)
+
 
 class PoolRun(models.Model):
     """A run that a pool is drawn from. Runs are never overwritten, so its lines do not change."""

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.collection.models import Run
-from annotate.pools import access, actions, choosing, provenance
+from annotate.pools import access, actions, provenance
 from annotate.pools.forms import NegativesForm, PoolForm
 from annotate.pools.judged import CUTOFFS, judged_at
 from annotate.pools.models import Pool
@@ -36,14 +36,13 @@ def pools(request: PageRequest, slug: str) -> HttpResponse:
     page = newest_by_key(
         Pool.objects.filter(project=member.project_id).select_related("by", "project"), request.GET
     )
-    runs_of = provenance.runs_of(page.rows)
     systems = hard_negative_systems(member.project)
     return render(
         request,
         "pools/pools.html",
         {
             **_base(member),
-            "rows": [{"pool": pool, "runs": len(runs_of[pool.pk])} for pool in page.rows],
+            "pools": provenance.with_runs(page.rows),
             "judged": [
                 {"run": one.run, "topics": one.topics, "shares": list(one.shares.values())}
                 for one in judged_at(member.project)
@@ -52,7 +51,7 @@ def pools(request: PageRequest, slug: str) -> HttpResponse:
             "removed": removed_candidates(member.project).count(),
             "negatives": NegativesForm(
                 _runs(member),
-                initial={"runs": [run.name for run in systems.runs], "depth": systems.depth},
+                initial={"runs": systems.names, "depth": systems.depth},
             ),
             "previous_url": page.previous,
             "next_url": page.next,
@@ -110,9 +109,7 @@ def pool(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         "pools/pool.html#job" if request.htmx else "pools/pool.html",
         {
             **_base(member),
-            "pool": found,
-            "strata": choosing.strata_words(found.strata),
-            "pool_runs": provenance.runs_of([found])[found.pk],
+            "pool": provenance.with_runs([found])[0],
             "counts": counts,
             "queries": counts["queries"][:QUERIES] if counts else [],
             "more_queries": max(0, len(counts["queries"]) - QUERIES) if counts else 0,
