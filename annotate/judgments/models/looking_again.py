@@ -149,6 +149,16 @@ class Repeat(ReadsText):
     def __str__(self) -> str:
         return f"repeat {self.pk}"
 
+    @property
+    def kind(self) -> str:
+        """The kind of the flag, as of a `Flag`; "" if this is a relevance."""
+        return self.flag
+
+    @property
+    def words(self) -> str:
+        """The words of the flag, as of a `Flag`."""
+        return self.note
+
     def answers(self) -> dict[int, str]:
         """Return the answers by condition key."""
         return {int(condition): answer for condition, answer in self.verdicts.items()}
