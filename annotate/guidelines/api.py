@@ -75,10 +75,8 @@ class SentGuideline(RequestBody):
     )
 
 
-class Guidelines(Resource):
+class Guidelines(Resource, tag="Guidelines"):
     """The guidelines of a project."""
-
-    tag = "Guidelines"
 
     @reads(GuidelineSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -96,10 +94,8 @@ class Guidelines(Resource):
         return _full(by, actions.write_guideline(**sent, cases=cases, by=by))
 
 
-class OneGuideline(Resource):
+class OneGuideline(Resource, tag="Guidelines"):
     """One version of the guidelines."""
-
-    tag = "Guidelines"
 
     @reads(FullGuidelineSerializer)
     def get(self, request: Request, slug: str, version: int) -> dict[str, Any]:
@@ -158,10 +154,8 @@ class HowManySerializer(serializers.Serializer[Any]):
     judgments = serializers.IntegerField()
 
 
-class OlderJudgments(Resource):
+class OlderJudgments(Resource, tag="Guidelines"):
     """Rejudge requests for judgments older than a version of the guidelines."""
-
-    tag = "Guidelines"
 
     @reads(LooksSerializer, parameters=AskedWhich)
     def get(self, request: Request, slug: str, version: int) -> dict[str, Any]:

@@ -59,10 +59,8 @@ class SentNegated(RequestBody):
     )
 
 
-class Attributes(Resource):
+class Attributes(Resource, tag="Collection"):
     """The attributes of an instruction."""
-
-    tag = "Collection"
 
     @reads(AttributeSerializer, scope=Scope.LEAD, many=True)
     def get(self, request: Request, pair: int) -> list[Condition]:
@@ -80,10 +78,8 @@ class Attributes(Resource):
         return set_negated(pair=found, numbers=self.body()["negated"], by=member)
 
 
-class DocumentsWithAttributes(Resource):
+class DocumentsWithAttributes(Resource, tag="Collection"):
     """The documents of an instruction with their attributes."""
-
-    tag = "Collection"
 
     @reads(DocumentAttributesSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, pair: int) -> Response:

@@ -250,9 +250,8 @@ class HasScope(BasePermission):
 
 
 class Resource(APIView):
-    """The base class of all API resources."""
+    """The base class of all API resources; `tag` is the heading in the schema."""
 
-    # The heading in the schema.
     tag: ClassVar[str]
 
     # No OPTIONS: the schema describes the API.
@@ -264,9 +263,11 @@ class Resource(APIView):
     content_negotiation_class = AlwaysJson
     pagination_class = Page
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, tag: str = "") -> None:
         """Refuse a verb without `@reads` or `@writes`."""
         super().__init_subclass__()
+        if tag:
+            cls.tag = tag
         for verb in ("get", "post", "put", "patch", "delete"):
             method = cls.__dict__.get(verb)
             if method is not None and not hasattr(method, "operation"):

@@ -126,10 +126,8 @@ class SentLoadConfirmation(RequestBody):
     despite_rules = serializers.BooleanField(default=False)
 
 
-class Formats(Resource):
+class Formats(Resource, tag="Loading"):
     """The formats of files that can be loaded."""
-
-    tag = "Loading"
 
     @reads(FormatSerializer, many=True)
     def get(self, request: Request) -> Iterable[Any]:
@@ -137,10 +135,8 @@ class Formats(Resource):
         return FORMATS.values()
 
 
-class Loads(Resource):
+class Loads(Resource, tag="Loading"):
     """The uploads of a project."""
-
-    tag = "Loading"
 
     parser_classes = (MultiPartParser, LimitedJsonParser)
 
@@ -165,10 +161,8 @@ class Loads(Resource):
         )
 
 
-class OneLoad(Resource):
+class OneLoad(Resource, tag="Loading"):
     """One upload."""
-
-    tag = "Loading"
 
     @reads(FullLoadSerializer)
     def get(self, request: Request, slug: str, load: int) -> Load:
@@ -177,10 +171,8 @@ class OneLoad(Resource):
         return upload
 
 
-class Confirmation(Resource):
+class Confirmation(Resource, tag="Loading"):
     """The confirmation of a preview."""
-
-    tag = "Loading"
 
     @writes(FullLoadSerializer, body=SentLoadConfirmation, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Load:
@@ -189,10 +181,8 @@ class Confirmation(Resource):
         return load_jobs.confirm_load(preview=preview, by=by, **self.body())
 
 
-class Cancellation(Resource):
+class Cancellation(Resource, tag="Loading"):
     """The cancellation of a preview or a load."""
-
-    tag = "Loading"
 
     @writes(FullLoadSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Load:
@@ -201,10 +191,8 @@ class Cancellation(Resource):
         return load_jobs.cancel_load(load=upload, by=by)
 
 
-class Leaving(Resource):
+class Leaving(Resource, tag="Loading"):
     """Discarding a preview."""
-
-    tag = "Loading"
 
     @writes(None, status=204, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> None:

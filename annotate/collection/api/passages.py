@@ -35,10 +35,8 @@ class SentPassages(RequestBody):
     share = serializers.IntegerField(required=False, min_value=1, max_value=100)
 
 
-class Passages(Resource):
+class Passages(Resource, tag="Collection"):
     """The passage rule of a project."""
-
-    tag = "Collection"
 
     @reads(PassagesSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> PassageRule:

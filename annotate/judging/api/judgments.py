@@ -133,10 +133,8 @@ class JudgmentSerializer(StatementSerializer):
     pressed = serializers.CharField()
 
 
-class Judgments(Resource):
+class Judgments(Resource, tag="Judging"):
     """The requesting user's judgments of one pair's documents."""
-
-    tag = "Judging"
 
     @reads(JudgmentSerializer, paged=True)
     def get(self, request: Request, pair: int) -> Response:
@@ -161,10 +159,8 @@ class Judgments(Resource):
         ).row
 
 
-class OwnStatement(Resource):
+class OwnStatement(Resource, tag="Judging"):
     """The requesting user's statement about one document."""
-
-    tag = "Judging"
 
     @writes(None, status=204, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int, uuid: UUID) -> None:
@@ -195,10 +191,8 @@ class FlagSerializer(StatementSerializer):
     words = serializers.CharField()
 
 
-class Flags(Resource):
+class Flags(Resource, tag="Judging"):
     """The requesting user's flags on one pair's documents."""
-
-    tag = "Judging"
 
     @reads(FlagSerializer, paged=True)
     def get(self, request: Request, pair: int) -> Response:

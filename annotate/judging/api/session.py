@@ -123,10 +123,8 @@ class TakenBackSerializer(serializers.Serializer[Any]):
     uuid = serializers.UUIDField()
 
 
-class MyJudgingSession(Resource):
+class MyJudgingSession(Resource, tag="Judging"):
     """The requesting user's progress through the pool of a pair."""
-
-    tag = "Judging"
 
     @reads(JudgingSessionSerializer)
     def get(self, request: Request, pair: int) -> dict[str, Any]:
@@ -148,10 +146,8 @@ class MyJudgingSession(Resource):
         }
 
 
-class DocumentViews(Resource):
+class DocumentViews(Resource, tag="Judging"):
     """Documents as they are shown to the requesting user."""
-
-    tag = "Judging"
 
     @reads(DocumentViewSerializer, parameters=AskedDocumentViews, many=True)
     def get(self, request: Request, pair: int) -> list[DocumentView]:
@@ -171,10 +167,8 @@ class DocumentViews(Resource):
         )
 
 
-class Undo(Resource):
+class Undo(Resource, tag="Judging"):
     """The withdrawal of the latest judgment or flag."""
-
-    tag = "Judging"
 
     @writes(TakenBackSerializer, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> dict[str, Any]:

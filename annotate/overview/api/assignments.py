@@ -79,10 +79,8 @@ class AskedAssignments(QueryParameters):
     )
 
 
-class Assignments(Resource):
+class Assignments(Resource, tag="Assignments"):
     """Your assignments in one project."""
-
-    tag = "Assignments"
 
     @reads(AssignmentSerializer, parameters=AskedAssignments, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -106,10 +104,8 @@ class Assignments(Resource):
         return {"assignment": None if taken is None else _with_work_left(member, [taken])[0]}
 
 
-class OneAssignment(Resource):
+class OneAssignment(Resource, tag="Assignments"):
     """One assignment of a project."""
-
-    tag = "Assignments"
 
     @writes(None, status=204, scope=Scope.JUDGE)
     def delete(self, request: Request, slug: str, assignment: int) -> None:
@@ -118,10 +114,8 @@ class OneAssignment(Resource):
         assignments.give_back(assignment=pairs_access.assignment(member, assignment), by=member)
 
 
-class PairAssignments(Resource):
+class PairAssignments(Resource, tag="Assignments"):
     """The assignments on one pair."""
-
-    tag = "Assignments"
 
     @writes(AssignmentSerializer, body=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> dict[str, Any]:

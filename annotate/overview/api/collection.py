@@ -38,10 +38,8 @@ from annotate.rewriting.outcome import outcome
 from base.api.resource import Resource, reads
 
 
-class Queries(Resource):
+class Queries(Resource, tag="Collection"):
     """The queries of a project."""
-
-    tag = "Collection"
 
     @reads(QuerySerializer, parameters=AskedQueries, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -55,10 +53,8 @@ class Queries(Resource):
         return self.page(found, prepare=lambda rows: _queries(member, rows))
 
 
-class OneQuery(Resource):
+class OneQuery(Resource, tag="Collection"):
     """One query."""
-
-    tag = "Collection"
 
     @reads(FullQuerySerializer)
     def get(self, request: Request, slug: str, query: int) -> dict[str, Any]:
@@ -73,10 +69,8 @@ class OneQuery(Resource):
         }
 
 
-class Candidates(Resource):
+class Candidates(Resource, tag="Collection"):
     """The pool of a query."""
-
-    tag = "Collection"
 
     @reads(CandidateSerializer, paged=True)
     def get(self, request: Request, slug: str, query: int) -> Response:
@@ -94,10 +88,8 @@ class Candidates(Resource):
         )
 
 
-class Pairs(Resource):
+class Pairs(Resource, tag="Collection"):
     """The instruction pairs of a project."""
-
-    tag = "Collection"
 
     @reads(PairSerializer, parameters=AskedPairs, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -112,10 +104,8 @@ class Pairs(Resource):
         return self.page(pairs.with_narratives().select_related("query"))
 
 
-class OnePair(Resource):
+class OnePair(Resource, tag="Collection"):
     """One pair."""
-
-    tag = "Collection"
 
     @reads(FullPairSerializer)
     def get(self, request: Request, pair: int) -> Response:
@@ -143,10 +133,8 @@ class OnePair(Resource):
         )
 
 
-class OneDocument(Resource):
+class OneDocument(Resource, tag="Collection"):
     """A document of a pair's pool."""
-
-    tag = "Collection"
 
     @reads(DocumentSerializer)
     def get(self, request: Request, pair: int, candidate: int) -> dict[str, Any]:

@@ -36,10 +36,8 @@ from base import reader_preferences as personal
 from base.api.resource import Resource, form_errors, reads
 
 
-class Progress(Resource):
+class Progress(Resource, tag="Progress"):
     """Progress of a project."""
-
-    tag = "Progress"
 
     @reads(ProgressSerializer)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
@@ -53,10 +51,8 @@ class Progress(Resource):
         }
 
 
-class Pace(Resource):
+class Pace(Resource, tag="Progress"):
     """Pace of a project."""
-
-    tag = "Progress"
 
     @reads(PaceSerializer, parameters=AskedPace)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
@@ -86,10 +82,8 @@ class Pace(Resource):
         }
 
 
-class MemberPace(Resource):
+class MemberPace(Resource, tag="Progress"):
     """Pace of one person."""
-
-    tag = "Progress"
 
     @reads(OnePersonPaceSerializer, parameters=AskedPace)
     def get(self, request: Request, slug: str, member: int) -> dict[str, Any]:
@@ -105,10 +99,8 @@ class MemberPace(Resource):
         return _person(done, pace)
 
 
-class ProjectFlags(Resource):
+class ProjectFlags(Resource, tag="Progress"):
     """The flags of a project."""
-
-    tag = "Progress"
 
     @reads(FlaggedSerializer, parameters=AskedFlags, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -124,10 +116,8 @@ class ProjectFlags(Resource):
         return self.page(rows.defer("narrative__text"))
 
 
-class MatrixPart(Resource):
+class MatrixPart(Resource, tag="Progress"):
     """Each person's answer to each document."""
-
-    tag = "Progress"
 
     @reads(MatrixSerializer, parameters=AskedMatrix)
     def get(self, request: Request, slug: str) -> dict[str, Any]:

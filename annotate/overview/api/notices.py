@@ -38,10 +38,8 @@ class SentSeen(RequestBody):
     seen_until = serializers.DateTimeField()
 
 
-class MyNotices(Resource):
+class MyNotices(Resource, tag="You"):
     """Your notices."""
-
-    tag = "You"
 
     @reads(NoticesSerializer)
     def get(self, request: Request) -> dict[str, Any]:

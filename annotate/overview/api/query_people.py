@@ -41,10 +41,8 @@ class PeopleSerializer(serializers.Serializer[Any]):
     review = serializers.ListField(child=serializers.IntegerField())
 
 
-class QueryPeople(Resource):
+class QueryPeople(Resource, tag="Assignments"):
     """Who takes the tasks of a query: for leads."""
-
-    tag = "Assignments"
 
     @reads(PeopleSerializer)
     def get(self, request: Request, slug: str, query: int) -> dict[str, list[int]]:

@@ -32,10 +32,8 @@ class StepsSerializer(serializers.Serializer[Any]):
     steps = StepSerializer(many=True)
 
 
-class Steps(Resource):
+class Steps(Resource, tag="Progress"):
     """The steps of a project."""
-
-    tag = "Progress"
 
     @reads(StepsSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> dict[str, Any]:

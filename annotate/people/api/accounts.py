@@ -59,10 +59,8 @@ class SentAccount(RequestBody):
     )
 
 
-class Accounts(Resource):
+class Accounts(Resource, tag="Accounts"):
     """The accounts of the installation; administrators only."""
-
-    tag = "Accounts"
 
     @reads(AccountSerializer, parameters=AskedAccounts, paged=True)
     def get(self, request: Request) -> Response:
@@ -77,10 +75,8 @@ class Accounts(Resource):
         return self.page(_counted(found))
 
 
-class Account(Resource):
+class Account(Resource, tag="Accounts"):
     """One account; administrators only."""
-
-    tag = "Accounts"
 
     @writes(AccountSerializer, body=SentAccount, scope=Scope.LEAD)
     def patch(self, request: Request, account: int) -> User:
@@ -91,10 +87,8 @@ class Account(Resource):
         return _counted(User.objects.filter(pk=found.pk)).get()
 
 
-class AccountSessions(Resource):
+class AccountSessions(Resource, tag="Accounts"):
     """The sessions of one account."""
-
-    tag = "Accounts"
 
     @writes(None, status=204, scope=Scope.LEAD)
     def delete(self, request: Request, account: int) -> None:
@@ -102,10 +96,8 @@ class AccountSessions(Resource):
         accounts.sign_out(user=access.account(self.person, account), by=self.person)
 
 
-class AccountInvitations(Resource):
+class AccountInvitations(Resource, tag="Accounts"):
     """Invitation links for new accounts without a project."""
-
-    tag = "Accounts"
 
     @reads(LinkSerializer, paged=True)
     def get(self, request: Request) -> Response:
@@ -123,10 +115,8 @@ class AccountInvitations(Resource):
         return link_response(request, link, LinkSerializer(link.invitation).data)
 
 
-class OneAccountInvitation(Resource):
+class OneAccountInvitation(Resource, tag="Accounts"):
     """One invitation link for a new account."""
-
-    tag = "Accounts"
 
     @writes(None, status=204, scope=Scope.LEAD)
     def delete(self, request: Request, invitation: int) -> None:

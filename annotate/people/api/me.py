@@ -73,10 +73,8 @@ class NamingSerializer(serializers.Serializer[Any]):
         return member.named_at is not None
 
 
-class Me(Resource):
+class Me(Resource, tag="You"):
     """The person who sends the request."""
-
-    tag = "You"
 
     @reads(MeSerializer)
     def get(self, request: Request) -> dict[str, Any]:
@@ -90,10 +88,8 @@ class Me(Resource):
         }
 
 
-class MyPreferences(Resource):
+class MyPreferences(Resource, tag="You"):
     """Your preferences."""
-
-    tag = "You"
 
     @reads(PreferencesSerializer)
     def get(self, request: Request) -> dict[str, Any]:
@@ -112,10 +108,8 @@ class MyPreferences(Resource):
         return {"keys": keys_for(self.person), **{name: getattr(chosen, name) for name in named}}
 
 
-class MyNaming(Resource):
+class MyNaming(Resource, tag="You"):
     """Whether you agree to be named in what a project publishes."""
-
-    tag = "You"
 
     @reads(NamingSerializer)
     def get(self, request: Request, slug: str) -> Membership:

@@ -120,10 +120,8 @@ class SentInvitation(SentLink):
     )
 
 
-class Members(Resource):
+class Members(Resource, tag="Members"):
     """The members of a project."""
-
-    tag = "Members"
 
     @reads(MemberSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -138,10 +136,8 @@ class Members(Resource):
         return actions.add_member(**self.body(), by=by)
 
 
-class OneMember(Resource):
+class OneMember(Resource, tag="Members"):
     """One member of a project."""
-
-    tag = "Members"
 
     @reads(MemberSerializer)
     def get(self, request: Request, slug: str, member: int) -> Membership:
@@ -165,10 +161,8 @@ class OneMember(Resource):
         return access.member_of_project(by, member)
 
 
-class Invitations(Resource):
+class Invitations(Resource, tag="Members"):
     """The invitation links to a project."""
-
-    tag = "Members"
 
     @reads(InvitationSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -188,10 +182,8 @@ class Invitations(Resource):
         return link_response(request, link, InvitationSerializer(link.invitation).data)
 
 
-class OneInvitation(Resource):
+class OneInvitation(Resource, tag="Members"):
     """One invitation link to a project."""
-
-    tag = "Members"
 
     @writes(None, status=204, scope=Scope.LEAD)
     def delete(self, request: Request, slug: str, invitation: int) -> None:

@@ -76,10 +76,8 @@ class InvitedPeopleSerializer(serializers.Serializer[Any]):
     )
 
 
-class SeveralInvitations(Resource):
+class SeveralInvitations(Resource, tag="Members"):
     """Inviting several people at once."""
-
-    tag = "Members"
 
     @writes(
         InvitedPeopleSerializer,

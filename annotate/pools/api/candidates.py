@@ -42,10 +42,8 @@ class RemovedCandidateSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(source="removed_reason")
 
 
-class RemovedCandidates(Resource):
+class RemovedCandidates(Resource, tag="Pools"):
     """The candidates of a project that were taken out of their pools."""
-
-    tag = "Pools"
 
     @reads(RemovedCandidateSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -60,10 +58,8 @@ class RemovedCandidates(Resource):
         return _change(self, slug, removal.remove_candidates)
 
 
-class CandidateRestoration(Resource):
+class CandidateRestoration(Resource, tag="Pools"):
     """The return of candidates to their pools."""
-
-    tag = "Pools"
 
     @writes(ChangedRowsSerializer, body=SentCandidates, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:

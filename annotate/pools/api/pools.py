@@ -113,10 +113,8 @@ class PoolSerializer(JobSerializer):
     counts = PoolCountSerializer(allow_null=True, help_text="null until it is made.")
 
 
-class Pools(Resource):
+class Pools(Resource, tag="Pools"):
     """The pools of a project."""
-
-    tag = "Pools"
 
     @reads(PoolSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -136,10 +134,8 @@ class Pools(Resource):
         return provenance.with_runs([made])[0]
 
 
-class PoolCount(Resource):
+class PoolCount(Resource, tag="Pools"):
     """The count of a pool that is not made."""
-
-    tag = "Pools"
 
     @writes(FullPoolCountSerializer, body=SentRule, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> dict[str, Any]:
@@ -149,10 +145,8 @@ class PoolCount(Resource):
         return actions.count_pool(recipe)
 
 
-class OnePool(Resource):
+class OnePool(Resource, tag="Pools"):
     """One pool."""
-
-    tag = "Pools"
 
     @reads(PoolSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, pool: int) -> Pool:
@@ -161,10 +155,8 @@ class OnePool(Resource):
         return provenance.with_runs([found])[0]
 
 
-class PoolCancellation(Resource):
+class PoolCancellation(Resource, tag="Pools"):
     """The cancellation of a pool."""
-
-    tag = "Pools"
 
     @writes(PoolSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, pool: int) -> Pool:
@@ -175,10 +167,8 @@ class PoolCancellation(Resource):
         return provenance.with_runs([found])[0]
 
 
-class PoolDocuments(Resource):
+class PoolDocuments(Resource, tag="Pools"):
     """The documents of a pool."""
-
-    tag = "Pools"
 
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, pool: int) -> StreamingHttpResponse:
@@ -212,10 +202,8 @@ class JudgedSerializer(serializers.Serializer[Any]):
     )
 
 
-class JudgedAt(Resource):
+class JudgedAt(Resource, tag="Pools"):
     """judged@k of the runs of a project."""
-
-    tag = "Pools"
 
     @reads(JudgedSerializer, parameters=AskedCutoffs, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> list[Judged]:
@@ -244,10 +232,8 @@ class SentSystems(RequestBody):
     depth = serializers.IntegerField(min_value=1, max_value=actions.MAX_DEPTH)
 
 
-class HardNegativeSystems(Resource):
+class HardNegativeSystems(Resource, tag="Pools"):
     """The systems whose non-relevant documents are hard negatives."""
-
-    tag = "Pools"
 
     @reads(SystemsSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Systems:

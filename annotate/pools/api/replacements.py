@@ -81,10 +81,8 @@ class ReplacementSerializer(serializers.Serializer[Any]):
     undone_by = serializers.CharField(source="undone_by.name", allow_null=True)
 
 
-class ReplacementPreview(Resource):
+class ReplacementPreview(Resource, tag="Pools"):
     """The preview of a replacement."""
-
-    tag = "Pools"
 
     @writes(EffectsSerializer, body=SentNewDocument, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> dict[str, Any]:
@@ -96,10 +94,8 @@ class ReplacementPreview(Resource):
         return {**vars(effects), "queries": queries}
 
 
-class Replacements(Resource):
+class Replacements(Resource, tag="Pools"):
     """The replacements of a project."""
-
-    tag = "Pools"
 
     @reads(ReplacementSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -122,10 +118,8 @@ class Replacements(Resource):
         )
 
 
-class ReplacementUndoing(Resource):
+class ReplacementUndoing(Resource, tag="Pools"):
     """The undoing of a replacement."""
-
-    tag = "Pools"
 
     @writes(ReplacementSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, replacement: int) -> Replacement:

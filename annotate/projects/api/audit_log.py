@@ -46,10 +46,8 @@ class AskedAuditLog(QueryParameters):
     until = serializers.DateField(required=False, help_text="Up to and including this day.")
 
 
-class AuditLog(Resource):
+class AuditLog(Resource, tag="Audit log"):
     """The audit log of a project."""
-
-    tag = "Audit log"
 
     @reads(AuditEventSerializer, parameters=AskedAuditLog, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -57,10 +55,8 @@ class AuditLog(Resource):
         return events_response(self, access.lead(self.person, slug))
 
 
-class AuditLogTable(Resource):
+class AuditLogTable(Resource, tag="Audit log"):
     """The audit log of a project as a table."""
-
-    tag = "Audit log"
 
     @reads(OpenApiTypes.STR, parameters=AskedAuditLog, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:

@@ -88,10 +88,8 @@ class SentKind(RequestBody):
     kind = serializers.ChoiceField(choices=list(KINDS))
 
 
-class Kinds(Resource):
+class Kinds(Resource, tag="Projects"):
     """The kinds of projects."""
-
-    tag = "Projects"
 
     @reads(KindSerializer, many=True)
     def get(self, request: Request) -> Iterable[ProjectKind]:
@@ -99,10 +97,8 @@ class Kinds(Resource):
         return KINDS.values()
 
 
-class KindOfProject(Resource):
+class KindOfProject(Resource, tag="Projects"):
     """The kind of a project."""
-
-    tag = "Projects"
 
     @reads(KindOfProjectSerializer)
     def get(self, request: Request, slug: str) -> dict[str, Any]:

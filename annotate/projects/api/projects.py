@@ -131,10 +131,8 @@ class AskedProjects(QueryParameters):
     )
 
 
-class Projects(Resource):
+class Projects(Resource, tag="Projects"):
     """Your projects."""
-
-    tag = "Projects"
 
     @reads(ProjectSerializer, parameters=AskedProjects, paged=True)
     def get(self, request: Request) -> Response:
@@ -150,10 +148,8 @@ class Projects(Resource):
         return Response(full_project(access.member(self.person, made.slug)), status=201)
 
 
-class OneProject(Resource):
+class OneProject(Resource, tag="Projects"):
     """One project."""
-
-    tag = "Projects"
 
     @reads(FullProjectSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -173,10 +169,8 @@ class OneProject(Resource):
         return Response(full_project(access.member(self.person, slug)))
 
 
-class Archiving(Resource):
+class Archiving(Resource, tag="Projects"):
     """Whether a project is archived."""
-
-    tag = "Projects"
 
     @writes(ProjectSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Membership:

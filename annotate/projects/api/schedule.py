@@ -17,10 +17,8 @@ class SentDueDate(RequestBody):
     due_on = serializers.DateField(allow_null=True, help_text="null: no due date.")
 
 
-class Pause(Resource):
+class Pause(Resource, tag="Projects"):
     """Whether a project is paused."""
-
-    tag = "Projects"
 
     @writes(ProjectSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Membership:
@@ -35,10 +33,8 @@ class Pause(Resource):
         return access.member(self.person, slug)
 
 
-class DueDate(Resource):
+class DueDate(Resource, tag="Projects"):
     """The due date of a project."""
-
-    tag = "Projects"
 
     @writes(ProjectSerializer, body=SentDueDate, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Membership:

@@ -33,10 +33,8 @@ class SentTaxonomy(RequestBody):
     name = serializers.ChoiceField(choices=list(TAXONOMIES))
 
 
-class Categories(Resource):
+class Categories(Resource, tag="Projects"):
     """The types of a project's instructions."""
-
-    tag = "Projects"
 
     @reads(TaxonomySerializer)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
@@ -51,10 +49,8 @@ class Categories(Resource):
         return _taxonomy(by.project)
 
 
-class Taxonomy(Resource):
+class Taxonomy(Resource, tag="Projects"):
     """Adding the types of a ready-made taxonomy."""
-
-    tag = "Projects"
 
     @writes(TaxonomySerializer, body=SentTaxonomy, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> dict[str, Any]:

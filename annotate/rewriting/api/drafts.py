@@ -159,10 +159,8 @@ class AtRewriteImpactSerializer(serializers.Serializer[Any]):
     )
 
 
-class MyDraft(Resource):
+class MyDraft(Resource, tag="Rewriting"):
     """Your draft on one side of a pair."""
-
-    tag = "Rewriting"
 
     @reads(KeptDraftSerializer, parameters=AskedSide)
     def get(self, request: Request, pair: int) -> dict[str, Draft | None]:
@@ -202,10 +200,8 @@ class MyDraft(Resource):
         drafts.discard_draft(pair=found, side=self.parameters()["side"], by=member)
 
 
-class Overtaken(Resource):
+class Overtaken(Resource, tag="Rewriting"):
     """Words of yours that were overtaken by newer words of yours."""
-
-    tag = "Rewriting"
 
     @writes(KeptDraftSerializer, parameters=AskedSide, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int, which: str) -> dict[str, Draft]:
@@ -221,10 +217,8 @@ class Overtaken(Resource):
         drafts.drop_overtaken(pair=found, side=self.parameters()["side"], which=which, by=member)
 
 
-class LookAtWords(Resource):
+class LookAtWords(Resource, tag="Rewriting"):
     """Advice on a text."""
-
-    tag = "Rewriting"
 
     @writes(AdviceSerializer, body=SentWords, many=True, scope=Scope.READ)
     def post(self, request: Request, pair: int) -> Sequence[Advice]:
@@ -243,10 +237,8 @@ class LookAtWords(Resource):
         )
 
 
-class ImpactedDocuments(Resource):
+class ImpactedDocuments(Resource, tag="Rewriting"):
     """The documents that were relevant before."""
-
-    tag = "Rewriting"
 
     @reads(AtRewriteImpactSerializer, parameters=AskedRewriteImpact, paged=True)
     def get(self, request: Request, pair: int) -> Response:

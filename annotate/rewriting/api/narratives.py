@@ -49,10 +49,8 @@ class SentNarrative(RequestBody):
     )
 
 
-class Narratives(Resource):
+class Narratives(Resource, tag="Collection"):
     """The versions of a pair's narratives."""
-
-    tag = "Collection"
 
     @reads(NarrativeSerializer, parameters=AskedNarratives, paged=True)
     def get(self, request: Request, pair: int) -> Response:
@@ -70,10 +68,8 @@ class Narratives(Resource):
         return rewriting.rewrite_narrative(pair=found, **self.body(), by=member)
 
 
-class OneNarrative(Resource):
+class OneNarrative(Resource, tag="Collection"):
     """One version of a narrative."""
-
-    tag = "Collection"
 
     @reads(FullNarrativeSerializer)
     def get(self, request: Request, pair: int, narrative: int) -> Narrative:

@@ -39,10 +39,8 @@ class TopicSerializer(serializers.Serializer[Any]):
     has_narrative = serializers.BooleanField()
 
 
-class Topics(Resource):
+class Topics(Resource, tag="Collection"):
     """The topics of a project that are not taken out."""
-
-    tag = "Collection"
 
     @reads(TopicSerializer, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> list[choosing.Topic]:
@@ -55,10 +53,8 @@ class Topics(Resource):
         return change_queries(self, slug, choosing.choose_topics)
 
 
-class TopicDraw(Resource):
+class TopicDraw(Resource, tag="Collection"):
     """Drawing topics."""
-
-    tag = "Collection"
 
     @writes(ChangedRowsSerializer, body=SentDraw, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:

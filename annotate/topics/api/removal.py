@@ -59,10 +59,8 @@ class RemovedRowSerializer(serializers.Serializer[Any]):
     )
 
 
-class RemovedQueries(Resource):
+class RemovedQueries(Resource, tag="Collection"):
     """The queries of a project that are taken out."""
-
-    tag = "Collection"
 
     @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -75,10 +73,8 @@ class RemovedQueries(Resource):
         return change_queries(self, slug, removal.remove_queries)
 
 
-class QueryRestoration(Resource):
+class QueryRestoration(Resource, tag="Collection"):
     """Bringing queries back."""
-
-    tag = "Collection"
 
     @writes(ChangedRowsSerializer, body=SentQueries, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
@@ -86,10 +82,8 @@ class QueryRestoration(Resource):
         return change_queries(self, slug, removal.restore_queries)
 
 
-class RemovedPairs(Resource):
+class RemovedPairs(Resource, tag="Collection"):
     """The instructions of a project that are taken out."""
-
-    tag = "Collection"
 
     @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -102,10 +96,8 @@ class RemovedPairs(Resource):
         return _change_pairs(self, slug, removal.remove_pairs)
 
 
-class PairRestoration(Resource):
+class PairRestoration(Resource, tag="Collection"):
     """Bringing instructions back."""
-
-    tag = "Collection"
 
     @writes(ChangedRowsSerializer, body=SentPairs, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
@@ -125,10 +117,8 @@ class FilterCountSerializer(serializers.Serializer[Any]):
     )
 
 
-class Filters(Resource):
+class Filters(Resource, tag="Collection"):
     """Counts of what machines' filters kept and discarded."""
-
-    tag = "Collection"
 
     @reads(FilterCountSerializer, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> list[FilterCount]:
