@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Candidate, Document, Query, Run
 from annotate.projects.models import Membership, Project
+from base.constraints import at_and_by
 from jobs.models import Job
 
 
@@ -198,11 +199,7 @@ class Replacement(models.Model):
             models.CheckConstraint(
                 name="replacement_by_another_document", condition=~Q(old=F("new"))
             ),
-            models.CheckConstraint(
-                name="replacement_undone_by_and_at",
-                condition=Q(undone_at__isnull=True, undone_by__isnull=True)
-                | Q(undone_at__isnull=False, undone_by__isnull=False),
-            ),
+            at_and_by("replacement_undone_by_and_at", "undone"),
         ]
 
     def __str__(self) -> str:
