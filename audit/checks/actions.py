@@ -22,7 +22,7 @@ from annotate.judgments.models import Verdict
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
-from audit.checks import chain_content
+from audit.checks import check_chain
 from audit.checks.models import Check, Question, Reply, Sample, SampleItem
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters
@@ -95,7 +95,7 @@ def check(
                 return mine
             mine.superseded_at = now
             mine.save(update_fields=["superseded_at"])
-            chain_content.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
+            check_chain.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
             place = mine.place
         else:
             free = {1, 2} - {one.place for one in current}
@@ -145,7 +145,7 @@ def settle(
             _refuse_if_reason_read(settlement)
             settlement.superseded_at = now
             settlement.save(update_fields=["superseded_at"])
-            chain_content.follow(by.project_id, ended={settlement.pk}, pk=settlement.pk, texts=True)
+            check_chain.follow(by.project_id, ended={settlement.pk}, pk=settlement.pk, texts=True)
         made = _insert_check(item, Check.SETTLES, answer, read, uuid, by, now)
         _record_settlement("label.settled", made, by, now)
     return made
@@ -172,7 +172,7 @@ def withdraw_check(
             _refuse_if_fixed(mine, current, by)
         mine.superseded_at = mine.withdrawn_at = now
         mine.save(update_fields=["superseded_at", "withdrawn_at"])
-        chain_content.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
+        check_chain.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
         if mine.place == Check.SETTLES:
             _record_settlement("label.unsettled", mine, by, now)
     return mine
@@ -224,7 +224,7 @@ def _insert_check(
         **answer._asdict(),
         **read,
     )
-    chain_content.follow(by.project_id, new={made.pk}, pk=made.pk, texts=True)
+    check_chain.follow(by.project_id, new={made.pk}, pk=made.pk, texts=True)
     return made
 
 

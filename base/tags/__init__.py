@@ -6,7 +6,7 @@ module registers its tags and filters with the library.
 
 from __future__ import annotations
 
-from base.tags import changes, charts, figures, frame, grades
+from base.tags import changes, charts, figures, forms, frame, grades
 from base.tags.library import register
 
-__all__ = ["changes", "charts", "figures", "frame", "grades", "register"]
+__all__ = ["changes", "charts", "figures", "forms", "frame", "grades", "register"]

@@ -67,6 +67,11 @@ class ReportSerializer(serializers.Serializer[Any]):
     broken_rules = LineProblemSerializer(
         many=True, required=False, help_text="The first thousand of them."
     )
+    likely_format = serializers.CharField(
+        required=False,
+        allow_null=True,
+        help_text="The format that a refused file is likely to have; null: not known.",
+    )
     notes = serializers.ListField(child=serializers.CharField())
 
 
@@ -189,6 +194,20 @@ class Cancellation(Resource, tag="Loading"):
         """Cancel a preview or a load. One that has finished stays as it is."""
         by, upload = collection_access.load(self.person, slug, load)
         return load_jobs.cancel_load(load=upload, by=by)
+
+
+class Recheck(Resource, tag="Loading"):
+    """Another check of a refused file."""
+
+    @writes(FullLoadSerializer, status=201, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str, load: int) -> Load:
+        """Check a refused file again in its `likely_format`, and return the new preview.
+
+        The file moves to the new preview, so this works once. 422: no format is suggested, or the
+        file is no longer kept.
+        """
+        by, preview = collection_access.load(self.person, slug, load)
+        return load_jobs.recheck_load(preview=preview, by=by)
 
 
 class Leaving(Resource, tag="Loading"):
