@@ -6,24 +6,22 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRefresh
 
-from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
-from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.page_request import PageRequest
-from base.pagination import parse_key
+from base.pagination import newest_by_key
 from exporters.evaluations import access, page, tables
 from exporters.evaluations import evaluation as measuring
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.forms import EvaluationForm
 from exporters.evaluations.models import Evaluation
-from exporters.exports import access as exports_access
+from exporters.exports.access import BLIND_FIGURES
+from exporters.exports.job_page import job_page
 from jobs.queue import cancel
 
 # How many evaluations the list shows, the newest first.
@@ -49,28 +47,21 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
             )
         except Refused as refused:
             form.add_error(None, str(refused))
-    rows = Evaluation.objects.filter(project=member.project_id).order_by("-pk")
-    before = parse_key(request.GET.get("before", ""))
-    if before is not None:
-        rows = rows.filter(pk__lt=before)
-    rows_of_page = rows.select_related("by", "project", "release").defer(
+    rows = Evaluation.objects.filter(project=member.project_id).defer(
         "results", "release__manifest"
     )
-    found = list(rows_of_page[: SHOWN + 1])
-    return render(
+    listed = newest_by_key(rows.select_related("by", "project", "release"), request.GET, SHOWN)
+    return project_page(
         request,
         "evaluations/evaluations.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "evaluation",
-            "form": form,
-            "evaluations": [
-                {"evaluation": one, "names": ", ".join(system["name"] for system in one.systems)}
-                for one in found[:SHOWN]
-            ],
-            "next_url": f"?before={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
-        },
+        member,
+        "evaluation",
+        form=form,
+        evaluations=[
+            {"evaluation": one, "names": ", ".join(system["name"] for system in one.systems)}
+            for one in listed.rows
+        ],
+        next_url=listed.next,
         status=422 if form.errors else 200,
     )
 
@@ -79,25 +70,16 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
 def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of an evaluation and, once it is done, its results."""
     member, found = access.evaluation(request.user, slug, pk)
-    if request.htmx and found.is_over:
-        # The poll of a job that has ended: the whole page has changed.
-        return HttpResponseClientRefresh()
-    context = {
-        "project": found.project,
-        "member": member,
-        "section": "evaluation",
-        "evaluation": found,
-        "seconds_left": found.seconds_left(timezone.now()),
-        "blind": "",
-        "results": None,
-    }
-    if found.state == Evaluation.State.DONE and found.results is not None:
-        if must_answer_first(member):
-            context["blind"] = exports_access.BLIND_FIGURES
-        else:
-            context |= _results_context(request, member, found)
-    name = "evaluations/evaluation.html"
-    return render(request, f"{name}#job" if request.htmx else name, context)
+    return job_page(
+        request,
+        "evaluations/evaluation.html",
+        member,
+        "evaluation",
+        found,
+        content=lambda: _content(request, found),
+        blind=str(BLIND_FIGURES),
+        results=None,
+    )
 
 
 @require_POST
@@ -131,10 +113,11 @@ def evaluation_table(
     return response
 
 
-def _results_context(request: PageRequest, member: Membership, found: Evaluation) -> dict[str, Any]:
-    """Return the template context for an evaluation that has results."""
-    results: dict[str, Any] = found.results or {}
-    project = member.project
+def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
+    """Return the context of the page of an evaluation that has results."""
+    if found.results is None:
+        return {}
+    results, project = found.results, found.project
     names = [one["name"] for one in results["systems"]]
     others = [name for name in names if name != results["baseline"]]
     system = _choose(request.GET.get("system", ""), names, (others or names or [""])[0])

@@ -43,7 +43,7 @@ def export(user: Person, slug: str, pk: int) -> tuple[Membership, Export]:
     return member, found
 
 
-def file(user: Person, slug: str, pk: int, name: str) -> File[bytes]:
+def file(user: Person, slug: str, pk: int, name: str) -> tuple[Membership, Export, File[bytes]]:
     """Open a file of a finished export by its name in the manifest, the manifest, or ARCHIVE.
 
     Raises Http404 if there is no such file, and PermissionDenied like `export` and for a lead who
@@ -58,5 +58,5 @@ def file(user: Person, slug: str, pk: int, name: str) -> File[bytes]:
         if found.proof is not None:
             names.add(PROOF)
         if name in names | {manifest.NAME, ARCHIVE}:
-            return default_storage.open(f"{found.folder}/{name}", "rb")
+            return member, found, default_storage.open(f"{found.folder}/{name}", "rb")
     raise Http404("There is no such file in this export.")

@@ -16,8 +16,7 @@ from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
-from exporters.exports import access, actions
-from exporters.exports.download_log import record_download
+from exporters.exports import access, actions, downloads
 from exporters.exports.models import Export, Publication
 from exporters.exports.publishing import FIRST_YEAR, LAST_YEAR, publication_of, set_publication
 
@@ -133,15 +132,7 @@ class ExportFile(Resource, tag="Exports"):
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int, name: str) -> FileResponse:
         """Download a file of the list, manifest.json, or proof.json."""
-        member, found = access.export(self.person, slug, export)
-        stream = access.file(self.person, slug, export, name)
-        record_download(what="export.taken", of=found, name=name, by=member)
-        return FileResponse(
-            stream,
-            as_attachment=True,
-            filename=name.rpartition("/")[2],
-            content_type="application/octet-stream",
-        )
+        return downloads.send_file(self.person, slug, export, name)
 
 
 class ExportArchive(Resource, tag="Exports"):
@@ -150,15 +141,7 @@ class ExportArchive(Resource, tag="Exports"):
     @reads(OpenApiTypes.BINARY, media="application/zip", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int) -> FileResponse:
         """Download all files."""
-        member, found = access.export(self.person, slug, export)
-        stream = access.file(self.person, slug, export, access.ARCHIVE)
-        record_download(what="export.taken", of=found, name=access.ARCHIVE, by=member)
-        return FileResponse(
-            stream,
-            as_attachment=True,
-            filename=f"{found.project.slug}-{found.format}-{found.pk}.zip",
-            content_type="application/zip",
-        )
+        return downloads.send_archive(self.person, slug, export)
 
 
 class SentPublication(RequestBody):

@@ -158,6 +158,22 @@ def add_derived_counts(counts: Mapping[str, int]) -> dict[str, int]:
     return derived | dict(counts)
 
 
+def figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the most important counts, with their descriptions."""
+    return _described(add_derived_counts(counts), FIGURES)
+
+
+def groups(counts: Mapping[str, int]) -> list[tuple[str, list[tuple[str, int]]]]:
+    """Return all counts with their descriptions, by heading."""
+    every = add_derived_counts(counts)
+    named = [(heading, _described(every, words)) for heading, words in GROUPS.items()]
+    return [(heading, rows) for heading, rows in named if rows]
+
+
+def _described(counts: Mapping[str, int], words: Mapping[str, str]) -> list[tuple[str, int]]:
+    return [(shown, counts[key]) for key, shown in words.items() if key in counts]
+
+
 class Rule(TypedDict):
     """A rule by which the export was made, in a sentence or two."""
 
@@ -227,7 +243,7 @@ class _TextVersions(TypedDict, total=False):
     text_versions: dict[str, int]
 
 
-class _OracleValues(TypedDict, total=False):
+class OracleValues(TypedDict, total=False):
     """The values of three systems made from the qrels. Absent if nothing can be measured yet."""
 
     oracles: Oracles
@@ -243,7 +259,7 @@ class Pooled(TypedDict, total=False):
     hard_negatives: NegativeFacts
 
 
-class Manifest(_TextVersions, _OracleValues, Pooled, KindFacts):
+class Manifest(_TextVersions, OracleValues, Pooled, KindFacts):
     """The whole manifest, as in manifest.json and on the export's page.
 
     It has no timestamp: the same rows make the same bytes. `rules` says how each relevance was

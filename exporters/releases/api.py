@@ -22,10 +22,10 @@ from base.api.resource import QueryParameters, RequestBody, Resource, Scope, rea
 from base.csv_output import csv_lines
 from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS, FileFactsSerializer
-from exporters.exports.download_log import record_download
 from exporters.releases import access, comparison, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases.comparison import Comparison
+from exporters.releases.downloads import send_file
 from exporters.releases.models import Release
 from exporters.releases.preview import preview
 
@@ -233,21 +233,10 @@ class ReleaseFile(Resource, tag="Releases"):
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str, name: str) -> FileResponse:
         """Download a file, after verifying its checksum."""
-        member, (found,) = access.made_releases(self.person, slug, release)
-        entry = contents.files(found).get(name)
-        if entry is None:
-            raise Http404("There is no such file in this release.")
         try:
-            stream = file_store.open_checked(found.project_id, entry)
+            return send_file(self.person, slug, release, name)
         except file_store.Damaged as damaged:
             raise Http404(str(damaged)) from damaged
-        record_download(what="release.taken", of=found, name=name, by=member)
-        return FileResponse(
-            stream,
-            as_attachment=True,
-            filename=f"{found.project.slug}-{found.name}-{name.replace('/', '-')}",
-            content_type="application/octet-stream",
-        )
 
 
 class ReleasesCompared(Resource, tag="Releases"):

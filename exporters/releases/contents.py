@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 from django.conf import settings
 
@@ -13,15 +13,13 @@ from annotate.projects.models import Guideline
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest import (
     COUNTS,
-    FIGURES,
-    GROUPS,
     Manifest,
+    OracleValues,
     Pooled,
     Rule,
     add_derived_counts,
 )
 from exporters.exports.naming import published_names
-from exporters.exports.oracle_facts import Oracles
 from exporters.exports.rule_facts import KindFacts
 from exporters.releases.models import Release
 
@@ -30,18 +28,14 @@ VERSION = 1
 # Files that belong to no format: the guidelines and the queries.
 GUIDELINES = "guidelines.txt"
 QUERIES = "queries.jsonl"
+# What a release repeats of manifests that have it; manifests of one snapshot have the same values.
+REPEATED = (
+    *("oracles", "kind", "must_hold", "dropped_shares", "label_checks", "taken_out"),
+    *("pools", "removed_candidates", "hard_negatives"),
+)
 
 
-class _OracleValues(TypedDict, total=False):
-    """The values of three systems made from the qrels, as in the manifest of `trec`.
-
-    Absent if nothing can be measured, and in releases made by earlier versions.
-    """
-
-    oracles: Oracles
-
-
-class Contents(_OracleValues, Pooled, KindFacts):
+class Contents(OracleValues, Pooled, KindFacts):
     """The whole content, as in the row and in release.json.
 
     `at`: the time of the snapshot (ISO 8601, UTC). `counts` and `notes` are by format, as in the
@@ -93,24 +87,9 @@ def compose(
         files=files,
     )
     for manifest in written.values():
-        if "oracles" in manifest:
-            held["oracles"] = manifest["oracles"]
-        if "must_hold" in manifest:
-            held["kind"], held["must_hold"] = manifest["kind"], manifest["must_hold"]
-        if "dropped_shares" in manifest:
-            held["dropped_shares"] = manifest["dropped_shares"]
-        if "label_checks" in manifest:
-            held["label_checks"] = manifest["label_checks"]
-        if "taken_out" in manifest:
-            held["taken_out"] = manifest["taken_out"]
-    of_any = next(iter(written.values()))
-    # All manifests of one snapshot have the same values for these.
-    if "pools" in of_any:
-        held["pools"] = of_any["pools"]
-    if "removed_candidates" in of_any:
-        held["removed_candidates"] = of_any["removed_candidates"]
-    if "hard_negatives" in of_any:
-        held["hard_negatives"] = of_any["hard_negatives"]
+        for key in REPEATED:
+            if key in manifest:
+                held[key] = manifest[key]  # type: ignore[literal-required]
     return held
 
 
@@ -150,22 +129,6 @@ def files(release: Release) -> dict[str, FileFacts]:
     """Return every file of a release by its name, release.json first."""
     every = [own_facts(release), *of(release)["files"]]
     return {entry["name"]: entry for entry in every}
-
-
-def figures(contents: Contents) -> list[tuple[str, int]]:
-    """Return the most important counts, with their descriptions."""
-    counts = all_counts(contents)
-    return [(words, counts[key]) for key, words in FIGURES.items() if key in counts]
-
-
-def groups(contents: Contents) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Return all counts with their descriptions, by heading."""
-    counts = all_counts(contents)
-    named = (
-        (heading, [(shown, counts[key]) for key, shown in words.items() if key in counts])
-        for heading, words in GROUPS.items()
-    )
-    return [(heading, rows) for heading, rows in named if rows]
 
 
 def all_counts(contents: Contents) -> dict[str, int]:

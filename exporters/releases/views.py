@@ -8,31 +8,33 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import Narrative
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import parse_key
 from base.word_diff import Op, Piece, diff
-from exporters.exports import access as exports_access
-from exporters.exports.download_log import record_download
+from exporters.exports import manifest
+from exporters.exports.access import BLIND
+from exporters.exports.downloads import ANY_FILE
 from exporters.exports.files import FileFacts
+from exporters.exports.job_page import job_page
 from exporters.releases import access, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases import comparison as comparing
 from exporters.releases.changes import BEFORE, GradeChange, NarrativeChange, NarrativeText
 from exporters.releases.comparison import Comparison
+from exporters.releases.downloads import send_file
 from exporters.releases.forms import CompareForm, ReleaseForm
 from exporters.releases.models import Release
 from exporters.releases.preview import preview
@@ -73,26 +75,23 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
         rows = rows.filter(pk__lt=older)
     found = list(rows.select_related("by", "project", "guideline")[: SHOWN + 1])
     blind = must_answer_first(member)
-    return render(
+    return project_page(
         request,
         "releases/releases.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "releases",
-            "blind": exports_access.BLIND if blind else "",
-            "releases": [
-                {
-                    "release": release,
-                    "counts": None
-                    if blind or release.state != Release.State.DONE
-                    else contents.all_counts(contents.of(release)),
-                }
-                for release in found[:SHOWN]
-            ],
-            "form": form if len(names) > 1 and not blind else None,
-            "next_url": f"?older={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
-        },
+        member,
+        "releases",
+        blind=BLIND if blind else "",
+        releases=[
+            {
+                "release": release,
+                "counts": None
+                if blind or release.state != Release.State.DONE
+                else contents.all_counts(contents.of(release)),
+            }
+            for release in found[:SHOWN]
+        ],
+        form=form if len(names) > 1 and not blind else None,
+        next_url=f"?older={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
         status=422 if form.errors else 200,
     )
 
@@ -115,17 +114,14 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
     blind = must_answer_first(member)
-    return render(
+    return project_page(
         request,
         "releases/new_release.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "releases",
-            "blind": exports_access.BLIND if blind else "",
-            "form": form,
-            "preview": None if blind else preview(member),
-        },
+        member,
+        "releases",
+        blind=BLIND if blind else "",
+        form=form,
+        preview=None if blind else preview(member),
         status=422 if form.errors else 200,
     )
 
@@ -134,11 +130,16 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
 def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
     """Show the progress of a release and, once it is made, what it holds."""
     member, found = access.release(request.user, slug, release)
-    if request.htmx and found.is_over:
-        # The poll of a job that has ended: the whole page has changed.
-        return HttpResponseClientRefresh()
-    template = "releases/release.html#job" if request.htmx else "releases/release.html"
-    return render(request, template, _release_context(member, found))
+    return job_page(
+        request,
+        "releases/release.html",
+        member,
+        "releases",
+        found,
+        content=lambda: _content(found),
+        blind=str(BLIND),
+        held=None,
+    )
 
 
 @require_POST
@@ -152,23 +153,12 @@ def release_cancellation(request: PageRequest, slug: str, release: str) -> HttpR
 @require_GET
 def release_file(request: PageRequest, slug: str, release: str, name: str) -> HttpResponseBase:
     """Send one file of a release, after verifying its checksum."""
-    member, (found,) = access.made_releases(request.user, slug, release)
-    entry = contents.files(found).get(name)
-    if entry is None:
-        raise Http404("There is no such file in this release.")
+    content_type = "application/zip" if name.endswith(".zip") else ANY_FILE
     try:
-        stream = file_store.open_checked(found.project_id, entry)
+        return send_file(request.user, slug, release, name, content_type)
     except file_store.Damaged as damaged:
         messages.error(request, _damage_message(damaged))
-        return redirect(found)
-    record_download(what="release.taken", of=found, name=name, by=member)
-    plain = name.replace("/", "-")
-    return FileResponse(
-        stream,
-        as_attachment=True,
-        filename=f"{found.project.slug}-{found.name}-{plain}",
-        content_type="application/zip" if name.endswith(".zip") else "application/octet-stream",
-    )
+        return redirect("exporters:release", slug, release)
 
 
 @require_GET
@@ -177,9 +167,8 @@ def comparison(request: PageRequest, slug: str, before: str, after: str) -> Http
     member, compared = _compare_or_redirect(request, slug, before, after)
     if isinstance(compared, HttpResponse):
         return compared
-    return render(
-        request, "releases/comparison.html", _comparison_context(request, member, compared)
-    )
+    context = _comparison_context(request, compared)
+    return project_page(request, "releases/comparison.html", member, "releases", **context)
 
 
 @require_GET
@@ -216,22 +205,10 @@ def _damage_message(damaged: file_store.Damaged) -> str:
     return _("%(what)s Restore it from a backup of the data folder.") % {"what": damaged}
 
 
-def _release_context(member: Membership, found: Release) -> dict[str, Any]:
-    """Return the context of a release's page, without its content for a lead who is still blind."""
-    page: dict[str, Any] = {
-        "project": found.project,
-        "member": member,
-        "section": "releases",
-        "release": found,
-        "seconds_left": found.seconds_left(timezone.now()),
-        "blind": "",
-        "held": None,
-    }
-    if found.state != Release.State.DONE:
-        return page
-    if must_answer_first(member):
-        return {**page, "blind": exports_access.BLIND}
+def _content(found: Release) -> dict[str, Any]:
+    """Return the context of the page of a release that is made."""
     held = contents.of(found)
+    counts = contents.all_counts(held)
     every = [_with_url(found, entry) for entry in contents.files(found).values()]
     formats = [
         {
@@ -242,24 +219,16 @@ def _release_context(member: Membership, found: Release) -> dict[str, Any]:
         }
         for name in held["counts"]
     ]
-    others = (
-        Release.objects.made()
-        .filter(project=found.project_id)
-        .filter(pk__lt=found.pk)
-        .order_by("-pk")
-        .values_list("name", flat=True)[:SHOWN]
-    )
+    earlier = Release.objects.made().filter(project=found.project_id, pk__lt=found.pk)
+    others = earlier.order_by("-pk").values_list("name", flat=True)[:SHOWN]
+    slug = found.project.slug
     return {
-        **page,
         "held": held,
-        "figures": contents.figures(held),
-        "groups": contents.groups(held),
+        "figures": manifest.figures(counts),
+        "groups": manifest.groups(counts),
         "formats": formats,
         "others": [
-            {
-                "name": name,
-                "url": reverse("exporters:comparison", args=[*_comparison_args(found, name)]),
-            }
+            {"name": name, "url": reverse("exporters:comparison", args=[slug, name, found.name])}
             for name in others
         ],
         "whole": [file for file in every if "/" not in file["name"] and ".zip" not in file["name"]],
@@ -267,19 +236,12 @@ def _release_context(member: Membership, found: Release) -> dict[str, Any]:
     }
 
 
-def _comparison_args(found: Release, other: str) -> tuple[str, str, str]:
-    """Return the URL arguments of the comparison of a release with an earlier one."""
-    return found.project.slug, other, found.name
-
-
 def _with_url(found: Release, entry: FileFacts) -> dict[str, Any]:
     here = [found.project.slug, found.name, entry["name"]]
     return {**entry, "url": reverse("exporters:release_file", args=here)}
 
 
-def _comparison_context(
-    request: PageRequest, member: Membership, compared: Comparison
-) -> dict[str, Any]:
+def _comparison_context(request: PageRequest, compared: Comparison) -> dict[str, Any]:
     """Return the context of a comparison's page, after reading all differences once."""
     show = request.GET.get("show", "")
     after = tuple(request.GET.get("after", "").split("\t")) if "after" in request.GET else ()
@@ -317,9 +279,6 @@ def _comparison_context(
     shown = parts[show]
     here = {"show": show, **({"query": query} if query and show == "grades" else {})}
     return {
-        "project": member.project,
-        "member": member,
-        "section": "releases",
         "before": compared.before,
         "after": compared.after,
         "counts": compared.counts(),

@@ -65,13 +65,10 @@ class Command(RejudgeCommand):
             del summary["pairs"]
             self.stdout.write(json.dumps(summary, ensure_ascii=False, indent=2))
             return
-        counts = manifest.add_derived_counts(written["counts"])
-        for heading, words in manifest.GROUPS.items():
-            if not words.keys().isdisjoint(counts):
-                self.stdout.write(heading)
-            for key, shown in words.items():
-                if key in counts:
-                    self.stdout.write(f"{counts[key]:>12,}  {shown}")
+        for heading, rows in manifest.groups(written["counts"]):
+            self.stdout.write(heading)
+            for words, count in rows:
+                self.stdout.write(f"{count:>12,}  {words}")
         self.stdout.write("")
         for sentence in [*written["warnings"], *written["notes"]]:
             self.stdout.write(sentence)
