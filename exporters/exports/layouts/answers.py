@@ -9,7 +9,9 @@ from typing import NamedTuple
 from annotate.pairs.models import Narrative
 from exporters.exports import conditions
 from exporters.exports.conditions import AnsweredCondition, DocumentConditions
+from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import Published
+from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
 
 ALTERED = Narrative.Side.ALTERED
@@ -32,13 +34,26 @@ class Answers(NamedTuple):
         return frozenset(n for n, answer in enumerate(self.answers, 1) if answer == NOT_MET)
 
 
-def answers_by_pair(
+def answered_pools(
+    published: Published, report: Report
+) -> Iterator[tuple[Pair, list[Row], dict[str, Answers]]]:
+    """Yield the altered side's pairs with their candidates and the answers for documents.
+
+    The documents, by doc_id, are those with an answer for every condition; a pair without one is
+    left out. People's answers take precedence over a machine's.
+    """
+    answered = _answers_by_pair(published, published.pairs[ALTERED])
+    waiting = next(answered, None)
+    for pair, pool in published.pools(ALTERED, report):
+        if waiting is not None and waiting[0].pk == pair.pk:
+            yield pair, pool, waiting[1]
+            waiting = next(answered, None)
+
+
+def _answers_by_pair(
     published: Published, of: list[Pair]
 ) -> Iterator[tuple[Pair, dict[str, Answers]]]:
-    """Yield these pairs with the documents that have an answer for every condition, by doc_id.
-
-    A pair without such a document is left out. People's answers take precedence over a machine's.
-    """
+    """Yield these pairs with the answers for their documents, if there are any."""
     by_id = {pair.pair_id: pair for pair in of}
     walked = conditions.documents(published.project, of)
     for pair_id, documents in groupby(walked, lambda one: one.pair_id):

@@ -23,7 +23,6 @@ from exporters.exports.manifest import Manifest
 from exporters.exports.progress import Report
 
 SPLITS = {"original": ORIGINAL, "changed": ALTERED, "reversed": REVERSED}
-HEADER = ("query-id", "corpus-id", "score")
 # Tools read quotation marks in a table differently.
 SHAPE = Shape(refuses='"')
 
@@ -42,8 +41,8 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
                 (rows.TOP_RANKED, "The documents that a system reranks, for each query."),
             )
         )
-        original.write(rows.table_line(*HEADER))
-        changed.write(rows.table_line(*HEADER))
+        original.write(rows.table_line(*rows.QRELS_HEADER))
+        changed.write(rows.table_line(*rows.QRELS_HEADER))
         for pair, pool in published.pools(ALTERED, report):
             og, after = (pair.pair_id + rows.SUFFIXES[side] for side in (ORIGINAL, ALTERED))
             for row in pool:
@@ -55,15 +54,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
                 rows.write_json_line(
                     ranked, {"query-id": query_id, "corpus-ids": [row.doc_id for row in pool]}
                 )
-    if published.pairs[REVERSED]:
-        holds = "The relevance under the reversed narratives."
-        with into.file("qrels/reversed.tsv", holds) as stream:
-            stream.write(rows.table_line(*HEADER))
-            for pair, pool in published.pools(REVERSED, report):
-                query_id = pair.pair_id + rows.SUFFIXES[REVERSED]
-                for row in pool:
-                    if row.after is not None:
-                        stream.write(rows.table_line(query_id, row.doc_id, row.after))
+    rows.write_reversed_qrels(
+        published, into, "qrels/reversed.tsv", report, rows.SUFFIXES[REVERSED]
+    )
     rows.write_pairs_file(published, into)
     about.write(project, into)
     return manifest_of("beir", published, into.files)

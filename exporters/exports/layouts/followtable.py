@@ -7,7 +7,7 @@ names of all tables are held in memory, but not their texts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from annotate.judgments.models import Judgment
@@ -69,7 +69,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             POSITIONS, "The number of each query by its position in the list."
         ) as stream:
             stream.write((json.dumps(dict(zip(positions, numbers, strict=True))) + "\n").encode())
-    _write_ids(queries, numbers if numbered else positions, into)
+    rows.write_ids(into, _ids(queries, numbers if numbered else positions))
     if published.publication.texts:
         for one in published.texts():
             with into.file(f"{TABLES}/{one.doc_id}.txt", "A table.") as stream:
@@ -207,11 +207,7 @@ def _by_file_name(reasons: dict[str, str]) -> dict[str, str]:
     return {f"{name}.txt": reason for name, reason in reasons.items()}
 
 
-def _write_ids(queries: list[_Query], numbers: list[str], into: Writer) -> None:
-    with into.file(
-        rows.IDS_HERE, "The id of each pair in the project and in these files."
-    ) as stream:
-        stream.write(rows.table_line("pair_id", "written_as"))
-        for query, number in zip(queries, numbers, strict=True):
-            for place, one in enumerate(query.instructions):
-                stream.write(rows.table_line(one.pair.pair_id, f"{number}_{place}"))
+def _ids(queries: list[_Query], numbers: list[str]) -> Iterator[tuple[Pair, str]]:
+    for query, number in zip(queries, numbers, strict=True):
+        for place, one in enumerate(query.instructions):
+            yield one.pair, f"{number}_{place}"

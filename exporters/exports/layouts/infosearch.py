@@ -14,7 +14,6 @@ from annotate.projects.models import Project
 from exporters.exports import ordered_rows
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.beir import HEADER
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.pair_records import conditions_of, stored_fields_of
@@ -53,22 +52,15 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
                 ("qrels_changed", "The relevance under the altered narratives."),
             )
         )
-        original.write(rows.table_line(*HEADER))
-        changed.write(rows.table_line(*HEADER))
+        original.write(rows.table_line(*rows.QRELS_HEADER))
+        changed.write(rows.table_line(*rows.QRELS_HEADER))
         for pair, pool in published.pools(ALTERED, report):
             for row in pool:
                 if row.before is not None:
                     original.write(rows.table_line(pair.pair_id, row.doc_id, row.before))
                 if row.after is not None:
                     changed.write(rows.table_line(pair.pair_id, row.doc_id, row.after))
-    if published.pairs[REVERSED]:
-        holds = "The relevance under the reversed narratives."
-        with into.file(FILE.format("qrels_reversed"), holds) as stream:
-            stream.write(rows.table_line(*HEADER))
-            for pair, pool in published.pools(REVERSED, report):
-                for row in pool:
-                    if row.after is not None:
-                        stream.write(rows.table_line(pair.pair_id, row.doc_id, row.after))
+    rows.write_reversed_qrels(published, into, FILE.format("qrels_reversed"), report)
     rows.write_pairs_file(published, into)
     about.write(project, into)
     return manifest_of("infosearch", published, into.files)

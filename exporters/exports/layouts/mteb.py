@@ -90,10 +90,12 @@ def _write_sets(published: Published, into: Writer, report: Report) -> list[str]
         sets[OF_REVERSED] = REVERSED
     for prefix, side in sets.items():
         _write_data(published, into, prefix, side, ids, report)
-    with into.file(rows.IDS, "The id of each pair in these files and in the project.") as stream:
-        stream.write(rows.table_line("pair_id", "written_as"))
-        for pair in published.every_pair:
-            stream.write(rows.table_line(pair.pair_id, ids[pair.pk]))
+    rows.write_ids(
+        into,
+        ((pair, ids[pair.pk]) for pair in published.every_pair),
+        rows.IDS,
+        "The id of each pair in these files and in the project.",
+    )
     rows.write_pairs_file(published, into)
     about.write(published.project, into)
     return list(sets)

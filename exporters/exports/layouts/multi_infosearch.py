@@ -14,7 +14,7 @@ from annotate.projects.models import Project
 from exporters.exports import conditions, ordered_rows
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.answers import MET, NOT_MET, Answers, answers_by_pair
+from exporters.exports.layouts.answers import MET, NOT_MET, Answers, answered_pools
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.pair_records import conditions_of, stored_fields_of
@@ -64,16 +64,11 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         RECORDS, "A record for each pair: instruction, attributes, two documents."
     ) as stream:
         for written in _record_fields(published, records, combinations):
-            stream.write((to_json(written) + "\n").encode())
+            rows.write_json_line(stream, written)
     _write_documents(published, records, into)
     _write_attributes(published, records, into)
-    with into.file(
-        rows.IDS_HERE, "The id of each pair in the project and in these files."
-    ) as stream:
-        stream.write(rows.table_line("pair_id", "written_as"))
-        for one in records:
-            written_as = f"{one.pair.query.query_id}_{combinations[one.pair.pk]}"
-            stream.write(rows.table_line(one.pair.pair_id, written_as))
+    pairs = (one.pair for one in records)
+    rows.write_ids(into, ((p, f"{p.query.query_id}_{combinations[p.pk]}") for p in pairs))
     rows.write_pairs_file(published, into)
     about.write(project, into)
     return manifest_of("multi-infosearch", published, into.files)
@@ -81,15 +76,10 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 def _records(published: Published, report: Report) -> list[_Record]:
     """Return the records that can be made, in byte order of the pairs, without texts."""
-    answered = answers_by_pair(published, published.pairs[ALTERED])
-    waiting = next(answered, None)
     notes = _notes(published.pairs[ALTERED])
     asked = conditions_of(published.pairs[ALTERED], ALTERED)
     found = []
-    for pair, pool in published.pools(ALTERED, report):
-        if waiting is None or waiting[0].pk != pair.pk:
-            continue
-        answers, waiting = waiting[1], next(answered, None)
+    for pair, pool, answers in answered_pools(published, report):
         record = _make_record(
             published, pair, pool, answers, notes.get(pair.pk, ""), asked.get(pair.pk, [])
         )

@@ -9,13 +9,14 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from annotate.collection.models import Query
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.answers import Answers, answers_by_pair
+from exporters.exports.layouts.answers import Answers, answered_pools
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
@@ -77,20 +78,21 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         for query in queries:
             cells = _cells(published, query)
             stream.write(_line([cells.get(column, "") for column in columns]))
-    with into.file(
-        rows.IDS_HERE, "The id of each pair in the project and in these files."
-    ) as stream:
-        stream.write(rows.table_line("pair_id", "written_as"))
-        seen: Counter[str] = Counter()
-        for number, query in enumerate(queries):
-            here = query_id_of(query.domain, seen[query.domain]) if query.domain else str(number)
-            seen[query.domain] += 1
-            for mark, texts in (("", query.lists), ("n", query.natural)):
-                for k, one in texts.items():
-                    stream.write(rows.table_line(one.pair.pair_id, f"{here}_{k}{mark}"))
+    rows.write_ids(into, _ids(queries))
     rows.write_pairs_file(published, into)
     about.write(project, into)
     return manifest_of("multiconir", published, into.files)
+
+
+def _ids(queries: list[_Query]) -> Iterator[tuple[Pair, str]]:
+    """Yield each pair with its id in the table: the row, the conditions, and n for running text."""
+    seen: Counter[str] = Counter()
+    for number, query in enumerate(queries):
+        here = query_id_of(query.domain, seen[query.domain]) if query.domain else str(number)
+        seen[query.domain] += 1
+        for mark, texts in (("", query.lists), ("n", query.natural)):
+            for k, one in texts.items():
+                yield one.pair, f"{here}_{k}{mark}"
 
 
 def _queries(published: Published, report: Report) -> list[_Query]:
@@ -123,13 +125,8 @@ def _texts(published: Published, report: Report) -> list[_Text]:
     """Return the texts of pairs with documents that have an answer for every condition."""
     pairs = published.pairs[ALTERED]
     texts = {pair.pk: text for pair, text in published.narratives(ALTERED, pairs)}
-    answered = answers_by_pair(published, pairs)
-    waiting = next(answered, None)
     found = []
-    for pair, pool in published.pools(ALTERED, report):
-        if waiting is None or waiting[0].pk != pair.pk:
-            continue
-        answers, waiting = waiting[1], next(answered, None)
+    for pair, pool, answers in answered_pools(published, report):
         conditions = tuple(one.text for one in next(iter(answers.values())).conditions)
         graded = {row.doc_id: row for row in pool if row.after is not None}
         text = texts[pair.pk]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from annotate.pairs.models import Condition, InstructionPair, Narrative
@@ -41,20 +41,21 @@ def stored_fields_of(pairs: Sequence[Pair]) -> dict[int, StoredFields]:
 def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, list[ConditionRecord]]:
     """Return the conditions of the current narratives on a side, by key of the pair."""
     of = {pair.versions[side].pk: pair.pk for pair in pairs if side in pair.versions}
-    rows = Condition.objects.filter(narrative__in=of).order_by("number")
+    return {of[narrative]: asked for narrative, asked in _conditions_by_narrative(of).items()}
+
+
+def _conditions_by_narrative(narratives: Iterable[int]) -> dict[int, list[ConditionRecord]]:
     found: dict[int, list[ConditionRecord]] = {}
+    rows = Condition.objects.filter(narrative__in=list(narratives)).order_by("number")
     for narrative, *condition in rows.values_list("narrative", "name", "text", "negated"):
-        found.setdefault(of[narrative], []).append(ConditionRecord._make(condition))
+        found.setdefault(narrative, []).append(ConditionRecord._make(condition))
     return found
 
 
 def current_pair_records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
     """Yield these pairs as records of `pairs-jsonl`, with each current narrative as version 1."""
     keys = [version.pk for pair in pairs for version in pair.versions.values()]
-    conditions: dict[int, list[ConditionRecord]] = {}
-    asked = Condition.objects.filter(narrative__in=keys).order_by("number")
-    for narrative, *condition in asked.values_list("narrative", "name", "text", "negated"):
-        conditions.setdefault(narrative, []).append(ConditionRecord._make(condition))
+    conditions = _conditions_by_narrative(keys)
     texts: dict[int, tuple[str, str, str]] = {
         pk: (text, origin, model)
         for pk, text, origin, model in Narrative.objects.filter(pk__in=keys).values_list(

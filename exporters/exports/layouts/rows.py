@@ -5,17 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import IO
 
 from exporters.exports.files import Writer
-from exporters.exports.layouts.published import Published
+from exporters.exports.layouts.published import REVERSED, Published
 from exporters.exports.passages import corpus_rows
+from exporters.exports.progress import Report
 from exporters.exports.selection import Pair, QueryRow
 from formats.fields import to_json
 from formats.jsonl_pairs import write_pairs
 
 CORPUS, QUERIES, PAIRS, IDS = "corpus.jsonl", "queries.jsonl", "pairs.jsonl", "pair_ids.tsv"
+QRELS_HEADER = ("query-id", "corpus-id", "score")
 TOP_RANKED = "top_ranked.jsonl"
 # The ids of pairs in a layout that assigns its own ids.
 IDS_HERE = "ids.tsv"
@@ -51,6 +53,33 @@ def write_pairs_file(published: Published, into: Writer, name: str = PAIRS) -> N
     """Write the pairs with titles, categories and narratives, in the format `pairs-jsonl`."""
     with into.file(name, "The pairs: query, category, origin, narratives.") as stream:
         write_pairs(published.records(), stream)
+
+
+def write_ids(
+    into: Writer,
+    written: Iterable[tuple[Pair, str]],
+    name: str = IDS_HERE,
+    holds: str = "The id of each pair in the project and in these files.",
+) -> None:
+    """Write the id of each pair, and the id that the layout gives it."""
+    with into.file(name, holds) as stream:
+        stream.write(table_line("pair_id", "written_as"))
+        for pair, written_as in written:
+            stream.write(table_line(pair.pair_id, written_as))
+
+
+def write_reversed_qrels(
+    published: Published, into: Writer, name: str, report: Report, suffix: str = ""
+) -> None:
+    """Write the qrels of the reversed side, if any; `suffix`: what follows the ids of pairs."""
+    if not published.pairs[REVERSED]:
+        return
+    with into.file(name, "The relevance under the reversed narratives.") as stream:
+        stream.write(table_line(*QRELS_HEADER))
+        for pair, pool in published.pools(REVERSED, report):
+            for row in pool:
+                if row.after is not None:
+                    stream.write(table_line(pair.pair_id + suffix, row.doc_id, row.after))
 
 
 def query_text(pair: Pair) -> str:
