@@ -23,7 +23,6 @@ class Command(RejudgeCommand):
         "Restore a file of `backup`: a whole installation into an empty one, a project into any. "
         "Rows and files are restored completely or not at all."
     )
-    # The database may have no tables yet.
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the arguments for the file and the project."""
