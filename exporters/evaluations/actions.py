@@ -37,6 +37,7 @@ from exporters.evaluations.system_measures import (
 )
 from exporters.evaluations.systems import MOST_LINES, System
 from exporters.exports import actions
+from exporters.exports.files import read_rows
 from exporters.exports.manifest import Manifest
 from exporters.releases import actions as releasing
 from exporters.releases.models import Release
@@ -141,7 +142,7 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
                 else releasing.copy_format(job.release, FORMAT, folder)
             )
             progress.advance()
-            of_pairs = _read_queries_of_pairs(folder)
+            of_pairs = {pair: query for pair, query, *_rest in read_rows(folder / PAIRS)}
             collection, notes = read_collection(folder, job.project, of_pairs)
             figures = statistics.collection_figures(collection, folder, of_pairs, job.project)
             progress.advance()
@@ -199,6 +200,7 @@ def read_collection(
             "pair, or load claimed labels of one machine."
         )
     verdicts, conditions = _read_verdicts(folder / VERDICTS)
+    cores = {pair: core for pair, _query, core in read_rows(folder / CORES)}
     collection = Collection(
         original=original,
         changed=changed,
@@ -208,7 +210,7 @@ def read_collection(
         documents=Document.objects.filter(project=project).count(),
         verdicts=verdicts,
         conditions=conditions,
-        cores=_shared_cores(_read_cores(folder / CORES) or of_pairs, changed),
+        cores=_shared_cores(cores or of_pairs, changed),
     )
     return collection, notes
 
@@ -233,35 +235,18 @@ def _read_verdicts(
     """
     found: dict[str, dict[str, dict[str, bool]]] = {}
     conditions: dict[str, dict[str, None]] = {}
-    if path.exists():
-        _heading, *rows = path.read_text(encoding="utf-8").split("\n")
-        for topic, document, condition, answer, _by in (row.split("\t") for row in rows if row):
-            conditions.setdefault(topic, {})[condition] = None
-            if answer in ("met", "not_met"):
-                of_document = found.setdefault(topic, {}).setdefault(document, {})
-                of_document[condition] = answer == "met"
+    for topic, document, condition, answer, _by in read_rows(path):
+        conditions.setdefault(topic, {})[condition] = None
+        if answer in ("met", "not_met"):
+            of_document = found.setdefault(topic, {}).setdefault(document, {})
+            of_document[condition] = answer == "met"
     return found, {topic: tuple(its) for topic, its in conditions.items()}
-
-
-def _read_cores(path: Path) -> dict[str, str]:
-    """Read the core query of each pair; empty if the export has no such file."""
-    if not path.exists():
-        return {}
-    _heading, *rows = path.read_text(encoding="utf-8").split("\n")
-    fields = [row.split("\t") for row in rows if row]
-    return {pair: core for pair, _query, core in fields}
 
 
 def _shared_cores(cores: Mapping[str, str], topics: Iterable[str]) -> dict[str, str]:
     """Return the core query of each topic; empty if no two topics share one."""
     found = {topic: cores[topic] for topic in topics if topic in cores}
     return found if len(set(found.values())) < len(found) else {}
-
-
-def _read_queries_of_pairs(folder: Path) -> dict[str, str]:
-    _heading, *rows = (folder / PAIRS).read_text(encoding="utf-8").split("\n")
-    fields = [row.split("\t") for row in rows if row]
-    return {pair: query for pair, query, *_rest in fields}
 
 
 def _read_systems(

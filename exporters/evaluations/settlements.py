@@ -20,6 +20,7 @@ from exporters.evaluations.system_measures import (
     RankedSystem,
     measure_system,
 )
+from exporters.exports.files import read_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,15 +83,11 @@ class JointSettlements(NamedTuple):
 
 def read_disputes(path: Path) -> list[Dispute]:
     """Read disputed.tsv of an export: the disputes on the sides that are measured."""
-    _heading, *rows = path.read_text(encoding="utf-8").split("\n")
-    found = []
-    for row in rows:
-        if row:
-            _query, pair, side, document, grades = row.split("\t")
-            if side in _SIDES:
-                given = tuple(map(int, grades.split(",")))
-                found.append(Dispute(_SIDES[side], pair, document, given))
-    return found
+    return [
+        Dispute(_SIDES[side], pair, document, tuple(map(int, grades.split(","))))
+        for _query, pair, side, document, grades in read_rows(path)
+        if side in _SIDES
+    ]
 
 
 def choose_disputes(disputes: Iterable[Dispute], collection: Collection) -> list[Dispute]:

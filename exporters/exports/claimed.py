@@ -12,7 +12,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from annotate.judgments.consensus import Outcome, State, consensus
@@ -21,8 +20,8 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
 from exporters.exports import ordered_rows
-from exporters.exports.ordered_rows import BATCH, CHUNK
-from exporters.exports.selection import Pair
+from exporters.exports.ordered_rows import BATCH
+from exporters.exports.selection import Pair, machines_of
 
 # Sides in the order in which their files are written, with the infix of their file names. The
 # altered side has none: the other sides are compared with its files.
@@ -106,9 +105,7 @@ def labels(
 
     Labels are in byte order of pair_id and doc_id. Every pair must have a narrative on that side.
     """
-    machines = list(
-        Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
-    )
+    machines = machines_of(project)
     for batch in ordered_rows.batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
         checked = _newest_checks(list(under))
@@ -176,7 +173,4 @@ def _claim_rows(
             AND m.narrative_id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
         ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}"
     """  # noqa: S608 (only placeholders and a constant are inserted)
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(statement, [*machines, rater.pk, *narratives])
-        while rows := cursor.fetchmany(CHUNK):
-            yield from rows
+    return ordered_rows.stream_sql(statement, [*machines, rater.pk, *narratives])

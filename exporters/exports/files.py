@@ -81,6 +81,15 @@ def pack(folder: Path, names: Iterable[str], stream: IO[bytes]) -> None:
                 shutil.copyfileobj(source, target, BUFFER)
 
 
-def write_row(stream: IO[bytes], *fields: str) -> None:
-    """Write one line of a table; no field may hold a tab or a line end."""
-    stream.write(("\t".join(fields) + "\n").encode())
+def write_row(stream: IO[bytes], *fields: object) -> None:
+    """Write one line of a table; None is empty. No field may hold a tab or a line end."""
+    cells = ("" if field is None else str(field) for field in fields)
+    stream.write(("\t".join(cells) + "\n").encode())
+
+
+def read_rows(path: Path) -> list[list[str]]:
+    """Read the fields of each line of such a table, without its heading; [] if there is none."""
+    if not path.exists():
+        return []
+    _heading, *rows = path.read_text(encoding="utf-8").split("\n")
+    return [row.split("\t") for row in rows if row]

@@ -47,5 +47,4 @@ def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> Non
                 claim = conditions.claimed_answer(asked)
                 answer = asked.agreed or (None if asked.state == "disputed" else claim)
                 by = "people" if asked.agreed else "claim" if answer else ""
-                number = str(asked.condition)
-                write_row(stream, document.pair_id, document.doc_id, number, answer or "", by)
+                write_row(stream, document.pair_id, document.doc_id, asked.condition, answer, by)

@@ -10,6 +10,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from exporters.exports import claimed
 from exporters.exports.manifest import LeftOut, PairFacts, Rule, count_key
+from exporters.exports.oracle_facts import list_first
 from exporters.exports.selection import CLAIMED
 
 
@@ -133,7 +134,7 @@ def about_trec(
     if differing:
         sentences.append(
             "Pairs of one query have different original narratives; topics.original.all.txt has "
-            f"that of the first pair. Queries concerned: {_list_first(differing)}."
+            f"that of the first pair. Queries concerned: {list_first(differing)}"
         )
     if texts:
         sentences.append(
@@ -160,25 +161,25 @@ def trec_warnings(
         grew = _amount(counts["grew"], "document")
         sentences.append(
             f"The relevant set should only shrink, but {grew} became relevant "
-            f"(“grew” in documents.changed.tsv), in: {_list_first(grown)}."
+            f"(“grew” in documents.changed.tsv), in: {list_first(grown)}"
         )
     if same := [facts["pair_id"] for facts in answered if not facts["counts"]["changed"]]:
         sentences.append(
             "At least one document should change in every pair, but none has changed in: "
-            f"{_list_first(same)}."
+            f"{list_first(same)}"
         )
     sentences += measured
     if open_ones := [facts["pair_id"] for facts in answered if _is_unfinished(facts)]:
         sentences.append(
             "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
             "treat them as not relevant. Scores are final only once these pairs are judged: "
-            f"{_list_first(open_ones)}."
+            f"{list_first(open_ones)}"
         )
     if without_prior:
         sentences.append(
             "Topics of qrels.changed.txt that have no line in qrels.original.txt, because none of "
             "their documents has an earlier relevance; leave them out when you compare means: "
-            f"{_list_first(without_prior)}."
+            f"{list_first(without_prior)}"
         )
     return sentences
 
@@ -268,7 +269,7 @@ def _about_pairing(left_out: Sequence[LeftOut]) -> list[str]:
     amount = _amount(len(left_out), "topic is", "topics are")
     sentence = (
         f"{amount} in neither qrels.original.txt nor qrels.changed.txt ({reasons}): "
-        f"{_list_first(names)}. left_out in the manifest gives the reason for each, and "
+        f"{list_first(names)} left_out in the manifest gives the reason for each, and "
         "qrels.original.all.txt has every query."
     )
     return [sentence]
@@ -353,8 +354,3 @@ def _has_answers(facts: PairFacts) -> bool:
 
 def _amount(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
-def _list_first(names: list[str], most: int = 20) -> str:
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

@@ -187,7 +187,7 @@ def oracles_block(measured: Iterable[Facts]) -> Oracles | None:
     )
 
 
-def list_first(topics: Sequence[str], most: int = 20) -> str:
-    """Return the names of the first topics, and how many more there are."""
-    shown = ", ".join(topics[:most])
-    return f"{shown} and {len(topics) - most:,} more." if len(topics) > most else f"{shown}."
+def list_first(names: Sequence[str], most: int = 20) -> str:
+    """Return the first names and how many more there are, as the end of a sentence."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most:,} more." if len(names) > most else f"{shown}."

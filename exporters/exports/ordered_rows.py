@@ -49,6 +49,14 @@ def stream_rows(rows: QuerySet[Any, Any], *fields: str) -> Iterator[tuple[Any, .
     return rows.values_list(*fields).iterator(CHUNK)
 
 
+def stream_sql(statement: str, parameters: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of an SQL statement through a cursor, CHUNK rows at a time."""
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(statement, parameters)
+        while rows := cursor.fetchmany(CHUNK):
+            yield from rows
+
+
 def narrative_texts(narratives: Sequence[int]) -> dict[int, str]:
     """Return the texts of narratives by their keys."""
     rows = Narrative.objects.filter(pk__in=narratives)

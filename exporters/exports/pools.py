@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypedDict
+from collections.abc import Iterator
+from typing import NamedTuple, TypedDict
 
 from annotate.collection.models import RunLine
 from annotate.pools.negatives import hard_negative_systems
@@ -11,7 +11,7 @@ from annotate.pools.provenance import HEAD, entries, finished_pools, with_runs
 from annotate.pools.removal import removed_candidates
 from annotate.projects.models import Project
 from exporters.exports import selection
-from exporters.exports.files import Writer
+from exporters.exports.files import Writer, write_row
 from exporters.exports.ordered_rows import BATCH, batches, bytewise, stream_rows
 from exporters.exports.selection import Pair
 
@@ -109,10 +109,10 @@ def write_pool_documents(project: Project, into: Writer) -> int:
         return 0
     lines = 0
     with into.file(POOL_DOCUMENTS, "The documents of pools, with the runs that rank each.") as f:
-        f.write(_line("pool", *HEAD))
+        write_row(f, "pool", *HEAD)
         for pool in pools:
             for query_id, doc_id, is_new, run, rank in entries(pool):
-                f.write(_line(pool.name, query_id, doc_id, "yes" if is_new else "no", run, rank))
+                write_row(f, pool.name, query_id, doc_id, "yes" if is_new else "no", run, rank)
                 lines += 1
     return lines
 
@@ -138,9 +138,9 @@ def write_negatives(project: Project, into: Writer, pairs: list[Pair]) -> int:
         return 0
     lines = 0
     with into.file(NEGATIVES, "Documents judged not relevant that systems rank at the top.") as f:
-        f.write(_line(*Negative._fields))
+        write_row(f, *Negative._fields)
         for one in _negatives(project, pairs):
-            f.write(_line(*one))
+            write_row(f, *one)
             lines += 1
     return lines
 
@@ -187,9 +187,3 @@ def _ranks(
     for topic, doc_id, run, rank in stream_rows(rows, by, "document__doc_id", "run__name", "rank"):
         found.setdefault((topic, doc_id), []).append((run, rank))
     return found
-
-
-def _line(*fields: Any) -> bytes:
-    """Return a line of a tab-separated table; ids contain no TAB or line end."""
-    words: Iterable[str] = ("" if field is None else str(field) for field in fields)
-    return ("\t".join(words) + "\n").encode()

@@ -13,7 +13,6 @@ from itertools import groupby, starmap
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Count, F, QuerySet
 
 from annotate.collection.models import Candidate, Query
@@ -27,12 +26,12 @@ from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
 from exporters.exports.ordered_rows import (
     BATCH,
-    CHUNK,
     batches,
     byte_order,
     bytewise,
     placeholders,
     stream_rows,
+    stream_sql,
 )
 from formats.records import Qrel
 
@@ -284,6 +283,12 @@ def prior_relevant(project: Project) -> int:
     ).count()
 
 
+def machines_of(project: Project) -> list[int]:
+    """Return the keys of the project's machines."""
+    machines = Membership.objects.filter(project=project, is_machine=True)
+    return list(machines.values_list("pk", flat=True))
+
+
 def pooled_documents(
     project: Project, of: Sequence[Pair], side: str
 ) -> Iterator[tuple[Pair, Iterator[PooledDocument]]]:
@@ -292,9 +297,7 @@ def pooled_documents(
     Every pair must have a narrative on `side`. Only current judgments of people under the current
     version count; a settling decision under it wins over them. A pair without a pool is left out.
     """
-    machines = list(
-        Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
-    )
+    machines = machines_of(project)
     for batch in batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
         for narrative, pool in groupby(_pool_rows(list(under), machines), key=itemgetter(0)):
@@ -360,10 +363,7 @@ def _pool_rows(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[t
             AND {seen_condition(Unseen.Kind.CANDIDATE, "c.id")}
         ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
     """  # noqa: S608 (only placeholders and a constant are inserted)
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(statement, [*machines, *narratives])
-        while rows := cursor.fetchmany(CHUNK):
-            yield from rows
+    return stream_sql(statement, [*machines, *narratives])
 
 
 def written_pairs(of: Iterable[Pair], side: str) -> list[Pair]:

@@ -236,8 +236,8 @@ class _Export:
             pair.query.query_id,
             pair.pair_id,
             pooled.doc_id,
-            str(pooled.prior),
-            str(relevance),
+            pooled.prior,
+            relevance,
             change,
         )
 
@@ -246,8 +246,8 @@ class _Export:
         write_row(self.disputed, pair.query.query_id, pair.pair_id, side, pooled.doc_id, grades)
 
     def _write_unjudged(self, pair: Pair, side: str, pooled: PooledDocument) -> None:
-        before = "" if pooled.prior is None else str(pooled.prior)
-        write_row(self.unjudged, pair.query.query_id, pair.pair_id, side, pooled.doc_id, before)
+        query_id, before = pair.query.query_id, pooled.prior
+        write_row(self.unjudged, query_id, pair.pair_id, side, pooled.doc_id, before)
 
     def _write_topics(self) -> None:
         into = self.into
