@@ -42,9 +42,6 @@ EXEMPT = {
         "audit/reviews/views/reviews.py:try_decide",
         "audit/settling/views/frame.py:frame_context",
         "audit/settling/views/addresses.py:disagreement_of_form",
-        "audit/settling/views/frame.py:redirect_to_next",
-        "audit/settling/views/frame.py:show_or_settle",
-        "audit/settling/views/frame.py:withdraw",
     },
 }
 

@@ -124,32 +124,16 @@ class Settling(Resource):
     @writes(SettledSerializer, body=SentAdjudication, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
         """Settle it by a relevance of your own or an adopted one. Judgments are not changed."""
-        disagreement = access.judgment_disagreement(self.person, narrative, candidate)
+        found = access.judgment_disagreement(self.person, narrative, candidate)
         given = self.body()
-        why = {
-            "cause": given["cause"],
-            "reason": given.get("reason", ""),
-            "by": disagreement.member,
-        }
         _require_one_of(given, "relevance", "adopt")
-        if given.get("adopt") is not None:
-            made = adjudication.adopt(judgment=access.judgment(disagreement, given["adopt"]), **why)
-        else:
-            made = adjudication.adjudicate(
-                narrative=disagreement.narrative,
-                candidate=disagreement.candidate,
-                relevance=given["relevance"],
-                **why,
-            )
+        made = found.settle(given)
         return Response(SettledSerializer(made).data, status=201)
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, narrative: int, candidate: int) -> Response:
         """Withdraw the current decision, so that people differ again."""
-        disagreement = access.judgment_disagreement(self.person, narrative, candidate)
-        adjudication.withdraw_adjudication(
-            adjudication=access.adjudication(disagreement), by=disagreement.member
-        )
+        access.judgment_disagreement(self.person, narrative, candidate).withdraw()
         return no_content()
 
 
@@ -163,31 +147,16 @@ class ConditionSettling(Resource):
     )
     def post(self, request: Request, condition: int, candidate: int) -> Response:
         """Settle it by an answer of your own or an adopted one. Verdicts are not changed."""
-        disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
+        found = access.verdict_disagreement(self.person, condition, candidate)
         given = self.body()
-        why = {
-            "cause": given["cause"],
-            "reason": given.get("reason", ""),
-            "by": disagreement.member,
-        }
         _require_one_of(given, "answer", "adopt")
-        if given.get("adopt") is not None:
-            verdict = access.verdict(disagreement, found, given["adopt"])
-            made = adjudication.adopt_verdict(verdict=verdict, **why)
-        else:
-            made = adjudication.settle_condition(
-                condition=found, candidate=disagreement.candidate, answer=given["answer"], **why
-            )
+        made = found.settle(given)
         return Response(ConditionSettledSerializer(made).data, status=201)
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, condition: int, candidate: int) -> Response:
         """Withdraw the current decision, so that people differ again."""
-        disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
-        adjudication.withdraw_adjudication(
-            adjudication=access.condition_adjudication(found, disagreement.candidate),
-            by=disagreement.member,
-        )
+        access.verdict_disagreement(self.person, condition, candidate).withdraw()
         return no_content()
 
 

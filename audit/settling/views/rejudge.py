@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -15,8 +14,8 @@ from django.views.decorators.http import require_POST
 from annotate.guidelines import rejudge_requests
 from annotate.judgments.models import Judgment
 from audit.settling import access
+from audit.settling.disagreements import DocumentDisagreement
 from audit.settling.queue import is_open
-from audit.settling.statements import rejudge_requests_on
 from audit.settling.views.addresses import (
     add_filter,
     disagreement_of_form,
@@ -43,7 +42,7 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
         raise Http404("There is no such answer in this disagreement.")
     try:
         rejudge_requests.ask(
-            judgment=access.judgment(disagreement, int(judgment)),
+            judgment=disagreement.judgment(int(judgment)),
             words=request.POST.get("words", ""),
             by=disagreement.member,
         )
@@ -85,18 +84,13 @@ def rejudge_request_withdrawal(
     )
 
 
-def rejudge_context(
-    request: PageRequest,
-    disagreement: access.Disagreement,
-    judgments: Sequence[Judgment],
-    names: Mapping[int, str],
-) -> dict[str, Any]:
+def rejudge_context(request: PageRequest, disagreement: DocumentDisagreement) -> dict[str, Any]:
     """Return what a disagreement's page shows of rejudge requests: who was asked, the answers, and
-    who can be asked. `judgments`: people's current ones; `names`: their displayed names.
+    who can be asked.
     """
-    rejudge_requests = list(
-        rejudge_requests_on(disagreement).select_related("guideline").defer("guideline__text")
-    )
+    names = disagreement.names
+    found = disagreement.rejudge_requests().select_related("guideline")
+    rejudge_requests = list(found.defer("guideline__text"))
     answers = {
         one.replaces_id: one
         for one in Judgment.objects.filter(
@@ -123,7 +117,7 @@ def rejudge_context(
         ],
         "askable": [
             {"judgment": one, "who": names[one.annotator_id]}
-            for one in judgments
+            for one in disagreement.judgments
             if one.pk not in waiting
         ],
         "rejudge_request_url": reverse("audit:rejudge_request", args=keys) + asked,
