@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from hashlib import blake2b
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Count, Max, Q, Sum, TextChoices
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -40,12 +39,12 @@ NO_PERSON_WHILE_NAMES_ARE_HIDDEN = _lazy(
 )
 
 
-class Rule(StrEnum):
+class Rule(TextChoices):
     """How each document is settled."""
 
-    MAJORITY = "majority"
-    PERSON = "person"
-    GRADE = "grade"
+    MAJORITY = "majority", _lazy("More than half say")
+    PERSON = "person", _lazy("One person says")
+    GRADE = "grade", _lazy("One grade for all")
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class AskedRule(AskedDisagreements):
     """The rule, and a filter of the open disagreements between judges."""
 
     rule = serializers.ChoiceField(
-        choices=[(one.value, one.value) for one in settle_many.Rule],
+        choices=settle_many.Rule.values,
         default=settle_many.Rule.MAJORITY.value,
         help_text="majority: as more than half say; person: as one says; grade: one grade for all.",
     )

@@ -48,10 +48,6 @@ class ConditionSettledSerializer(serializers.Serializer[Any]):
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
 
-KINDS = [(kind.value, kind.value) for kind in Kind]
-STATES = [(state.value, state.value) for state in State]
-
-
 class VoiceSerializer(serializers.Serializer[Any]):
     """One person's answer in the list: by kind a relevance, an answer, or the number of criteria
     they reject.
@@ -66,7 +62,7 @@ class VoiceSerializer(serializers.Serializer[Any]):
 class DisagreementSerializer(serializers.Serializer[Any]):
     """A disagreement, open or settled."""
 
-    kind = serializers.ChoiceField(source="key.kind.value", choices=KINDS)
+    kind = serializers.ChoiceField(source="key.kind.value", choices=Kind.values)
     pair = serializers.IntegerField(source="narrative.pair_id")
     pair_id = serializers.CharField(source="narrative.pair.pair_id")
     query_id = serializers.CharField(source="narrative.pair.query.query_id")
@@ -251,8 +247,8 @@ class CheckDisagreementSerializer(_AboutSerializer):
 class AskedDisagreements(QueryParameters):
     """The filter and order; without any, all open disagreements."""
 
-    state = serializers.ChoiceField(choices=STATES, required=False)
-    kind = serializers.ChoiceField(choices=KINDS, required=False)
+    state = serializers.ChoiceField(choices=State.values, required=False)
+    kind = serializers.ChoiceField(choices=Kind.values, required=False)
     query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
     criterion = serializers.CharField(max_length=40, required=False)
     condition = serializers.CharField(
@@ -263,9 +259,7 @@ class AskedDisagreements(QueryParameters):
         help_text="With `other`, the keys of two members; only if names are shown.",
     )
     other = KeyField(required=False)
-    order = serializers.ChoiceField(
-        choices=[(one.value, one.value) for one in Order], required=False
-    )
+    order = serializers.ChoiceField(choices=Order.values, required=False)
 
 
 class CountsSerializer(serializers.Serializer[Any]):

@@ -9,7 +9,6 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -31,14 +30,6 @@ from audit.settling.views.addresses import (
 )
 from base.page_request import PageRequest
 from base.pagination import parse_key
-
-# The name of each kind in the filter of the list.
-KINDS = {
-    Kind.JUDGMENT: gettext_lazy("Judgments"),
-    Kind.VERDICT: gettext_lazy("Conditions"),
-    Kind.REVIEW: gettext_lazy("Reviews"),
-    Kind.CHECK: gettext_lazy("Checks"),
-}
 
 
 @never_cache  # a cached page would still list what was settled since
@@ -180,7 +171,7 @@ def _kinds(
 ) -> list[dict[str, Any]]:
     """Return each kind with how many of it match the filter, all kinds together first."""
     listed: list[tuple[str | Promise, int, str]] = [(_("All kinds"), sum(found.values()), "")]
-    listed += [(KINDS[kind], found[kind], kind.value) for kind in Kind]
+    listed += [(kind.label, found[kind], kind.value) for kind in Kind]
     return [
         {
             "name": name,
