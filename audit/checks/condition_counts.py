@@ -84,6 +84,14 @@ def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, BrokenC
     }
 
 
+def broken_conditions_of(item: SampleItem) -> BrokenConditions | None:
+    """Return which conditions one document breaks, once its label is checked."""
+    if item.sample.asks != Sample.Asks.COUNT:
+        return None
+    rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
+    return broken_conditions(item.sample, rows).get(item.pk)
+
+
 def _claimed_as_broken(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list[int]]:
     """Return the conditions that the machine says are not met, where it gave verdicts."""
     found: dict[tuple[int, int], list[int]] = defaultdict(list)

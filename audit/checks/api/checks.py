@@ -15,7 +15,6 @@ from annotate.judgments.document_names import name_of
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks import access, actions, samples
-from audit.checks.actions import CheckAnswer
 from audit.checks.api.sent import (
     AskedLabels,
     AskedNext,
@@ -37,7 +36,7 @@ from audit.checks.api.shapes import (
     SuspectSerializer,
 )
 from audit.checks.claims import ClaimSelection, build_frame, why_unfit
-from audit.checks.condition_counts import broken_conditions
+from audit.checks.condition_counts import broken_conditions, broken_conditions_of
 from audit.checks.figures import figures
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.plans import plan
@@ -48,7 +47,6 @@ from audit.checks.queue import (
     progress,
     to_check,
     to_settle,
-    with_checks,
 )
 from audit.checks.suspects import find_suspects
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
@@ -247,14 +245,7 @@ class LabelCheck(Resource):
     def put(self, request: Request, item: int) -> Response:
         """Check the label. A different answer supersedes your previous one, until it is settled."""
         member, found = access.item(self.person, item)
-        given = self.body()
-        actions.check(
-            item=found,
-            by=member,
-            uuid=given.get("uuid"),
-            text=given.get("text_version"),
-            **_parse_answer(given),
-        )
+        actions.check(item=found, by=member, **self.body())
         return Response(_label_as_json(member, found))
 
     @writes(None, scope=Scope.JUDGE, status=204)
@@ -287,14 +278,7 @@ class LabelSettling(Resource):
     def put(self, request: Request, item: int) -> Response:
         """Settle the label. 422 for one of the two, and if there is nothing to settle."""
         member, found = access.item(self.person, item)
-        given = self.body()
-        actions.settle(
-            item=found,
-            by=member,
-            uuid=given.get("uuid"),
-            text=given.get("text_version"),
-            **_parse_answer(given),
-        )
+        actions.settle(item=found, by=member, **self.body())
         return Response(_label_as_json(member, found))
 
 
@@ -323,6 +307,7 @@ def _label_as_json(member: Membership, item: SampleItem) -> dict[str, Any]:
     settles = mine is not None and mine.place == Check.SETTLES
     can_settle = settles or to_settle(member, item.sample).filter(pk=item.pk).exists()
     first_two = [one for one in current if one.place != Check.SETTLES] if can_settle else []
+    broken = broken_conditions_of(item) if mine is not None else None
     shown_label = {
         "item": item,
         "name": name_of(
@@ -333,7 +318,7 @@ def _label_as_json(member: Membership, item: SampleItem) -> dict[str, Any]:
         "conditions": list(item.narrative.conditions.order_by("number")),
         "claimed": item.claimed if item.sample.shows_claim else None,
         "reason": item.reason if mine is not None and mine.reason_read_at else None,
-        "claimed_breaks": _claimed_as_broken(item) if mine is not None else None,
+        "claimed_breaks": broken.claimed if broken else None,
         "can_check": (mine is not None and not settles)
         or to_check(member, item.sample).filter(pk=item.pk).exists(),
         "can_settle": can_settle,
@@ -342,23 +327,6 @@ def _label_as_json(member: Membership, item: SampleItem) -> dict[str, Any]:
         "answers": [{"row": one, "who": str(one.place), "mine": False} for one in first_two],
     }
     return dict(LabelSerializer(shown_label).data)
-
-
-def _claimed_as_broken(item: SampleItem) -> list[int] | None:
-    """Return the conditions claimed to be broken, once the label is checked."""
-    rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
-    broken = broken_conditions(item.sample, rows).get(item.pk)
-    return broken.claimed if broken else None
-
-
-def _parse_answer(given: Mapping[str, Any]) -> CheckAnswer:
-    return CheckAnswer(
-        relevance=given.get("relevance"),
-        cannot_judge=given["cannot_judge"],
-        verdicts=given.get("verdicts"),
-        questions=given.get("questions"),
-        words=given.get("words", ""),
-    )
 
 
 def _parse_selection(
