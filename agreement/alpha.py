@@ -14,10 +14,10 @@ from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
 from .counting import Patterns
 from .estimate import as_ratings, estimate
+from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected
-from .tables import Ratings
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 

@@ -21,10 +21,10 @@ from .bootstrap import (
 from .coefficient import Coefficient, Interval
 from .counting import counts_of, tally
 from .estimate import Probe, as_ratings, choose_method
+from .ratings import Ratings
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic
 from .student_t import quantile
-from .tables import Ratings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,10 @@ from .bootstrap import (
     compute_interval,
 )
 from .coefficient import Coefficient
+from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix, as_scale, check_seen
 from .statistic import Statistic
-from .tables import Ratings
 
 
 def as_ratings(

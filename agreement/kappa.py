@@ -10,10 +10,10 @@ import numpy.typing as npt
 from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
 from .estimate import as_ratings, estimate
+from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
-from .tables import Ratings
 from .weights import Weights, describe_weights, disagreement
 
 Array = npt.NDArray[Any]

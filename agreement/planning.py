@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from .coefficient import Coefficient
 from .kappa import cohen_kappa
 from .pooled import gwet_ac, percent_agreement
-from .tables import Ratings
+from .ratings import Ratings
 
 FEWEST_SETS = 100
 FEWEST_UNITS = 10
@@ -21,6 +21,8 @@ MOST_UNITS = 1_000_000
 # How often the number of units is corrected by the resulting width, at most.
 _MOST_STEPS = 12
 _Z = 1.959963984540054
+
+Floats: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +109,7 @@ def plan(
         widths = _simulate_widths(
             units, shares, knowing, raters, missing, coefficient, how, sets, rng
         )
-        if not len(widths):
-            mean, error = math.inf, 0.0
-        else:
-            mean = float(widths.mean())
-            error = _Z * float(widths.std(ddof=1)) / math.sqrt(max(2, len(widths)))
+        mean, error = _mean_with_error(widths)
         seen[units] = mean, error, 1 - len(widths) / sets
         # Widths shrink with the root of the number of units, which gives the next number to try.
         next_units = 2 * units if math.isinf(mean) else math.ceil(units * (mean / width) ** 2)
@@ -139,9 +137,17 @@ def plan(
     )
 
 
+def _mean_with_error(widths: Floats) -> tuple[float, float]:
+    """Return the mean width and half of its 95 % Monte Carlo interval; infinite without widths."""
+    if not len(widths):
+        return math.inf, 0.0
+    error = _Z * float(widths.std(ddof=1)) / math.sqrt(max(2, len(widths)))
+    return float(widths.mean()), error
+
+
 def _check(
     width: float, prevalence: Sequence[float], raters: int, missing: float, sets: int
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+) -> Floats:
     if not width > 0:
         raise ValueError(f"the width of an interval must be above 0, not {width}")
     shares = np.asarray(prevalence, dtype=np.float64)
@@ -160,7 +166,7 @@ def _check(
 
 def _share_of_knowing(
     agreement: float,
-    shares: np.ndarray[tuple[int], np.dtype[np.float64]],
+    shares: Floats,
     coefficient: Callable[..., Coefficient],
     options: dict[str, Any],
 ) -> float:
@@ -185,7 +191,7 @@ def _share_of_knowing(
 
 def _simulate_widths(
     units: int,
-    shares: np.ndarray[tuple[int], np.dtype[np.float64]],
+    shares: Floats,
     knowing: float,
     raters: int,
     missing: float,
@@ -193,7 +199,7 @@ def _simulate_widths(
     how: dict[str, Any],
     sets: int,
     rng: np.random.Generator,
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+) -> Floats:
     found = []
     for _ in range(sets):
         table = simulate_ratings(units, shares, knowing, raters, missing, rng)
@@ -205,7 +211,7 @@ def _simulate_widths(
 
 def simulate_ratings(
     units: int,
-    shares: np.ndarray[tuple[int], np.dtype[np.float64]],
+    shares: Floats,
     knowing: float,
     raters: int,
     missing: float,

@@ -12,10 +12,10 @@ from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
 from .estimate import as_ratings, estimate
 from .kappa import cohen_kappa
+from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
-from .tables import Ratings
 
 Array = npt.NDArray[Any]
 

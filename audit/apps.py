@@ -15,7 +15,7 @@ class AuditConfig(AppConfig):
     def ready(self) -> None:
         """Register this app's audit events, chain kinds, notices, figures and file formats."""
         from annotate.collection import intake as files
-        from annotate.collection.intake import stale
+        from annotate.collection.intake import stale_answers
         from annotate.judging import journal_entries
         from annotate.judgments import completion_queries, tally
         from annotate.overview import contributions, notices, progress
@@ -23,14 +23,12 @@ class AuditConfig(AppConfig):
         from annotate.projects import audit_events, chain, kind_settings
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
-        from audit.checks import chain_content as of_checks
+        from audit.checks import check_chain, outcomes
         from audit.checks import notices as check_notices
-        from audit.checks import outcomes
         from audit.checks import overview as checks
         from audit.reports import overview
-        from audit.reviews import chain_content as of_reviews
-        from audit.reviews import journal_entry, passes, project_rubric
-        from audit.reviews.intake import stale as stale_rows
+        from audit.reviews import journal_entry, passes, project_rubric, review_chain
+        from audit.reviews.intake import stale_checks
         from audit.reviews.intake.decisions import Decisions
         from audit.reviews.intake.reviews import Reviews
         from audit.reviews.intake.rubrics import Rubrics
@@ -38,7 +36,7 @@ class AuditConfig(AppConfig):
 
         audit_events.register(AUDIT_EVENTS)
         kind_settings.adopt_rubric.register(project_rubric.use_shipped_rubric)
-        chain.register(of_reviews.KINDS | of_checks.KINDS)
+        chain.register(review_chain.KINDS | check_chain.KINDS)
         completion_queries.register_reviews(passes.submitted_reviews)
         tally.checked_labels.register(outcomes.checked_labels)
         replacing.checks_of.register(outcomes.count_checks)
@@ -50,5 +48,5 @@ class AuditConfig(AppConfig):
         notices.register(disagreement_notices.notices)
         notices.register(check_notices.notices)
         files.register(Rubrics, Reviews, Decisions)
-        stale.register(stale_rows.CHECKS)
-        stale.register_unaffected(stale_rows.REVIEWS)
+        stale_answers.register(stale_checks.CHECKS)
+        stale_answers.register_unaffected(stale_checks.REVIEWS)

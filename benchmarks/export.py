@@ -87,14 +87,22 @@ def _fill(rows: int) -> dict[str, Any]:
     set_up(migrate=True)
     from django.db import connection
 
-    from annotate.models import Membership, Narrative, Project, User
+    from annotate.models import Membership, Project, User
 
     project = Project.objects.create(slug="bench", name="Bench", judge_scope="pool")
     user = User.objects.create_user("ada")
     ada = Membership.objects.create(project=project, user=user, name="ada")
+    insert = _copy if connection.vendor == "postgresql" else _execute_many
+    _insert_rows(insert, project.pk, ada.pk, rows)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return {}
+
+
+def _insert_rows(insert: Callable[..., None], project: int, annotator: int, rows: int) -> None:
     queries = max(1, rows // POOL)
     documents = max(POOL, rows // 5)
-    insert = _copy if connection.vendor == "postgresql" else _execute_many
+    sides = ("original", "altered")
 
     def pool(query: int) -> Iterator[int]:
         return ((query * 7919 + place * 104_729) % documents for place in range(POOL))
@@ -102,25 +110,25 @@ def _fill(rows: int) -> dict[str, Any]:
     insert(
         "annotate_document",
         ("id", "project_id", "doc_id", "title", "markup", "digest"),
-        ((n + 1, project.pk, f"FBIS{n % 7}-{n}", "", "plain", "") for n in range(documents)),
+        ((n + 1, project, f"FBIS{n % 7}-{n}", "", "plain", "") for n in range(documents)),
     )
     insert(
         "annotate_query",
         ("id", "project_id", "query_id", "title", "description"),
-        ((n + 1, project.pk, str(n), f"query {n}", "") for n in range(queries)),
+        ((n + 1, project, str(n), f"query {n}", "") for n in range(queries)),
     )
     insert(
         "annotate_instructionpair",
         ("id", "project_id", "query_id", "pair_id", "category", "origin", "model"),
-        ((n + 1, project.pk, n + 1, str(n), "", "human", "") for n in range(queries)),
+        ((n + 1, project, n + 1, str(n), "", "human", "") for n in range(queries)),
     )
     insert(
         "annotate_narrative",
         ("id", "pair_id", "side", "version", "text", "note", "created_at"),
         (
-            (2 * n + (side == Narrative.Side.ALTERED) + 1, n + 1, side, 1, "Words.", "", BY)
+            (2 * n + place, n + 1, side, 1, "Words.", "", BY)
             for n in range(queries)
-            for side in (Narrative.Side.ORIGINAL, Narrative.Side.ALTERED)
+            for place, side in enumerate(sides, start=1)
         ),
     )
     insert(
@@ -140,16 +148,13 @@ def _fill(rows: int) -> dict[str, Any]:
         ),
         (
             (
-                *(key, f"{key:032x}", 2 * n + 2, key, ada.pk, place % 3 if key % 20 else 0),
+                *(key, f"{key:032x}", 2 * n + 2, key, annotator, place % 3 if key % 20 else 0),
                 *("", "[]", "[]", "key", "page", BY),
             )
             for n in range(queries)
             for place, key in enumerate(range(n * POOL + 1, (n + 1) * POOL + 1))
         ),
     )
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-    return {}
 
 
 def _execute_many(table: str, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:

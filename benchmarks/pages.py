@@ -33,7 +33,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -101,18 +101,8 @@ def fill(share: float) -> dict[str, Any]:
     from django.db import transaction
     from django.utils import timezone
 
-    from annotate.models import Assignment, Judgment, Membership
+    from annotate.models import Judgment, Membership
     from benchmarks import world
-
-    def make_judgment(pool: world.Pool, candidate: Any, by: Membership, relevance: int) -> Judgment:
-        return Judgment(
-            narrative=pool.altered,
-            candidate=candidate,
-            annotator=by,
-            relevance=relevance,
-            active_ms=4_000,
-            at=now - timedelta(minutes=rng.randrange(60_000)),
-        )
 
     rng = random.Random(7)
     words = world.vocabulary(rng, 3_000)
@@ -136,32 +126,59 @@ def fill(share: float) -> dict[str, Any]:
                 text=lambda: " ".join(rng.choices(words, k=400)),
             )
             wanted = round(JUDGMENTS * share) if large else 60
-            judgments: list[Judgment] = []
-            for pool in pools:
-                assigned = rng.sample(members, 4)
-                Assignment.objects.bulk_create(
-                    Assignment(pair=pool.pair, task="judge", seat=seat, member=one, touched_at=now)
-                    for seat, one in enumerate(assigned, start=1)
-                )
-                judgments += [
-                    make_judgment(pool, candidate, one, rng.choice((0, 0, 1, 2)))
-                    for one in assigned[: 3 if large else 1]
-                    for candidate in pool.candidates
-                ]
-            if large:
-                # A fourth member answers as many more as are needed for the wanted total.
-                for pool in pools:
-                    (fourth,) = pool.pair.assignments.filter(seat=4).select_related("member")
-                    judgments += [
-                        make_judgment(pool, candidate, fourth.member, 1)
-                        for candidate in pool.candidates[: max(0, wanted - len(judgments))]
-                    ]
+            judgments = _assign_and_judge(pools, members, 3 if large else 1, wanted, now, rng)
             rng.shuffle(judgments)
             Judgment.objects.bulk_create(judgments, batch_size=2000)
             if large:
                 plan = _annotator(pools, members)
     world.analyze()
     return {**plan, "lead": lead.pk}
+
+
+def _assign_and_judge(
+    pools: list[Any],
+    members: list[Any],
+    judges: int,
+    wanted: int,
+    now: datetime,
+    rng: random.Random,
+) -> list[Any]:
+    """Assign each pool to four members; return the judgments of the first ones on all of it.
+
+    The fourth member answers as many more as are needed for the wanted total.
+    """
+    from annotate.models import Assignment, Judgment, Membership
+
+    def make_judgment(pool: Any, candidate: Any, by: Membership, relevance: int) -> Judgment:
+        return Judgment(
+            narrative=pool.altered,
+            candidate=candidate,
+            annotator=by,
+            relevance=relevance,
+            active_ms=4_000,
+            at=now - timedelta(minutes=rng.randrange(60_000)),
+        )
+
+    judgments: list[Judgment] = []
+    fourths = []
+    for pool in pools:
+        *first, fourth = assigned = rng.sample(members, 4)
+        fourths.append(fourth)
+        Assignment.objects.bulk_create(
+            Assignment(pair=pool.pair, task="judge", seat=seat, member=one, touched_at=now)
+            for seat, one in enumerate(assigned, start=1)
+        )
+        judgments += [
+            make_judgment(pool, candidate, one, rng.choice((0, 0, 1, 2)))
+            for one in first[:judges]
+            for candidate in pool.candidates
+        ]
+    for pool, fourth in zip(pools, fourths, strict=True):
+        judgments += [
+            make_judgment(pool, candidate, fourth, 1)
+            for candidate in pool.candidates[: max(0, wanted - len(judgments))]
+        ]
+    return judgments
 
 
 def _annotator(pools: list[Any], members: list[Any]) -> dict[str, Any]:

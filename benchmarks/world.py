@@ -6,7 +6,7 @@ Import it only after Django is set up (`benchmarks.serving.set_up`).
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from allauth.usersessions.models import UserSession
@@ -60,27 +60,8 @@ def add_pools(
 
     `text` returns the text of a document; `prior` maps its number to its prior relevance.
     """
-    texts = [text() for _ in range(pools * size)]
-    documents = Document.objects.bulk_create(
-        [
-            Document(
-                project=project,
-                doc_id=f"D{n}",
-                title=" ".join(rng.choices(words, k=6)),
-                length=len(one),
-                text_version=1,
-            )
-            for n, one in enumerate(texts)
-        ],
-        batch_size=2000,
-    )
-    DocumentText.objects.bulk_create(
-        (
-            DocumentText(document=document, text=one, length=len(one))
-            for document, one in zip(documents, texts, strict=True)
-        ),
-        batch_size=1000,
-    )
+    titles = (" ".join(rng.choices(words, k=6)) for _ in range(pools * size))
+    documents = _add_documents(project, titles, [text() for _ in range(pools * size)])
     queries = Query.objects.bulk_create(
         Query(project=project, query_id=str(300 + n), title=" ".join(rng.choices(words, k=3)))
         for n in range(pools)
@@ -115,6 +96,24 @@ def add_pools(
         )
         for n, pair in enumerate(pairs)
     ]
+
+
+def _add_documents(project: Project, titles: Iterable[str], texts: Sequence[str]) -> list[Document]:
+    documents = Document.objects.bulk_create(
+        [
+            Document(project=project, doc_id=f"D{n}", title=title, length=len(one), text_version=1)
+            for n, (title, one) in enumerate(zip(titles, texts, strict=True))
+        ],
+        batch_size=2000,
+    )
+    DocumentText.objects.bulk_create(
+        (
+            DocumentText(document=document, text=one, length=len(one))
+            for document, one in zip(documents, texts, strict=True)
+        ),
+        batch_size=1000,
+    )
+    return documents
 
 
 def add_user(name: str) -> User:

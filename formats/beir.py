@@ -13,8 +13,8 @@ from typing import IO
 
 from formats.fields import Fields, read_jsonl, to_json
 from formats.folders import Folder
+from formats.ids import check_id
 from formats.jsonl import parse_doc
-from formats.limits import check_id
 from formats.reading import SeenKeys, SeenPairs, parse_relevance, reader
 from formats.records import Doc, Qrel, Topic
 from formats.source import Source

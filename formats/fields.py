@@ -9,10 +9,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any
 
+from formats.ids import check_id
 from formats.json_text import NotJson, parse_json
-from formats.limits import MAX_WHOLE, check_id, check_text, excerpt, json_name
+from formats.limits import MAX_WHOLE
 from formats.reading import parse_relevance
 from formats.source import Source
+from formats.texts import check_text, excerpt, json_name
 
 
 def read_jsonl(source: Source) -> Iterator[Fields]:

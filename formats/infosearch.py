@@ -17,7 +17,6 @@ from typing import NamedTuple
 from formats.beir import read_corpus, read_qrels_file
 from formats.fields import Fields, read_json, read_jsonl
 from formats.folders import Folder
-from formats.limits import json_name
 from formats.reading import SeenKeys, SeenPairs, reader
 from formats.records import (
     ConditionRecord,
@@ -31,6 +30,7 @@ from formats.records import (
     fields_to_json,
 )
 from formats.source import Source
+from formats.texts import json_name
 
 RATER = "infosearch-claims"
 # The tag of a run: the files have none.

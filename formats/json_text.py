@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from formats.limits import check_text, excerpt
+from formats.texts import check_text, excerpt
 
 
 def _refuse_constant(name: str) -> NoReturn:

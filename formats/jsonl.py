@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
 from formats.fields import Fields, read_jsonl, to_json
-from formats.limits import check_id
+from formats.ids import check_id
 from formats.reading import SeenKeys, reader, write_lines
 from formats.records import (
     ANSWERS,

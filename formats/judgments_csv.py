@@ -9,10 +9,11 @@ from typing import IO
 
 from formats.csv_rows import NAMELESS, read_csv
 from formats.fields import Fields
-from formats.limits import check_id, check_text, excerpt
+from formats.ids import check_id
 from formats.reading import normalize_line_ends, reader
 from formats.records import PRESSED, SIDES, JudgmentRecord
 from formats.source import Source
+from formats.texts import check_text, excerpt
 
 COLUMNS = (
     "query_id",

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from formats.csv_rows import read_csv
 from formats.fields import Fields
-from formats.limits import excerpt
 from formats.reading import reader
 from formats.records import (
     ConditionRecord,
@@ -28,6 +27,7 @@ from formats.records import (
     VerdictRecord,
 )
 from formats.source import Source
+from formats.texts import excerpt
 
 RATER = "multiconir-claims"
 MOST_CONDITIONS = 20

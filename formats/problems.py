@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from formats.limits import MAX_PROBLEMS, excerpt
+from formats.limits import MAX_PROBLEMS
+from formats.texts import excerpt
 
 
 class FormatError(Exception):

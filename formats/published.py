@@ -14,8 +14,8 @@ from formats import beir
 from formats.beir import read_corpus, read_qrels_file
 from formats.fields import read_jsonl
 from formats.folders import Folder
+from formats.ids import check_id
 from formats.jsonl_pairs import read_pairs
-from formats.limits import check_id
 from formats.reading import SeenKeys, SeenPairs, reader
 from formats.records import (
     Doc,

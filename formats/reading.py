@@ -10,8 +10,8 @@ from functools import wraps
 from typing import IO, Any, TypeVar
 
 from formats.folders import Folder
-from formats.limits import excerpt, json_name
 from formats.source import HEAD, Source
+from formats.texts import excerpt, json_name
 
 MAX_RECORD = 64 * 1024 * 1024
 """Maximum characters of one record that spans many lines (a document, a topic)."""

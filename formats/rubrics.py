@@ -9,10 +9,10 @@ from typing import IO, Any
 
 from formats.fields import to_json
 from formats.json_text import NotJson, parse_json
-from formats.limits import check_text, excerpt, json_name
 from formats.reading import SeenKeys, reader, write_lines
 from formats.records import CriterionRecord, LevelRecord, RubricRecord
 from formats.source import Source
+from formats.texts import check_text, excerpt, json_name
 
 # A rubric is about a page; a longer file is not a rubric.
 MAX_LENGTH = 200_000

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from formats.limits import check_id
+from formats.ids import check_id
 from formats.reading import (
     MAX_RECORD,
     SeenKeys,

@@ -15,9 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol
 
-from formats.limits import MAX_BLANK, MAX_LINE, MAX_WHOLE, SURROGATE, printable
+from formats.limits import MAX_BLANK, MAX_LINE, MAX_WHOLE
 from formats.line_bytes import CONTROL_IN_LINE, CR_ALONE, FOREIGN_MAGIC, decode_clean
 from formats.problems import FormatError, LeftOutFields, Problems
+from formats.texts import SURROGATE, printable
 from formats.unpacking import (
     CHUNK,
     GZIP,

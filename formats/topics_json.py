@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from formats.fields import Fields, to_json
+from formats.ids import check_id
 from formats.json_text import NotJson, parse_json
-from formats.limits import MAX_WHOLE, check_id, json_name
+from formats.limits import MAX_WHOLE
 from formats.reading import SeenKeys, reader, write_lines
 from formats.records import Topic
 from formats.source import Source
+from formats.texts import json_name
 
 _IDS = ("query_id", "id", "_id", "qid", "topic_id", "number")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from formats.limits import check_id
+from formats.ids import check_id
 from formats.source import Source
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import IO
 from xml.sax.saxutils import escape
 
-from formats.limits import check_id, check_text
+from formats.ids import check_id
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
@@ -21,6 +21,7 @@ from formats.reading import (
 )
 from formats.records import Doc
 from formats.source import Source
+from formats.texts import check_text
 from formats.trec_columns import id_problem
 
 _DOC_TAG = re.compile(r"<(/?)DOC>", re.IGNORECASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.limits import MAX_ID, check_id, excerpt
+from formats.ids import MAX_ID, check_id
 from formats.reading import (
     SeenPairs,
     column_splitter,
@@ -15,6 +15,7 @@ from formats.reading import (
 )
 from formats.records import RunLine
 from formats.source import Source
+from formats.texts import excerpt
 from formats.trec_columns import count_columns, has_valid_ids
 
 
@@ -123,14 +124,6 @@ def _parse_score(text: str) -> float | None:
 
 def _parse_rank(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
-def sort_by_score(lines: Iterable[RunLine]) -> list[RunLine]:
-    """Return the lines of one topic in trec_eval's order: by score, ties by doc_id, descending.
-
-    Source: trec_eval 9, form_res_rels.c (comp_sim_docno).
-    """
-    return sorted(lines, key=lambda line: (line.score, line.doc_id), reverse=True)
 
 
 def write_run(records: Iterable[RunLine], stream: IO[bytes]) -> int:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.limits import check_id, check_text, excerpt
+from formats.ids import check_id
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
@@ -23,6 +23,7 @@ from formats.reading import (
 )
 from formats.records import Topic
 from formats.source import Source
+from formats.texts import check_text, excerpt
 from formats.trec_columns import id_problem
 
 _READ_FIELDS = {

@@ -8,7 +8,7 @@ from typing import IO, NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from formats.limits import check_id, check_text
+from formats.ids import check_id
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
@@ -20,6 +20,7 @@ from formats.reading import (
 )
 from formats.records import Topic
 from formats.source import Source
+from formats.texts import check_text
 from formats.trec_columns import id_problem
 
 _XML_FIELDS = {

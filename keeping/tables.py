@@ -7,7 +7,7 @@ tests/keeping/test_every_table.py fails if a table cannot be backed up and is no
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from django.apps.registry import Apps
@@ -233,10 +233,3 @@ def people_of_project(apps: Apps, project: int) -> set[int]:
                     .distinct()
                 )
     return found
-
-
-def columns_out_of_project(model: AnyModel, owned: Mapping[str, str]) -> Iterator[Column]:
-    """Yield columns of a project's table that point out of the project; they are restored empty."""
-    for column in columns(model):
-        if column.keys_of and column.keys_of not in {*owned, *BY_NATURAL_KEY, USER}:
-            yield column

@@ -261,11 +261,9 @@ def mdcr(
             by_query[query] = max(shares) if kind == "soft" else float(max(shares) == 1)
     if incomplete:
         rule = "counts as not satisfied" if unjudged == "not_satisfied" else "is left out"
-        warnings.append(
-            f"{len(incomplete):,} of the first {k} documents, in "
-            f"{count_queries(len(set(incomplete)))} ({list_ids(set(incomplete))}), lack a verdict; "
-            f"it {rule}"
-        )
+        queries = f"{count_queries(len(set(incomplete)))} ({list_ids(set(incomplete))})"
+        documents = f"{len(incomplete):,} of the first {k} documents"
+        warnings.append(f"{documents}, in {queries}, lack a verdict; it {rule}")
     return summarise(
         f"MDCR {kind}@{k}",
         by_query,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from django.db.models import Count, QuerySet
 
@@ -21,13 +20,6 @@ _KEPT = 200
 _CHUNK = 2_000
 # How many siblings a page names.
 NAMED = 50
-
-
-class CoreQuery(NamedTuple):
-    """A core query: its key and the number of its queries."""
-
-    core: str
-    size: int
 
 
 def core_key(title: str) -> str:
@@ -73,15 +65,6 @@ def count_queries(project: Project, cores: Sequence[str]) -> dict[str, int]:
     named = {core for core in cores if core}
     rows = Query.objects.filter(project=project, core__in=named).order_by().values_list("core")
     return dict(rows.annotate(n=Count("pk")))
-
-
-def shared_core_queries(project: Project) -> list[CoreQuery]:
-    """Return the core queries that have more than one query, ordered by key."""
-    rows = Query.objects.filter(project=project).exclude(core="").order_by("core")
-    return [
-        CoreQuery(core, n)
-        for core, n in rows.values_list("core").annotate(n=Count("pk")).filter(n__gt=1)
-    ]
 
 
 def siblings(query: Query) -> QuerySet[Query]:

@@ -225,9 +225,7 @@ def _lookup_sql(target: Target, project: Project) -> str:
             ),
             j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at,
             f.{"flag" if target.again else "kind"}, {request}, {first},
-            EXISTS (SELECT 1 FROM annotate_judgment u WHERE u.uuid = %(uuid)s)
-                OR EXISTS (SELECT 1 FROM annotate_flag u WHERE u.uuid = %(uuid)s)
-                OR EXISTS (SELECT 1 FROM annotate_repeat u WHERE u.uuid = %(uuid)s),
+            {_UUID_IS_KNOWN},
             (
                 SELECT s.done_at IS NOT NULL FROM annotate_assignment s
                 WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
@@ -327,6 +325,11 @@ _LAST_LINK = """(
     ORDER BY l.number DESC LIMIT 1
 )"""
 
+# Whether a judgment, a flag or an answer to a repeat has the UUID already.
+_UUID_IS_KNOWN = " OR ".join(
+    f"EXISTS (SELECT 1 FROM annotate_{table} u WHERE u.uuid = %(uuid)s)"  # noqa: S608
+    for table in ("judgment", "flag", "repeat")
+)
 
 _FIRST = """
     LEFT JOIN annotate_judgment o ON o.narrative_id = v.id AND o.candidate_id = c.id

@@ -22,7 +22,7 @@ from annotate.judgments.models import Verdict
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
-from audit.checks import chain_content
+from audit.checks import check_chain
 from audit.checks.models import Check, Question, Reply, Sample, SampleItem
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters
@@ -204,7 +204,7 @@ def _record_settlement(what: str, settled: Check, by: Membership, now: datetime)
 def _supersede(old: Check, by: Membership, now: datetime) -> None:
     old.superseded_at = now
     old.save(update_fields=["superseded_at", "withdrawn_at"])
-    chain_content.follow(by.project_id, ended={old.pk}, pk=old.pk, texts=True)
+    check_chain.follow(by.project_id, ended={old.pk}, pk=old.pk, texts=True)
 
 
 def _insert_check(
@@ -225,7 +225,7 @@ def _insert_check(
         **answer._asdict(),
         **read,
     )
-    chain_content.follow(by.project_id, new={made.pk}, pk=made.pk, texts=True)
+    check_chain.follow(by.project_id, new={made.pk}, pk=made.pk, texts=True)
     return made
 
 

@@ -20,7 +20,7 @@ from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
-from audit.reviews import chain_content, rubrics
+from audit.reviews import review_chain, rubrics
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Rating, Review
 from audit.reviews.passes import Pass, pass_of, summary_digest
@@ -152,8 +152,8 @@ def submit_review(
             store_texts(review, found)
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
-            chain_content.follow(
-                chain_content.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True
+            review_chain.follow(
+                review_chain.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True
             )
         assignments.touch(assignment, done=True, now=now)
     return review

@@ -13,7 +13,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.rewriting import actions as rewriting
-from audit.reviews import chain_content
+from audit.reviews import review_chain
 from audit.reviews.actions import MAX_WORDS, lock_led_pair, refuse_if_superseded
 from audit.reviews.criteria import Verdict
 from audit.reviews.models import Decision
@@ -68,8 +68,8 @@ def decide(
             rewriting.send_back(pair=narrative.pair, by=by, now=now)
         elif outcome == Decision.Outcome.REMOVED:
             rewriting.remove(pair=narrative.pair, by=by, now=now)
-        chain_content.follow(
-            chain_content.DECISION, by.project_id, new={decision.pk}, narrative=narrative
+        review_chain.follow(
+            review_chain.DECISION, by.project_id, new={decision.pk}, narrative=narrative
         )
         _record_decision("instruction.decided", decision, by, now)
     return decision
@@ -121,8 +121,8 @@ def withdraw_decision(
         if current.outcome != Decision.Outcome.ACCEPTED:
             rewriting.undo_decision(pair=decision.narrative.pair, by=by)
         about = decision.narrative_id
-        chain_content.follow(
-            chain_content.DECISION, by.project_id, ended={current.pk}, narrative=about
+        review_chain.follow(
+            review_chain.DECISION, by.project_id, ended={current.pk}, narrative=about
         )
         _record_decision("instruction.undecided", current, by, now)
     return current

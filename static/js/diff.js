@@ -5,7 +5,7 @@ const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\
 const TOKEN = new RegExp(`[${SPACE}]+|[\\p{L}\\p{N}_]+|[^\\p{L}\\p{N}_${SPACE}]`, "gu");
 const BLANK = new RegExp(`^[${SPACE}]+$`);
 
-export const tokens = (text) => text.match(TOKEN) ?? [];
+const tokens = (text) => text.match(TOKEN) ?? [];
 
 function longest(a, places, aFrom, aTo, bFrom, bTo) {
   let best = [aFrom, bFrom, 0];

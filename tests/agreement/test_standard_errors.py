@@ -63,7 +63,7 @@ def test_kappa_has_the_standard_error_of_statsmodels(seed, weights):
 
     # Fleiss, Cohen and Everitt (1969) for both.
     table = random_table(seed, raters=2)
-    counts = Ratings.from_matrix(table, categories=SCALE).pair_table(0, 1)
+    counts = Ratings.from_matrix(table, categories=SCALE).pair_tables[0]
 
     ours = cohen_kappa(table, categories=SCALE, weights=weights, interval="analytic")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from formats.limits import check_id
+from formats.ids import check_id
 from formats.records import Doc, Qrel, RunLine, Topic
 from tests.formats.files import read, refusal, write_records
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from formats.limits import check_id
+from formats.ids import check_id
 from formats.reading import (
     SeenKeys,
     normalize_line_ends,

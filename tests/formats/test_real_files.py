@@ -14,7 +14,7 @@ from formats.problems import FormatError
 from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel, Topic
 from formats.registry import lookup
 from formats.tables import parse_table
-from formats.trec_run import sort_by_score
+from measures.runs import Scores
 
 
 class File(NamedTuple):
@@ -416,7 +416,9 @@ def test_infosearch_has_the_qrels_of_the_three_narratives(shared_data):
 def test_the_order_by_score_equals_the_ranks_of_nist(shared_data, query_id):
     lines = read(shared_data, "runs/trec_eval/results.test", "trec-run")
 
-    ordered = sort_by_score(line for line in lines if line.query_id == query_id)
+    of_query = {line.doc_id: line for line in lines if line.query_id == query_id}
+    scores = {doc_id: line.score for doc_id, line in of_query.items()}
+    ordered = Scores({query_id: scores}).top(query_id, 500)
 
-    assert [line.rank for line in ordered] == list(range(1, 501))
-    assert len({line.score for line in ordered}) < 500  # some are tied
+    assert [of_query[doc_id].rank for doc_id in ordered] == list(range(1, 501))
+    assert len(set(scores.values())) < 500  # some are tied

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from formats.records import RunLine
-from formats.trec_run import sort_by_score
 from tests.formats.files import read, read_collecting, refusal, write_records
 
 
@@ -65,19 +64,6 @@ def test_bad_lines_are_collected_and_the_others_read():
 
     assert [line.doc_id for line in lines] == ["a", "c"]
     assert [problem.partition(":")[0] for problem in problems] == ["file, line 2", "file, line 4"]
-
-
-def test_order_is_by_score_then_by_descending_document_and_not_by_rank():
-    lines = [
-        RunLine("1", "a", 1, 0.5, "t"),
-        RunLine("1", "c", 9, 0.7, "t"),
-        RunLine("1", "b", 2, 0.5, "t"),
-        RunLine("1", "B", 3, 0.5, "t"),
-        RunLine("1", "é", 4, -1.0, "t"),
-        RunLine("1", "z", 5, -1.0, "t"),
-    ]
-
-    assert [line.doc_id for line in sort_by_score(lines)] == ["c", "b", "a", "B", "é", "z"]
 
 
 def test_scores_are_written_so_that_they_read_back_the_same():

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotate.projects import chain
 from audit.models import Review, ReviewedText
-from audit.reviews import chain_content as sums
+from audit.reviews import review_chain as sums
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.passes import submitted_reviews
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import ClassVar
 
-from annotate.collection.intake import stale
+from annotate.collection.intake import stale_answers
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from base import bulk
 from formats.records import Doc
@@ -23,8 +23,8 @@ class Documents(StagedRecords):
     """Documents with their text versions; without a text, only id and title are known.
 
     A text that differs from the newest one becomes the next version, and answers about the older
-    ones become stale (`annotate.collection.intake.stale`). A record that names its version becomes
-    that version.
+    ones become stale (`annotate.collection.intake.stale_answers`). A record that names its version
+    becomes that version.
     """
 
     order = 10
@@ -242,7 +242,7 @@ class Documents(StagedRecords):
     def _write_changes(self) -> None:
         """Insert next versions, mark answers about older ones stale, update the documents."""
         intake = self.intake
-        stale.note_stale_answers(intake)
+        stale_answers.note_stale_answers(intake)
         # If lines name versions, all lines of the document with later versions.
         lines = (
             "s.doc_id = d.doc_id AND (s.version = 0 OR s.version > d.text_version)"
@@ -255,7 +255,7 @@ class Documents(StagedRecords):
             AND s.length IS NOT NULL AND {lines}
             """
         intake.row_counts("texts").new += bulk.number(f"SELECT COUNT(*) {of_changed}")
-        stale.lock_answers(intake)
+        stale_answers.lock_answers(intake)
         intake.run_at_end(
             f"""
             INSERT INTO annotate_documenttext
@@ -266,7 +266,7 @@ class Documents(StagedRecords):
             ) p CROSS JOIN stage_texts t WHERE t.n = p.n
             """  # noqa: S608
         )
-        stale.mark_stale(intake)
+        stale_answers.mark_stale(intake)
         intake.run_at_end(
             """
             UPDATE annotate_document SET

@@ -9,9 +9,9 @@ from typing import IO, NamedTuple, cast
 from django.db.models.fields.files import FieldFile
 
 from formats.folders import Folder, ZipFolder
-from formats.limits import printable
 from formats.registry import Format
 from formats.source import Source
+from formats.texts import printable
 
 
 class InputFile(NamedTuple):

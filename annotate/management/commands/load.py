@@ -20,8 +20,8 @@ from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.progress_bar import Bar
-from formats.limits import excerpt
 from formats.registry import FORMATS
+from formats.texts import excerpt
 
 # How many bad lines of one file are printed without --all-errors.
 SHOWN = 20

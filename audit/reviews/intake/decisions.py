@@ -13,7 +13,7 @@ from annotate.pairs.intake.steps import (
     refuse_second,
 )
 from annotate.projects import chain
-from audit.reviews import chain_content
+from audit.reviews import review_chain
 from audit.reviews.intake.of_narratives import FOUND, OfNarratives
 from audit.reviews.models import Decision
 from base import bulk
@@ -137,11 +137,9 @@ class Decisions(OfNarratives):
         """Append decisions with keys after `newest`, and withdrawn ones, to their chain."""
         project = self.intake.project.pk
         withdrawn = bulk.select("SELECT s.known FROM stage_decisions s WHERE s.state = 1")
-        fresh = chain.find_unlinked(
-            chain_content.DECISION, project, chain_content.decisions(project)
-        )
-        chain_content.follow(
-            chain_content.DECISION,
+        fresh = chain.find_unlinked(review_chain.DECISION, project, review_chain.decisions(project))
+        review_chain.follow(
+            review_chain.DECISION,
             project,
             new={key for key in fresh if key > newest},
             ended={key for (key,) in withdrawn},

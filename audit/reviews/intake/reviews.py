@@ -10,7 +10,7 @@ from annotate.pairs.intake.steps import (
     refuse_missing_texts,
     refuse_second,
 )
-from audit.reviews import chain_content, rubrics
+from audit.reviews import review_chain, rubrics
 from audit.reviews.criteria import Rubric
 from audit.reviews.intake.of_narratives import FOUND, OfNarratives
 from audit.reviews.models import Review
@@ -140,7 +140,7 @@ class Reviews(OfNarratives):
                 """
             )
             keys = {key for (key,) in fresh}
-            chain_content.follow(chain_content.REVIEW, self.intake.project.pk, new=keys, texts=True)
+            review_chain.follow(review_chain.REVIEW, self.intake.project.pk, new=keys, texts=True)
         run("UPDATE stage_reviews SET state = 2 WHERE known IS NULL")
         self.count()
 

@@ -205,31 +205,20 @@ def _render_review(
         if submitted
         else []
     )
-    original = pair.current(Narrative.Side.ORIGINAL)
-    previous = (
-        pair.narratives.filter(side=narrative.side, version__lt=narrative.version)
-        .order_by("-version")
-        .first()
-    )
     context = {
         "styles": other_styles([pair])[pair.pk],
         "project": pair.project,
         "member": member,
         "pair": pair,
         "query": pair.query,
-        "original": original,
         "narrative": narrative,
-        "pieces": diff(original.text, narrative.text) if original and original.text else None,
-        "previous": previous,
-        "previous_pieces": diff(previous.text, narrative.text) if previous else None,
-        "previous_words": words_for(previous) if previous else [],
+        **_changes_context(pair, narrative),
         "own_words": narrative.author_id == member.pk,
         "closed": submitted is not None or narrative.author_id == member.pk,
         "category": pair.project.categories.filter(key=pair.category).first(),
         **_document_context(task),
         "texts_replaced": count_replaced_texts([[submitted]])[0] if submitted else None,
         "grades": list(pair.project.grades.order_by("value")),
-        "sent_back": current_decision(previous) if previous else None,
         "rows": _review_rows(rubric, review_pass, forms, explain=bool(error)),
         "levels": levels_of(rubric),
         "error": error,
@@ -248,6 +237,21 @@ def _render_review(
         **_rated_counts(rubric, review_pass),
     }
     return render(request, "reviews/review.html", context, status=422 if error else 200)
+
+
+def _changes_context(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
+    """Return how the narrative differs from the original and from the version before it."""
+    original = pair.current(Narrative.Side.ORIGINAL)
+    earlier = pair.narratives.filter(side=narrative.side, version__lt=narrative.version)
+    previous = earlier.order_by("-version").first()
+    return {
+        "original": original,
+        "pieces": diff(original.text, narrative.text) if original and original.text else None,
+        "previous": previous,
+        "previous_pieces": diff(previous.text, narrative.text) if previous else None,
+        "previous_words": words_for(previous) if previous else [],
+        "sent_back": current_decision(previous) if previous else None,
+    }
 
 
 def _document_context(task: access.ReviewTask) -> dict[str, Any]:

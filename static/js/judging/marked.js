@@ -10,7 +10,7 @@ export const texts = (documentView) => documentView.querySelectorAll(READ);
 
 // Each text is walked only once.
 const walked = new WeakMap();
-export function textOf(element) {
+function textOf(element) {
   if (!walked.has(element)) walked.set(element, new Text(element));
   return walked.get(element);
 }

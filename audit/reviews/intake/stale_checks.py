@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotate.collection.intake.stale import AnswerTable, UnaffectedAnswers
+from annotate.collection.intake.stale_answers import AnswerTable, UnaffectedAnswers
 
 # Checks of claimed labels depend on the text of a document.
 CHECKS = AnswerTable(

@@ -1,0 +1,44 @@
+"""Which characters a text may contain, and how a value is named in an error sentence."""
+
+from __future__ import annotations
+
+import re
+
+# A text may not contain control characters other than tab, line feed, form feed and carriage
+# return. PostgreSQL refuses NUL, terminals obey escape, and a stray one means a binary file.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def check_text(value: str, what: str) -> str:
+    """Return `value`; raise ValueError if it has control characters or half a surrogate pair."""
+    if match := _CONTROL.search(value):
+        raise ValueError(f"{what} contains the control character U+{ord(match[0]):04X}")
+    if match := SURROGATE.search(value):
+        raise ValueError(f"{what} contains half of a surrogate pair, U+{ord(match[0]):04X}")
+    return value
+
+
+def excerpt(text: str, length: int = 120) -> str:
+    """Return the beginning of `text` for a sentence; escape unprintable characters."""
+    short = text if len(text) <= length else text[:length] + "…"
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in short)
+
+
+def printable(name: str) -> str:
+    """Return a file name that can be shown and stored: control and stray bytes are escaped."""
+    return _UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], name)
+
+
+def json_name(value: object) -> str:
+    """Return JSON's name for a value of this type, for a sentence."""
+    names = {
+        type(None): "null",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        str: "text",
+        list: "a list",
+    }
+    return names.get(type(value), "an object")
