@@ -32,11 +32,6 @@ class Changes(NamedTuple):
     reviews: int
     narratives: int
 
-    @property
-    def any_change(self) -> bool:
-        """Whether the report would have other figures now."""
-        return any(self)
-
 
 def count_changes_since(report: AgreementReport) -> Changes:
     """Count the changes since a report was computed."""

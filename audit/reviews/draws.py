@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -41,23 +41,30 @@ class DrawPlan:
         return sum(self.sizes.values())
 
 
+class DrawnStratum(NamedTuple):
+    """A stratum of a draw: how many instructions there were, and how many were drawn."""
+
+    stratum: str
+    instructions: int
+    drawn: int
+
+
 @dataclass(frozen=True)
 class CurrentDraw:
     """The current draw, with how many instructions it took of each stratum."""
 
     draw: ReviewDraw
-    # Label of the stratum, instructions there were, instructions drawn.
-    strata: list[tuple[str, int, int]]
+    strata: list[DrawnStratum]
 
     @property
     def total(self) -> int:
         """Number of instructions that were drawn from."""
-        return sum(there for _label, there, _taken in self.strata)
+        return sum(one.instructions for one in self.strata)
 
     @property
     def taken(self) -> int:
         """Number of instructions that were drawn."""
-        return sum(taken for _label, _there, taken in self.strata)
+        return sum(one.drawn for one in self.strata)
 
 
 def plan_draw(
@@ -160,7 +167,9 @@ def current_draw(project: Project) -> CurrentDraw | None:
     taken: dict[str, int] = defaultdict(int)
     for stratum in DrawnPair.objects.filter(draw=found).values_list("stratum", flat=True):
         taken[stratum] += 1
-    strata = [(label, there, taken[label]) for label, there in sorted(found.frame.items())]
+    strata = [
+        DrawnStratum(label, there, taken[label]) for label, there in sorted(found.frame.items())
+    ]
     return CurrentDraw(found, strata)
 
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet
 from django.http import Http404
 
-from annotate.judgments.blindness import must_judge_first
-from annotate.judgments.models import Adjudication, RejudgeRequest
+from annotate.judgments.blindness import exclude_unjudged, must_judge_first
+from annotate.judgments.models import Adjudication, Judgment, RejudgeRequest
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Condition
 from annotate.projects import access
@@ -29,6 +29,7 @@ from audit.settling.disagreements import (
     ReviewDisagreement,
     VerdictDisagreement,
 )
+from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import Kind
 from base import raw_sql
 
@@ -133,3 +134,12 @@ def batch_decisions(member: Membership, batch: UUID) -> QuerySet[Adjudication]:
     if not found.exists():
         raise Http404("There are no such decisions in this project.")
     return found
+
+
+def visible_decisions(member: Membership, batch: UUID) -> QuerySet[Adjudication]:
+    """Return those decisions of a batch on documents that the lead may see, or raise Http404."""
+    mine = Judgment.objects.current().filter(
+        narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
+    )
+    found = batch_decisions(member, batch)
+    return exclude_unjudged(found, Reader(member).to_judge, "narrative__pair", mine)

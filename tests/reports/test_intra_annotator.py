@@ -182,7 +182,7 @@ def test_parts_of_a_project_have_their_own_repeats(repeated):
 def test_new_repeats_count_as_changes_and_change_the_sum(repeated):
     before = figures(repeated)
     report = AgreementReport(project=repeated.project, figures=before)
-    assert not count_changes_since(report).any_change
+    assert not any(count_changes_since(report))
 
     Repeat.objects.create(
         narrative=repeated.narrative,

@@ -178,42 +178,29 @@ def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
             )
         return made
 
+    categories = [
+        {"spot": spot, "open_url": f"{matrix}?{urlencode(_category(spot))}"}
+        for spot in found.categories[:TOP]
+    ]
+    documents, instructions = _("Documents compared"), _("Instructions compared")
+    conditions = rows(found.conditions, kind="verdict", condition="")
+    criteria = rows(found.criteria, kind="review", criterion="")
+    queries = rows(found.queries, kind="judgment", query="")
     return [
         {
-            "key": "queries",
-            "title": _("By query"),
-            "of": _("Query"),
-            "unit": _("Documents compared"),
-            "rows": rows(found.queries, kind="judgment", query=""),
-            "more": max(len(found.queries) - TOP, 0),
-        },
-        {
-            "key": "categories",
-            "title": _("By category"),
-            "of": _("Category"),
-            "unit": _("Documents compared"),
-            "rows": [
-                {"spot": spot, "open_url": f"{matrix}?{urlencode(_category(spot))}"}
-                for spot in found.categories[:TOP]
-            ],
-            "more": max(len(found.categories) - TOP, 0),
-        },
-        {
-            "key": "conditions",
-            "title": _("By condition"),
-            "of": _("Condition"),
-            "unit": _("Documents compared"),
-            "rows": rows(found.conditions, kind="verdict", condition=""),
-            "more": max(len(found.conditions) - TOP, 0),
-        },
-        {
-            "key": "criteria",
-            "title": _("By criterion of the reviews"),
-            "of": _("Criterion"),
-            "unit": _("Instructions compared"),
-            "rows": rows(found.criteria, kind="review", criterion=""),
-            "more": max(len(found.criteria) - TOP, 0),
-        },
+            "key": key,
+            "title": title,
+            "of": of,
+            "unit": unit,
+            "rows": shown,
+            "more": max(len(getattr(found, key)) - TOP, 0),
+        }
+        for key, title, of, unit, shown in (
+            ("queries", _("By query"), _("Query"), documents, queries),
+            ("categories", _("By category"), _("Category"), documents, categories),
+            ("conditions", _("By condition"), _("Condition"), documents, conditions),
+            ("criteria", _("By criterion of the reviews"), _("Criterion"), instructions, criteria),
+        )
     ]
 
 

@@ -41,11 +41,11 @@ class DrawnStratumSerializer(serializers.Serializer[Any]):
 class ReviewDrawSerializer(serializers.Serializer[Any]):
     """A draw: only the drawn instructions are reviewed."""
 
-    stratify = serializers.ChoiceField(choices=ReviewDraw.Stratify.choices)
-    size = serializers.IntegerField()
-    seed = serializers.IntegerField()
-    fewer = serializers.BooleanField()
-    drawn_at = serializers.DateTimeField()
+    stratify = serializers.ChoiceField(source="draw.stratify", choices=ReviewDraw.Stratify.choices)
+    size = serializers.IntegerField(source="draw.size")
+    seed = serializers.IntegerField(source="draw.seed")
+    fewer = serializers.BooleanField(source="draw.fewer")
+    drawn_at = serializers.DateTimeField(source="draw.drawn_at")
     strata = DrawnStratumSerializer(many=True)
 
 
@@ -83,16 +83,4 @@ class InForce(Resource):
 
 
 def _as_json(project: Project) -> dict[str, Any]:
-    current = draws.current_draw(project)
-    if current is None:
-        return {"draw": None}
-    names = ("stratify", "size", "seed", "fewer", "drawn_at")
-    return {
-        "draw": {
-            **{name: getattr(current.draw, name) for name in names},
-            "strata": [
-                {"stratum": label, "instructions": there, "drawn": taken}
-                for label, there, taken in current.strata
-            ],
-        }
-    }
+    return dict(ReviewDrawInForceSerializer({"draw": draws.current_draw(project)}).data)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
@@ -13,8 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.judgments.blindness import exclude_unjudged
-from annotate.judgments.models import Adjudication, Judgment, Verdict
+from annotate.judgments.models import Adjudication, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import access, adjudication, batches, settle_many
@@ -24,7 +22,6 @@ from audit.settling.api.shapes import (
     ConditionSettledSerializer,
     SettledSerializer,
 )
-from audit.settling.kinds.frame import Reader
 from base.api.resource import KeyField, RequestBody, Resource, Scope, no_content, reads, writes
 
 CHOOSE = gettext_lazy("Give either an answer of your own or one to adopt, not both.")
@@ -210,12 +207,9 @@ class Batch(Resource):
     def get(self, request: Request, slug: str, batch: UUID) -> Response:
         """List its decisions, except those on documents that you have yet to judge."""
         member = annotate_access.lead(self.person, slug)
-        mine = Judgment.objects.current().filter(
-            narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
+        data = access.visible_decisions(member, batch).select_related(
+            "by", "narrative__pair", "candidate__document"
         )
-        data = exclude_unjudged(
-            access.batch_decisions(member, batch), Reader(member).to_judge, "narrative__pair", mine
-        ).select_related("by", "narrative__pair", "candidate__document")
         return self.page(
             data.defer("narrative__text"),
             lambda rows: list(BatchRowSerializer(rows, many=True).data),

@@ -6,21 +6,18 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Count, OuterRef, Q
+from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.judgments.blindness import exclude_unjudged
-from annotate.judgments.models import Judgment
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from audit.settling import access, batches, settle_many
 from audit.settling.forms import QueueFilterForm, RuleForm, SettleManyForm
-from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import DisagreementKey, Kind, State
 from audit.settling.views.addresses import add_filter, disagreement_url, filter_in, list_url
 from base.errors import Refused
@@ -85,11 +82,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     of_it = access.batch_decisions(member, batch)
     first = of_it.select_related("by", "withdrawn_by").earliest("pk")
     after = request.GET.get("after", "")
-    # A lead who has yet to judge a document must not see its decision.
-    mine = Judgment.objects.current().filter(
-        narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
-    )
-    visible = exclude_unjudged(of_it, Reader(member).to_judge, "narrative__pair", mine)
+    visible = access.visible_decisions(member, batch)
     page = visible.select_related("narrative__pair__query", "candidate__document").order_by("pk")
     if (last := parse_key(after)) is not None:
         page = page.filter(pk__gt=last)
