@@ -174,12 +174,8 @@ class AgreementReports(Resource):
         """List the reports, the newest first, without figures."""
         member = annotate_access.lead(self.person, slug)
         found = AgreementReport.objects.filter(project=member.project_id).defer("figures")
-        context = {"blind": must_answer_first(member)}
-        return self.page(
-            found,
-            lambda rows: list(AgreementReportSerializer(rows, many=True, context=context).data),
-            newest_first=True,
-        )
+        blind = must_answer_first(member)
+        return self.page(found, lambda rows: self.shape(rows, blind=blind), newest_first=True)
 
     @writes(AgreementReportSerializer, body=SentPart, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -187,7 +183,7 @@ class AgreementReports(Resource):
         member = annotate_access.lead(self.person, slug)
         part = _parse_part(member, self.body())
         made = actions.request_agreement(project=member.project, scope=part, by=member)
-        return Response(_as_json(member, made), status=201)
+        return self.answer(made, blind=must_answer_first(member))
 
 
 class AgreementComparisons(Resource):
@@ -206,7 +202,7 @@ class AgreementComparisons(Resource):
             against=_parse_part(member, given.get("against", {})),
             by=member,
         )
-        return Response(_as_json(member, made), status=201)
+        return self.answer(made, blind=must_answer_first(member))
 
 
 class OneAgreementReport(Resource):
@@ -218,7 +214,7 @@ class OneAgreementReport(Resource):
     def get(self, request: Request, slug: str, report: int) -> Response:
         """Return its progress and its figures. 403 for a lead who is still blind."""
         found = access.computed_report(self.person, slug, report)
-        return Response(FullAgreementReportSerializer(found, context={"blind": False}).data)
+        return self.answer(found, blind=False)
 
 
 class AgreementCancellation(Resource):
@@ -231,7 +227,7 @@ class AgreementCancellation(Resource):
         """Cancel it; a report that is over does not change."""
         member, found = access.report(self.person, slug, report)
         cancel(found)
-        return Response(_as_json(member, found))
+        return self.answer(found, blind=must_answer_first(member))
 
 
 class AgreementUnits(Resource):
@@ -261,7 +257,7 @@ class Differences(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """Count where people differ: by query, category, condition, criterion and grades."""
         member = annotate_access.lead(self.person, slug)
-        return Response(DifferencesSerializer(differences(member)).data)
+        return self.answer(differences(member))
 
 
 class FiguresOfCategories(Resource):
@@ -274,7 +270,7 @@ class FiguresOfCategories(Resource):
         """Return each category's criteria, decisions and agreement. 403 while still blind."""
         member = access.unblinded_lead(self.person, slug)
         found = by_category(member).categories
-        return Response(CategoryFiguresSerializer(found, many=True).data)
+        return self.answer(found)
 
 
 class Coverage(Resource):
@@ -286,12 +282,7 @@ class Coverage(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """Count the pairs of each category, and the decisions on them."""
         member = annotate_access.lead(self.person, slug)
-        return Response(CoveredSerializer(coverage(member).categories, many=True).data)
-
-
-def _as_json(member: Membership, report: AgreementReport) -> dict[str, Any]:
-    context = {"blind": must_answer_first(member)}
-    return dict(AgreementReportSerializer(report, context=context).data)
+        return self.answer(coverage(member).categories)
 
 
 def _parse_part(member: Membership, given: dict[str, Any], before: str = "") -> Part:

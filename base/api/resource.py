@@ -283,15 +283,26 @@ class Resource(APIView):
     def page(
         self,
         rows: QuerySet[Row],
-        as_json: Callable[[list[Row]], list[dict[str, Any]]],
+        as_json: Callable[[list[Row]], list[dict[str, Any]]] | None = None,
         *,
         newest_first: bool = False,
     ) -> Response:
-        """Return the page of the list that the request asks for, in the order of keys."""
+        """Return the page of the list that the request asks for, in the order of keys; each row in
+        the shape that the method declares, unless `as_json` returns another.
+        """
         pages = self.pagination_class()
         pages.ordering = "-pk" if newest_first else "pk"
         found = pages.paginate_queryset(rows.order_by(), self.request, view=self)
-        return pages.get_paginated_response(as_json(found or []))
+        return pages.get_paginated_response((as_json or self.shape)(found or []))
+
+    def shape(self, content: Any, **context: Any) -> Any:
+        """Return rows or other content in the shape that the method declares."""
+        operation = self._operation()
+        return operation.answer(content, many=operation.many, context=context).data
+
+    def answer(self, content: Any, **context: Any) -> Response:
+        """Return content in the shape and with the status that the method declares."""
+        return Response(self.shape(content, **context), status=self._operation().status)
 
     def _operation(self) -> Operation:
         verb = (self.request.method or "").lower()

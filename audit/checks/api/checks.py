@@ -63,7 +63,7 @@ class Runs(Resource):
         """List the runs that were loaded."""
         member = annotate_access.lead(self.person, slug)
         found = Run.objects.filter(project=member.project_id)
-        return self.page(found, lambda rows: list(RunSerializer(rows, many=True).data))
+        return self.page(found)
 
 
 class Samples(Resource):
@@ -76,7 +76,7 @@ class Samples(Resource):
         """List the samples, with how many labels of each you can check or settle."""
         member = annotate_access.member(self.person, slug)
         found = Sample.objects.filter(project=member.project_id).select_related("rater")
-        return self.page(found, lambda rows: _samples_as_json(member, rows))
+        return self.page(found, lambda rows: self.shape(_sample_rows(member, rows)))
 
     @writes(SampleSerializer, body=SentSample, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -88,7 +88,7 @@ class Samples(Resource):
         made = samples.draw_sample(
             selection=selection, by=member, **{name: given[name] for name in names}
         )
-        return Response(_samples_as_json(member, [made])[0], status=201)
+        return self.answer(_sample_rows(member, [made])[0])
 
 
 class SamplePlan(Resource):
@@ -103,7 +103,7 @@ class SamplePlan(Resource):
         given = self.body()
         selection = _parse_selection(member, given)
         if unfit := why_unfit(member.project, selection, given["stratify"]):
-            return Response(PlanSerializer({"strata": [], "refused": unfit}).data)
+            return self.answer({"strata": [], "refused": unfit})
         found = plan(
             build_frame(member.project, selection),
             **{name: given[name] for name in ("stratify", "per", "size", "seed", "fewer")},
@@ -112,7 +112,7 @@ class SamplePlan(Resource):
             {"stratum": label, "size": size, "taken": found.taken.get(label)}
             for label, size in found.sizes.items()
         ]
-        return Response(PlanSerializer({"strata": strata, "refused": found.refused}).data)
+        return self.answer({"strata": strata, "refused": found.refused})
 
 
 class Suspects(Resource):
@@ -140,7 +140,7 @@ class Suspects(Resource):
         if after and after not in places:
             raise invalid_cursor()
         start = places.index(after) + 1 if after else 0
-        rows = SuspectSerializer(found[start : start + size], many=True).data
+        rows = self.shape(found[start : start + size])
         more = start + size < len(found)
         return page_response(request, rows, places[start + size - 1] if more else None)
 
@@ -160,7 +160,7 @@ class Suspects(Resource):
             shows_claim=given["shows_claim"],
             by=member,
         )
-        return Response(_samples_as_json(member, [made])[0], status=201)
+        return self.answer(_sample_rows(member, [made])[0])
 
 
 class OneSample(Resource):
@@ -172,7 +172,7 @@ class OneSample(Resource):
     def get(self, request: Request, sample: int) -> Response:
         """Read its progress, and how many labels you can check or settle."""
         member, found = access.sample(self.person, sample)
-        return Response(_samples_as_json(member, [found])[0])
+        return self.answer(_sample_rows(member, [found])[0])
 
 
 class SampleFigures(Resource):
@@ -185,7 +185,7 @@ class SampleFigures(Resource):
         """Compute the error rates with their intervals, and the agreement of the two checkers."""
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
-        return Response(FiguresSerializer(figures(found, bound=self.parameters()["bound"])).data)
+        return self.answer(figures(found, bound=self.parameters()["bound"]))
 
 
 class SampleLabels(Resource):
@@ -199,12 +199,7 @@ class SampleLabels(Resource):
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
         rows = filter_labels(found, self.parameters()["show"])
-
-        def as_json(part: list[Any]) -> list[Any]:
-            broken = broken_conditions(found, part)
-            return list(LabelRowSerializer(part, many=True, context={"broken": broken}).data)
-
-        return self.page(rows, as_json)
+        return self.page(rows, lambda part: self.shape(part, broken=broken_conditions(found, part)))
 
 
 class NextLabel(Resource):
@@ -222,7 +217,7 @@ class NextLabel(Resource):
             label = next_to_check(member, to_check(member, found), after)
         else:
             label = next_item(to_settle(member, found), after)
-        return Response({"label": label})
+        return self.answer({"label": label})
 
 
 class Label(Resource):
@@ -233,7 +228,7 @@ class Label(Resource):
     @reads(LabelSerializer)
     def get(self, request: Request, item: int) -> Response:
         """Read the label to check, and your answer to it."""
-        return Response(_label_as_json(*access.item(self.person, item)))
+        return self.answer(_label_content(*access.item(self.person, item)))
 
 
 class LabelCheck(Resource):
@@ -246,7 +241,7 @@ class LabelCheck(Resource):
         """Check the label. A different answer supersedes your previous one, until it is settled."""
         member, found = access.item(self.person, item)
         actions.check(item=found, by=member, **self.body())
-        return Response(_label_as_json(member, found))
+        return self.answer(_label_content(member, found))
 
     @writes(None, scope=Scope.JUDGE, status=204)
     def delete(self, request: Request, item: int) -> Response:
@@ -266,7 +261,7 @@ class LabelReason(Resource):
         """Read the reason, once you have answered. After that your answer cannot change."""
         member, found = access.item(self.person, item)
         actions.read_reason(item=found, by=member)
-        return Response(_label_as_json(member, found))
+        return self.answer(_label_content(member, found))
 
 
 class LabelSettling(Resource):
@@ -279,36 +274,35 @@ class LabelSettling(Resource):
         """Settle the label. 422 for one of the two, and if there is nothing to settle."""
         member, found = access.item(self.person, item)
         actions.settle(item=found, by=member, **self.body())
-        return Response(_label_as_json(member, found))
+        return self.answer(_label_content(member, found))
 
 
-def _samples_as_json(member: Membership, rows: list[Sample]) -> list[dict[str, Any]]:
-    """Return samples as JSON; how they were made and how many are checked only for leads."""
-    progress_by_sample = progress(member, rows)
+def _sample_rows(member: Membership, samples: list[Sample]) -> list[dict[str, Any]]:
+    """Return the input for `SampleSerializer`; how samples were made and how many labels are
+    checked only for leads.
+    """
+    found = progress(member, samples)
+    if member.leads:
+        return [{"sample": one, "drawn": one, "progress": found[one.pk]} for one in samples]
     return [
-        dict(
-            SampleSerializer(
-                {
-                    "sample": one,
-                    "drawn": one if member.leads else None,
-                    "progress": progress_by_sample[one.pk]
-                    if member.leads
-                    else progress_by_sample[one.pk]._replace(checked=None),  # type: ignore[arg-type]
-                }
-            ).data
-        )
-        for one in rows
+        {
+            "sample": one,
+            "drawn": None,
+            "progress": {**found[one.pk]._asdict(), "checked": None},
+        }
+        for one in samples
     ]
 
 
-def _label_as_json(member: Membership, item: SampleItem) -> dict[str, Any]:
+def _label_content(member: Membership, item: SampleItem) -> dict[str, Any]:
+    """Return the input for `LabelSerializer`."""
     current = list(Check.objects.current().filter(item=item).order_by("place"))
     mine = next((one for one in current if one.checker_id == member.pk), None)
     settles = mine is not None and mine.place == Check.SETTLES
     can_settle = settles or to_settle(member, item.sample).filter(pk=item.pk).exists()
     first_two = [one for one in current if one.place != Check.SETTLES] if can_settle else []
     broken = broken_conditions_of(item) if mine is not None else None
-    shown_label = {
+    return {
         "item": item,
         "name": name_of(
             item.candidate.document,
@@ -326,7 +320,6 @@ def _label_as_json(member: Membership, item: SampleItem) -> dict[str, Any]:
         # The third person sees the answers without the names.
         "answers": [{"row": one, "who": str(one.place), "mine": False} for one in first_two],
     }
-    return dict(LabelSerializer(shown_label).data)
 
 
 def _parse_selection(

@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from annotate.pairs.models import ReviewDraw
 from annotate.projects import access
-from annotate.projects.models import Project
 from audit.reviews import draws
 from base.api.resource import RequestBody, Resource, Scope, no_content, reads, writes
 
@@ -65,14 +64,15 @@ class InForce(Resource):
     @reads(ReviewDrawInForceSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """Read the current draw, with the numbers of each stratum."""
-        return Response(_as_json(access.lead(self.person, slug).project))
+        member = access.lead(self.person, slug)
+        return self.answer({"draw": draws.current_draw(member.project)})
 
     @writes(ReviewDrawInForceSerializer, body=SentReviewDraw, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Draw the instructions to review. Only these have review tasks from now on."""
         member = access.lead(self.person, slug)
         draws.draw_for_review(project=member.project, by=member, **self.body())
-        return Response(_as_json(member.project))
+        return self.answer({"draw": draws.current_draw(member.project)})
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, slug: str) -> Response:
@@ -80,7 +80,3 @@ class InForce(Resource):
         member = access.lead(self.person, slug)
         draws.end_draw(project=member.project, by=member)
         return no_content()
-
-
-def _as_json(project: Project) -> dict[str, Any]:
-    return dict(ReviewDrawInForceSerializer({"draw": draws.current_draw(project)}).data)

@@ -218,10 +218,7 @@ class Reviews(Resource):
         if query.keys() & {"state", "author", "auditor", "criterion"}:
             member = annotate_access.lead(self.person, slug)
         narratives = filter_reviews(member, ReviewFilter(**query))
-        return self.page(
-            narratives,
-            lambda rows: list(ReviewRowSerializer(review_rows(member, rows), many=True).data),
-        )
+        return self.page(narratives, lambda rows: self.shape(review_rows(member, rows)))
 
 
 class ReviewAcceptance(Resource):
@@ -235,7 +232,7 @@ class ReviewAcceptance(Resource):
         member = annotate_access.lead(self.person, slug)
         narratives = access.narratives_to_accept(member, self.body()["narratives"])
         made = decisions.accept_many(narratives=narratives, by=member)
-        return Response(DecisionSerializer(made, many=True).data)
+        return self.answer(made)
 
 
 class ReviewAssignment(Resource):
@@ -250,7 +247,7 @@ class ReviewAssignment(Resource):
         assignment = actions.take_review(by=member, become_blind=self.body()["become_blind"])
         pair = assignment.pair if assignment is not None else None
         next_review = {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
-        return Response(ReviewAssignmentSerializer(next_review).data)
+        return self.answer(next_review)
 
 
 class Review(Resource):
@@ -265,7 +262,7 @@ class Review(Resource):
         narrative = found.current(Narrative.Side.ALTERED)
         if narrative is None:
             raise Http404("There is no altered narrative to review yet.")
-        return Response(_review_as_json(access.ReviewTask(member, found, narrative)))
+        return self.answer(_review_content(access.ReviewTask(member, found, narrative)))
 
     @writes(ReviewSerializer, body=SentReview, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> Response:
@@ -279,7 +276,7 @@ class Review(Resource):
             },
             by=task.member,
         )
-        return Response(_review_as_json(task))
+        return self.answer(_review_content(task))
 
 
 class ReviewSubmission(Resource):
@@ -296,7 +293,7 @@ class ReviewSubmission(Resource):
         given = self.body()
         narrative = pairs_access.narrative(task.pair, given["narrative"])
         actions.submit_review(narrative=narrative, by=task.member, texts=given.get("texts"))
-        return Response(_review_as_json(task))
+        return self.answer(_review_content(task))
 
 
 class Story(Resource):
@@ -309,7 +306,7 @@ class Story(Resource):
         """Read its versions, with the reviews and decisions on each that you may see."""
         member, found = pairs_access.pair(self.person, pair)
         pair_story = {"pair": found, "chapters": story(found, member)}
-        return Response(StorySerializer(pair_story, context={"reader": member}).data)
+        return self.answer(pair_story, reader=member)
 
 
 class NarrativeDecision(Resource):
@@ -325,7 +322,7 @@ class NarrativeDecision(Resource):
         made = decisions.decide(
             narrative=version, outcome=given["outcome"], reason=given.get("reason", ""), by=member
         )
-        return Response(DecisionSerializer(made).data, status=201)
+        return self.answer(made)
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, narrative: int) -> Response:
@@ -350,15 +347,15 @@ class Rejected(Resource):
         )
 
 
-def _review_as_json(task: access.ReviewTask) -> dict[str, Any]:
-    """Return the review as JSON, with the same content as the review page."""
+def _review_content(task: access.ReviewTask) -> dict[str, Any]:
+    """Return the input for `ReviewSerializer`: the same content as on the review page."""
     member, pair, narrative = task
     mine = pass_of(narrative, member)
     rubric = mine.rubric if mine else rubrics.rubric_for(narrative, pair.project_id)
     submitted = mine is not None and mine.review.submitted_at is not None
     others = passes_of([narrative])[narrative.pk] if submitted else []
     candidates = documents_at_hand(pair, narrative)
-    shown_review = {
+    return {
         "pair": pair,
         "original": pair.current(Narrative.Side.ORIGINAL),
         "narrative": narrative,
@@ -370,4 +367,3 @@ def _review_as_json(task: access.ReviewTask) -> dict[str, Any]:
             [one for one in others if one.review.auditor_id != member.pk], member
         ),
     }
-    return dict(ReviewSerializer(shown_review).data)

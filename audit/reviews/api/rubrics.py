@@ -81,7 +81,7 @@ class Rubrics(Resource):
             }
             for name in sorted(found)
         ]
-        return Response(RubricRowSerializer(rows, many=True).data)
+        return self.answer(rows)
 
     @writes(RubricSerializer, body=RubricSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -92,7 +92,7 @@ class Rubrics(Resource):
         except RubricFaults as error:
             raise ValidationError(list(error.faults)) from error
         row = project_rubric.save_rubric(project=member.project, content=content, by=member)
-        return Response(RubricSerializer(rubric_object(row.content)).data, status=201)
+        return self.answer(rubric_object(row.content))
 
 
 class RubricInForce(Resource):
@@ -104,9 +104,7 @@ class RubricInForce(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """Read the current rubric."""
         member = access.lead(self.person, slug)
-        return Response(
-            RubricSerializer(rubric_object(rubrics.current_rubric(member.project_id))).data
-        )
+        return self.answer(rubric_object(rubrics.current_rubric(member.project_id)))
 
     @writes(RubricSerializer, body=RubricChoiceSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
@@ -114,4 +112,4 @@ class RubricInForce(Resource):
         member = access.lead(self.person, slug)
         name = self.body()["name"]
         row = project_rubric.choose_rubric(project=member.project, name=name, by=member)
-        return Response(RubricSerializer(rubric_object(row.content)).data)
+        return self.answer(rubric_object(row.content))

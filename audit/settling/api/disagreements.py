@@ -50,7 +50,7 @@ class Disagreements(Resource):
             except ValueError as error:
                 raise invalid_cursor() from error
         found = read_page(member, filters, after=after, size=page_size(request))
-        rows = DisagreementSerializer(found.items, many=True).data
+        rows = self.shape(found.items)
         return page_response(request, rows, str(found.after) if found.after else None)
 
 
@@ -64,7 +64,7 @@ class DisagreementCounts(Resource):
         """Count them by kind."""
         member = annotate_access.lead(self.person, slug)
         found = count_by_kind(member, queue_filter_from(member, self.parameters()))
-        return Response({kind.value: count for kind, count in found.items()})
+        return self.answer({kind.value: count for kind, count in found.items()})
 
 
 class Reveals(Resource):
@@ -77,9 +77,7 @@ class Reveals(Resource):
         """List them, the newest first."""
         member = annotate_access.lead(self.person, slug)
         found = Reveal.objects.filter(by__project=member.project_id).select_related("by")
-        return self.page(
-            found, lambda rows: list(RevealSerializer(rows, many=True).data), newest_first=True
-        )
+        return self.page(found, newest_first=True)
 
 
 class JudgmentDisagreement(Resource):
@@ -91,7 +89,7 @@ class JudgmentDisagreement(Resource):
     def get(self, request: Request, narrative: int, candidate: int) -> Response:
         """Return each answer and the decisions. 403 for a lead who has yet to judge it."""
         found = access.judgment_disagreement(self.person, narrative, candidate)
-        return Response(JudgmentDisagreementSerializer(found).data)
+        return self.answer(found)
 
 
 class JudgesRevealed(Resource):
@@ -103,7 +101,7 @@ class JudgesRevealed(Resource):
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
         """Reveal who gave which answer. It is recorded that you looked."""
         made = access.judgment_disagreement(self.person, narrative, candidate).reveal()
-        return Response(RevealSerializer(made).data, status=201)
+        return self.answer(made)
 
 
 class VerdictDisagreement(Resource):
@@ -115,7 +113,7 @@ class VerdictDisagreement(Resource):
     def get(self, request: Request, condition: int, candidate: int) -> Response:
         """Return each answer and the decisions. 403 for a lead who has yet to judge it."""
         found = access.verdict_disagreement(self.person, condition, candidate)
-        return Response(VerdictDisagreementSerializer(found).data)
+        return self.answer(found)
 
 
 class ReviewDisagreement(Resource):
@@ -127,7 +125,7 @@ class ReviewDisagreement(Resource):
     def get(self, request: Request, narrative: int) -> Response:
         """Return each review and the decisions. 403 for a lead who has yet to review it."""
         found = access.review_disagreement(self.person, narrative)
-        return Response(ReviewDisagreementSerializer(found).data)
+        return self.answer(found)
 
 
 class AuditorsRevealed(Resource):
@@ -139,7 +137,7 @@ class AuditorsRevealed(Resource):
     def post(self, request: Request, narrative: int) -> Response:
         """Reveal who gave which answer. It is recorded that you looked."""
         made = access.review_disagreement(self.person, narrative).reveal()
-        return Response(RevealSerializer(made).data, status=201)
+        return self.answer(made)
 
 
 class CheckDisagreement(Resource):
@@ -151,7 +149,7 @@ class CheckDisagreement(Resource):
     def get(self, request: Request, item: int) -> Response:
         """Return the two checks once both are there, and how a third person settled it."""
         found = access.check_disagreement(self.person, item)
-        return Response(CheckDisagreementSerializer(found).data)
+        return self.answer(found)
 
 
 class CheckersRevealed(Resource):
@@ -163,7 +161,7 @@ class CheckersRevealed(Resource):
     def post(self, request: Request, item: int) -> Response:
         """Reveal who gave which answer. It is recorded that you looked."""
         made = access.check_disagreement(self.person, item).reveal()
-        return Response(RevealSerializer(made).data, status=201)
+        return self.answer(made)
 
 
 class RejudgeRequests(Resource):
@@ -181,7 +179,7 @@ class RejudgeRequests(Resource):
             words=given["words"],
             by=disagreement.member,
         )
-        return Response(RejudgeRequestSerializer(made).data, status=201)
+        return self.answer(made)
 
 
 class OneRejudgeRequest(Resource):

@@ -125,7 +125,7 @@ class Settling(Resource):
         given = self.body()
         _require_one_of(given, "relevance", "adopt")
         made = found.settle(given)
-        return Response(SettledSerializer(made).data, status=201)
+        return self.answer(made)
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, narrative: int, candidate: int) -> Response:
@@ -148,7 +148,7 @@ class ConditionSettling(Resource):
         given = self.body()
         _require_one_of(given, "answer", "adopt")
         made = found.settle(given)
-        return Response(ConditionSettledSerializer(made).data, status=201)
+        return self.answer(made)
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, condition: int, candidate: int) -> Response:
@@ -180,7 +180,7 @@ class SettlingMany(Resource):
             "drops_then": found.drops_then,
             "token": found.token,
         }
-        return Response(SettlingPreviewSerializer(data).data)
+        return self.answer(data)
 
     @writes(BatchSerializer, body=SentMany, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -195,7 +195,7 @@ class SettlingMany(Resource):
             token=given["token"],
             by=member,
         )
-        return Response({"batch": str(batch)}, status=201)
+        return self.answer({"batch": batch})
 
 
 class Batch(Resource):
@@ -210,10 +210,7 @@ class Batch(Resource):
         data = access.visible_decisions(member, batch).select_related(
             "by", "narrative__pair", "candidate__document"
         )
-        return self.page(
-            data.defer("narrative__text"),
-            lambda rows: list(BatchRowSerializer(rows, many=True).data),
-        )
+        return self.page(data.defer("narrative__text"))
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, slug: str, batch: UUID) -> Response:
