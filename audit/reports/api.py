@@ -26,7 +26,7 @@ from audit.reports.scopes import Scope as Part
 from audit.reports.units import Of, units
 from base.api.jobs import JobSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 from base.errors import Refused
 from jobs.queue import cancel
 
@@ -242,10 +242,7 @@ class AgreementUnits(Resource):
         asked = self.parameters()
         part = _parse_part(member, asked, "?")
         of, numbered = Of(asked["of"]), asked["numbered"]
-        return StreamingHttpResponse(
-            csv_lines(units(member.project, part, of, numbered=numbered)),
-            content_type="text/csv; charset=utf-8",
-        )
+        return csv_response(units(member.project, part, of, numbered=numbered))
 
 
 class Differences(Resource):

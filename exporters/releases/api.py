@@ -19,7 +19,7 @@ from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS, FileFactsSerializer
 from exporters.exports.download_log import record_download
@@ -325,9 +325,7 @@ class ReleaseChangesTable(Resource):
     def get(self, request: Request, slug: str, before: str, after: str) -> StreamingHttpResponse:
         """Download all differences."""
         compared = _compare(self, slug, before, after)
-        return StreamingHttpResponse(
-            csv_lines(comparison.table(compared)), content_type="text/csv; charset=utf-8"
-        )
+        return csv_response(comparison.table(compared))
 
 
 # The number of parts of each list's cursor.

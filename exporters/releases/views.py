@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -20,7 +20,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import Narrative
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import parse_key
@@ -189,11 +189,7 @@ def comparison_table(request: PageRequest, slug: str, before: str, after: str) -
     if isinstance(compared, HttpResponse):
         return compared
     name = f"{member.project.slug}-{compared.before.name}-{compared.after.name}.csv"
-    return StreamingHttpResponse(
-        csv_lines(comparing.table(compared)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    return csv_response(comparing.table(compared), name)
 
 
 def _compare_or_redirect(

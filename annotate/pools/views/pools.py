@@ -20,7 +20,7 @@ from annotate.pools.models import Pool
 from annotate.pools.negatives import choose_hard_negatives, hard_negative_systems
 from annotate.pools.removal import removed_candidates
 from annotate.projects.models import Membership
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import newest_by_key
@@ -136,11 +136,7 @@ def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 def documents(request: PageRequest, slug: str, pk: int) -> StreamingHttpResponse:
     """Download the documents of a pool, with the runs that rank each and the ranks."""
     _member, found = access.pool(request.user, slug, pk)
-    return StreamingHttpResponse(
-        csv_lines(provenance.table_rows(found)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{slug}-pool-{pk}.csv"'},
-    )
+    return csv_response(provenance.table_rows(found), f"{slug}-pool-{pk}.csv")
 
 
 @require_POST

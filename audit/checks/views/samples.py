@@ -26,7 +26,7 @@ from audit.checks.plans import plan
 from audit.checks.queue import LABEL_FILTERS, filter_labels, progress
 from audit.checks.suspects import Suspect, find_suspects, merge_suspects
 from audit.checks.views.checking import PAGE_SIZE, with_after
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key
@@ -246,11 +246,7 @@ def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
     """Download the labels of a sample as CSV."""
     member, found = access.sample(request.user, pk)
     annotate_access.lead(request.user, member.project.slug)
-    return StreamingHttpResponse(
-        csv_lines(label_rows(found)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="labels-{pk}.csv"'},
-    )
+    return csv_response(label_rows(found), f"labels-{pk}.csv")
 
 
 def _initial_of_planned(member: Membership, request: PageRequest) -> dict[str, Any]:

@@ -4,13 +4,13 @@ requesting another, earlier reports, comparisons, and unit tables to compute wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import F
-from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -24,14 +24,14 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.reports import access, actions, paper
 from audit.reports.forms import ComparedForm, ScopeForm
-from audit.reports.models import AgreementReport
+from audit.reports.models import AgreementReport, AgreementReportQuerySet
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.scopes import Scope, describe_scope, parts_of, stored_scope
 from audit.reports.statements_since import Changes, count_changes_since
 from audit.reports.tables import Against, Table, against_machines, people_alone, tables
 from audit.reports.units import Of, units
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import parse_key
@@ -92,22 +92,10 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     reports = AgreementReport.objects.filter(
         project=member.project, compares=True, scope=of, against=against
     )
-    report = reports.order_by("-pk").defer("figures").first()
-    context |= {
-        "report": report,
-        "here": here,
-        "poll_url": here,
-        "seconds_left": report and report.seconds_left(timezone.now()),
-    }
-    if request.htmx:
-        if report is None or report.is_over:
-            return HttpResponseClientRefresh()
-        return render(request, "reports/agreement.html#job", context)
-    if must_answer_first(member):
-        context["blind"] = access.BLIND
-    else:
-        context |= _comparison_context(reports.computed().first())
-    return render(request, "reports/agreement_comparison.html", context)
+    context |= {"here": here, "poll_url": here}
+    return _render_newest(
+        request, "reports/agreement_comparison.html", member, reports, context, _comparison_context
+    )
 
 
 @require_GET
@@ -224,10 +212,8 @@ def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
         messages.error(request, " ".join(map(str, form.non_field_errors())))
         return redirect("audit:agreement", slug)
     numbered = request.GET.get("people") == "numbered"
-    return StreamingHttpResponse(
-        csv_lines(units(member.project, form.scope, Of(of), numbered=numbered)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{slug}-{of}.csv"'},
+    return csv_response(
+        units(member.project, form.scope, Of(of), numbered=numbered), f"{slug}-{of}.csv"
     )
 
 
@@ -250,20 +236,32 @@ def _show_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
             messages.error(request, str(refused))
         return redirect(_scope_url(f"audit:{name}", slug, scope))
     reports = AgreementReport.objects.of(str(scope)).filter(project=member.project)
+    context = _frame_context(member, scope, name) | {"form": form}
+    return _render_newest(
+        request, f"reports/{name}.html", member, reports, context, _report_context
+    )
+
+
+def _render_newest(
+    request: PageRequest,
+    template: str,
+    member: Membership,
+    reports: AgreementReportQuerySet,
+    context: dict[str, Any],
+    figures_context: Callable[[AgreementReport | None], dict[str, Any]],
+) -> HttpResponse:
+    """Render the progress of the newest report, and the figures of the newest with figures."""
     report = reports.order_by("-pk").defer("figures").first()
-    context = _frame_context(member, scope, name) | {
-        "form": form,
-        "report": report,
-        "seconds_left": report and report.seconds_left(timezone.now()),
-    }
+    context |= {"report": report, "seconds_left": report and report.seconds_left(timezone.now())}
     if request.htmx:
         if report is None or report.is_over:
             return HttpResponseClientRefresh()
         return render(request, "reports/agreement.html#job", context)
     if must_answer_first(member):
-        return render(request, f"reports/{name}.html", context | {"blind": access.BLIND})
-    context |= _report_context(reports.computed().first())
-    return render(request, f"reports/{name}.html", context)
+        context["blind"] = access.BLIND
+    else:
+        context |= figures_context(reports.computed().first())
+    return render(request, template, context)
 
 
 def _frame_context(member: Membership, scope: Scope, name: str) -> dict[str, Any]:
