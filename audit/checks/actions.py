@@ -25,7 +25,7 @@ from annotate.projects.models import Membership
 from audit.checks import check_chain
 from audit.checks.models import Check, Question, Reply, Sample, SampleItem
 from base.control_characters import tidy
-from base.errors import Refused, refuse_invalid_characters
+from base.errors import Refused, refuse_invalid_characters, refuse_longer
 
 MAX_WORDS = 10_000
 
@@ -353,10 +353,8 @@ def _refuse_if_reason_read(mine: Check) -> None:
 
 def _validate_words(words: str) -> str:
     words = tidy(words)
-    if len(words) > MAX_WORDS:
-        raise Refused(
-            _("You wrote %(length)s characters; at most %(most)s are kept.")
-            % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
-        )
+    refuse_longer(
+        words, MAX_WORDS, _("You wrote %(length)s characters; at most %(most)s are kept.")
+    )
     refuse_invalid_characters(words)
     return words
