@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -63,16 +64,22 @@ class Item:
     rejudge_request: RejudgeRequest | None = None
 
 
+def read_documents(
+    places: Iterable[tuple[int, int]],
+) -> tuple[dict[int, Narrative], dict[int, Candidate]]:
+    """Return the narratives and candidates of these keys, without texts."""
+    of = list(places)
+    narratives = Narrative.objects.select_related("pair__query")
+    candidates = Candidate.with_removed.select_related("document")
+    return (
+        narratives.defer("text", "pair__query__description").in_bulk([one for one, _ in of]),
+        candidates.in_bulk([candidate for _, candidate in of if candidate]),
+    )
+
+
 def read_items(reader: Reader, keys: list[QueuePosition], filters: QueueFilter) -> list[Item]:
     """Read the items of these keys."""
-    narratives = (
-        Narrative.objects.select_related("pair__query")
-        .defer("text", "pair__query__description")
-        .in_bulk([key.narrative for key in keys])
-    )
-    candidates = Candidate.with_removed.select_related("document").in_bulk(
-        [key.candidate for key in keys if key.candidate]
-    )
+    narratives, candidates = read_documents((key.narrative, key.candidate) for key in keys)
     parts = {kind: [key.part for key in keys if key.kind is kind] for kind in Kind}
     conditions = Condition.objects.in_bulk(parts[Kind.VERDICT])
     samples = SampleItem.objects.select_related("sample").in_bulk(parts[Kind.CHECK])

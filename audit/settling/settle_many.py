@@ -27,6 +27,7 @@ from audit.settling import adjudication, batches
 from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import Kind, QueueFilter
+from audit.settling.queue_items import read_documents
 from base.errors import Refused, Stale
 
 # How many documents of each outcome a preview shows.
@@ -245,14 +246,7 @@ def _sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
             alike.append(one)
     settled = sorted(grade for grade in first if grade is not None)
     chosen = [one for grade in [*settled, None] for one in first.get(grade, [])]
-    narratives = (
-        Narrative.objects.select_related("pair__query")
-        .defer("text", "pair__query__description")
-        .in_bulk([one.narrative for one in chosen])
-    )
-    candidates = Candidate.with_removed.select_related("document").in_bulk(
-        [one.candidate for one in chosen]
-    )
+    narratives, candidates = read_documents((one.narrative, one.candidate) for one in chosen)
     return [
         ShownOutcome(
             narratives[one.narrative],
