@@ -7,7 +7,6 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import PairStatus, rule_report
@@ -62,20 +61,16 @@ class RuleStandingsSerializer(serializers.Serializer[Any]):
     rules = RuleSerializer(many=True)
 
 
-class Rules(Resource):
+class Rules(Resource, tag="Progress"):
     """The rules of a project."""
 
-    tag = "Progress"
-
     @reads(RuleStandingsSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Return which rules hold now, which are broken, and by which pairs."""
         member = access.lead(self.person, slug)
         found = rule_report(member)
-        return self.answer(
-            {
-                "kind": member.project.kind,
-                "hidden": found.hidden,
-                "rules": rule_standings(found),
-            }
-        )
+        return {
+            "kind": member.project.kind,
+            "hidden": found.hidden,
+            "rules": rule_standings(found),
+        }

@@ -34,7 +34,6 @@ EXEMPT = {
     },
     "whoever has the secret of the link": {"annotate/people/views/accounts.py:invitation"},
     "called by views that came through a door": {
-        "annotate/collection/views/removal.py:redirect_after_change",
         "annotate/overview/views/home.py:confirm_assignment",
         "annotate/overview/views/home.py:confirmed",
         "annotate/people/api/members.py:link_response",

@@ -37,7 +37,7 @@ from audit.checks.api.shapes import (
 )
 from audit.checks.claims import ClaimSelection, build_frame, why_unfit
 from audit.checks.condition_counts import broken_conditions, broken_conditions_of
-from audit.checks.figures import figures
+from audit.checks.figures import Figures, figures
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.plans import plan
 from audit.checks.queue import (
@@ -50,13 +50,11 @@ from audit.checks.queue import (
 )
 from audit.checks.suspects import find_suspects
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
-from base.api.resource import Resource, Scope, no_content, reads, writes
+from base.api.resource import Resource, Scope, reads, writes
 
 
-class Runs(Resource):
+class Runs(Resource, tag="Checks"):
     """The runs of a project."""
-
-    tag = "Checks"
 
     @reads(RunSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -66,10 +64,8 @@ class Runs(Resource):
         return self.page(found)
 
 
-class Samples(Resource):
+class Samples(Resource, tag="Checks"):
     """The samples of a project."""
-
-    tag = "Checks"
 
     @reads(SampleSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -79,7 +75,7 @@ class Samples(Resource):
         return self.page(found, lambda rows: self.shape(_sample_rows(member, rows)))
 
     @writes(SampleSerializer, body=SentSample, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Draw a random sample. The same seed draws the same labels on any installation."""
         member = annotate_access.lead(self.person, slug)
         given = self.body()
@@ -88,22 +84,20 @@ class Samples(Resource):
         made = samples.draw_sample(
             selection=selection, by=member, **{name: given[name] for name in names}
         )
-        return self.answer(_sample_rows(member, [made])[0])
+        return _sample_rows(member, [made])[0]
 
 
-class SamplePlan(Resource):
+class SamplePlan(Resource, tag="Checks"):
     """The strata of a sample before it is drawn."""
 
-    tag = "Checks"
-
     @writes(PlanSerializer, body=SentPlan, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Count the strata. Nothing is drawn."""
         member = annotate_access.lead(self.person, slug)
         given = self.body()
         selection = _parse_selection(member, given)
         if unfit := why_unfit(member.project, selection, given["stratify"]):
-            return self.answer({"strata": [], "refused": unfit})
+            return {"strata": [], "refused": unfit}
         found = plan(
             build_frame(member.project, selection),
             **{name: given[name] for name in ("stratify", "per", "size", "seed", "fewer")},
@@ -112,13 +106,11 @@ class SamplePlan(Resource):
             {"stratum": label, "size": size, "taken": found.taken.get(label)}
             for label, size in found.sizes.items()
         ]
-        return self.answer({"strata": strata, "refused": found.refused})
+        return {"strata": strata, "refused": found.refused}
 
 
-class Suspects(Resource):
+class Suspects(Resource, tag="Checks"):
     """Documents claimed to be relevant that runs miss."""
-
-    tag = "Checks"
 
     @reads(SuspectSerializer, parameters=AskedSuspects, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -145,7 +137,7 @@ class Suspects(Resource):
         return page_response(request, rows, places[start + size - 1] if more else None)
 
     @writes(SampleSerializer, body=SentSuspects, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Make a sample of the suspects. It is not a random sample of the labels."""
         member = annotate_access.lead(self.person, slug)
         given = self.body()
@@ -160,38 +152,32 @@ class Suspects(Resource):
             shows_claim=given["shows_claim"],
             by=member,
         )
-        return self.answer(_sample_rows(member, [made])[0])
+        return _sample_rows(member, [made])[0]
 
 
-class OneSample(Resource):
+class OneSample(Resource, tag="Checks"):
     """One sample."""
 
-    tag = "Checks"
-
     @reads(SampleSerializer)
-    def get(self, request: Request, sample: int) -> Response:
+    def get(self, request: Request, sample: int) -> dict[str, Any]:
         """Read its progress, and how many labels you can check or settle."""
         member, found = access.sample(self.person, sample)
-        return self.answer(_sample_rows(member, [found])[0])
+        return _sample_rows(member, [found])[0]
 
 
-class SampleFigures(Resource):
+class SampleFigures(Resource, tag="Checks"):
     """The figures of a sample."""
 
-    tag = "Checks"
-
     @reads(FiguresSerializer, parameters=AskedSample, scope=Scope.LEAD)
-    def get(self, request: Request, sample: int) -> Response:
+    def get(self, request: Request, sample: int) -> Figures:
         """Compute the error rates with their intervals, and the agreement of the two checkers."""
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
-        return self.answer(figures(found, bound=self.parameters()["bound"]))
+        return figures(found, bound=self.parameters()["bound"])
 
 
-class SampleLabels(Resource):
+class SampleLabels(Resource, tag="Checks"):
     """The labels of a sample."""
-
-    tag = "Checks"
 
     @reads(LabelRowSerializer, parameters=AskedLabels, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Response:
@@ -202,13 +188,11 @@ class SampleLabels(Resource):
         return self.page(rows, lambda part: self.shape(part, broken=broken_conditions(found, part)))
 
 
-class NextLabel(Resource):
+class NextLabel(Resource, tag="Checks"):
     """The next label to check or settle."""
 
-    tag = "Checks"
-
     @reads(NextLabelSerializer, parameters=AskedNext)
-    def get(self, request: Request, sample: int) -> Response:
+    def get(self, request: Request, sample: int) -> dict[str, int | None]:
         """Return the label that you can check, or settle, after another one."""
         member, found = access.sample(self.person, sample)
         query = self.parameters()
@@ -217,64 +201,55 @@ class NextLabel(Resource):
             label = next_to_check(member, to_check(member, found), after)
         else:
             label = next_item(to_settle(member, found), after)
-        return self.answer({"label": label})
+        return {"label": label}
 
 
-class Label(Resource):
+class Label(Resource, tag="Checks"):
     """One claimed label."""
 
-    tag = "Checks"
-
     @reads(LabelSerializer)
-    def get(self, request: Request, item: int) -> Response:
+    def get(self, request: Request, item: int) -> dict[str, Any]:
         """Read the label to check, and your answer to it."""
-        return self.answer(_label_content(*access.item(self.person, item)))
+        return _label_content(*access.item(self.person, item))
 
 
-class LabelCheck(Resource):
+class LabelCheck(Resource, tag="Checks"):
     """Your check of a claimed label, as one of two."""
 
-    tag = "Checks"
-
     @writes(LabelSerializer, body=SentCheck, scope=Scope.JUDGE)
-    def put(self, request: Request, item: int) -> Response:
+    def put(self, request: Request, item: int) -> dict[str, Any]:
         """Check the label. A different answer supersedes your previous one, until it is settled."""
         member, found = access.item(self.person, item)
         actions.check(item=found, by=member, **self.body())
-        return self.answer(_label_content(member, found))
+        return _label_content(member, found)
 
     @writes(None, scope=Scope.JUDGE, status=204)
-    def delete(self, request: Request, item: int) -> Response:
+    def delete(self, request: Request, item: int) -> None:
         """Withdraw your check or your settlement. Without one, nothing changes."""
         member, found = access.item(self.person, item)
         actions.withdraw_check(item=found, by=member)
-        return no_content()
 
 
-class LabelReason(Resource):
+class LabelReason(Resource, tag="Checks"):
     """Why a document is claimed to violate its instruction."""
 
-    tag = "Checks"
-
     @writes(LabelSerializer, scope=Scope.JUDGE)
-    def post(self, request: Request, item: int) -> Response:
+    def post(self, request: Request, item: int) -> dict[str, Any]:
         """Read the reason, once you have answered. After that your answer cannot change."""
         member, found = access.item(self.person, item)
         actions.read_reason(item=found, by=member)
-        return self.answer(_label_content(member, found))
+        return _label_content(member, found)
 
 
-class LabelSettling(Resource):
+class LabelSettling(Resource, tag="Checks"):
     """A third person's answer where two differ."""
 
-    tag = "Checks"
-
     @writes(LabelSerializer, body=SentCheck, scope=Scope.JUDGE)
-    def put(self, request: Request, item: int) -> Response:
+    def put(self, request: Request, item: int) -> dict[str, Any]:
         """Settle the label. 422 for one of the two, and if there is nothing to settle."""
         member, found = access.item(self.person, item)
         actions.settle(item=found, by=member, **self.body())
-        return self.answer(_label_content(member, found))
+        return _label_content(member, found)
 
 
 def _sample_rows(member: Membership, samples: list[Sample]) -> list[dict[str, Any]]:

@@ -6,12 +6,12 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.pairs.models import ReviewDraw
 from annotate.projects import access
 from audit.reviews import draws
-from base.api.resource import RequestBody, Resource, Scope, no_content, reads, writes
+from audit.reviews.draws import CurrentDraw
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
 class SentReviewDraw(RequestBody):
@@ -56,27 +56,24 @@ class ReviewDrawInForceSerializer(serializers.Serializer[Any]):
     )
 
 
-class InForce(Resource):
+class InForce(Resource, tag="Reviews"):
     """The draw that limits what is reviewed."""
 
-    tag = "Reviews"
-
     @reads(ReviewDrawInForceSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, CurrentDraw | None]:
         """Read the current draw, with the numbers of each stratum."""
         member = access.lead(self.person, slug)
-        return self.answer({"draw": draws.current_draw(member.project)})
+        return {"draw": draws.current_draw(member.project)}
 
     @writes(ReviewDrawInForceSerializer, body=SentReviewDraw, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> dict[str, CurrentDraw | None]:
         """Draw the instructions to review. Only these have review tasks from now on."""
         member = access.lead(self.person, slug)
         draws.draw_for_review(project=member.project, by=member, **self.body())
-        return self.answer({"draw": draws.current_draw(member.project)})
+        return {"draw": draws.current_draw(member.project)}
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, slug: str) -> Response:
+    def delete(self, request: Request, slug: str) -> None:
         """End the current draw, if any: every instruction is to be reviewed."""
         member = access.lead(self.person, slug)
         draws.end_draw(project=member.project, by=member)
-        return no_content()

@@ -10,9 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.guidelines import rejudge_requests
+from annotate.judgments.models import RejudgeRequest
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.settling import access
+from audit.settling import access, disagreements
 from audit.settling.api.shapes import (
     AskedDisagreements,
     CheckDisagreementSerializer,
@@ -30,13 +31,11 @@ from audit.settling.models import Reveal
 from audit.settling.queue import count_by_kind, read_page
 from audit.settling.queue_filters import QueueFilter, QueuePosition
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
-from base.api.resource import Resource, Scope, form_errors, no_content, reads, writes
+from base.api.resource import Resource, Scope, form_errors, reads, writes
 
 
-class Disagreements(Resource):
+class Disagreements(Resource, tag="Disagreements"):
     """The disagreements of a project: open, waiting or settled."""
-
-    tag = "Disagreements"
 
     @reads(DisagreementSerializer, parameters=AskedDisagreements, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -54,23 +53,19 @@ class Disagreements(Resource):
         return page_response(request, rows, str(found.after) if found.after else None)
 
 
-class DisagreementCounts(Resource):
+class DisagreementCounts(Resource, tag="Disagreements"):
     """The numbers of disagreements."""
 
-    tag = "Disagreements"
-
     @reads(CountsSerializer, parameters=AskedDisagreements, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, int]:
         """Count them by kind."""
         member = annotate_access.lead(self.person, slug)
         found = count_by_kind(member, queue_filter_from(member, self.parameters()))
-        return self.answer({kind.value: count for kind, count in found.items()})
+        return {kind.value: count for kind, count in found.items()}
 
 
-class Reveals(Resource):
+class Reveals(Resource, tag="Disagreements"):
     """The records of who looked up names."""
-
-    tag = "Disagreements"
 
     @reads(RevealSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -80,124 +75,101 @@ class Reveals(Resource):
         return self.page(found, newest_first=True)
 
 
-class JudgmentDisagreement(Resource):
+class JudgmentDisagreement(Resource, tag="Disagreements"):
     """A disagreement between judges about the grade of a document."""
 
-    tag = "Disagreements"
-
     @reads(JudgmentDisagreementSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, narrative: int, candidate: int) -> Response:
+    def get(
+        self, request: Request, narrative: int, candidate: int
+    ) -> disagreements.JudgmentDisagreement:
         """Return each answer and the decisions. 403 for a lead who has yet to judge it."""
-        found = access.judgment_disagreement(self.person, narrative, candidate)
-        return self.answer(found)
+        return access.judgment_disagreement(self.person, narrative, candidate)
 
 
-class JudgesRevealed(Resource):
+class JudgesRevealed(Resource, tag="Disagreements"):
     """The record that a lead knows who judged a document."""
 
-    tag = "Disagreements"
-
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, narrative: int, candidate: int) -> Response:
+    def post(self, request: Request, narrative: int, candidate: int) -> Reveal:
         """Reveal who gave which answer. It is recorded that you looked."""
-        made = access.judgment_disagreement(self.person, narrative, candidate).reveal()
-        return self.answer(made)
+        return access.judgment_disagreement(self.person, narrative, candidate).reveal()
 
 
-class VerdictDisagreement(Resource):
+class VerdictDisagreement(Resource, tag="Disagreements"):
     """A disagreement between judges about one condition of a document."""
 
-    tag = "Disagreements"
-
     @reads(VerdictDisagreementSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, condition: int, candidate: int) -> Response:
+    def get(
+        self, request: Request, condition: int, candidate: int
+    ) -> disagreements.VerdictDisagreement:
         """Return each answer and the decisions. 403 for a lead who has yet to judge it."""
-        found = access.verdict_disagreement(self.person, condition, candidate)
-        return self.answer(found)
+        return access.verdict_disagreement(self.person, condition, candidate)
 
 
-class ReviewDisagreement(Resource):
+class ReviewDisagreement(Resource, tag="Disagreements"):
     """A disagreement between auditors about a narrative version. A decision settles it."""
 
-    tag = "Disagreements"
-
     @reads(ReviewDisagreementSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, narrative: int) -> Response:
+    def get(self, request: Request, narrative: int) -> disagreements.ReviewDisagreement:
         """Return each review and the decisions. 403 for a lead who has yet to review it."""
-        found = access.review_disagreement(self.person, narrative)
-        return self.answer(found)
+        return access.review_disagreement(self.person, narrative)
 
 
-class AuditorsRevealed(Resource):
+class AuditorsRevealed(Resource, tag="Disagreements"):
     """The record that a lead knows who reviewed an instruction."""
 
-    tag = "Disagreements"
-
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, narrative: int) -> Response:
+    def post(self, request: Request, narrative: int) -> Reveal:
         """Reveal who gave which answer. It is recorded that you looked."""
-        made = access.review_disagreement(self.person, narrative).reveal()
-        return self.answer(made)
+        return access.review_disagreement(self.person, narrative).reveal()
 
 
-class CheckDisagreement(Resource):
+class CheckDisagreement(Resource, tag="Disagreements"):
     """A disagreement between two checkers of a claimed label."""
 
-    tag = "Disagreements"
-
     @reads(CheckDisagreementSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, item: int) -> Response:
+    def get(self, request: Request, item: int) -> disagreements.CheckDisagreement:
         """Return the two checks once both are there, and how a third person settled it."""
-        found = access.check_disagreement(self.person, item)
-        return self.answer(found)
+        return access.check_disagreement(self.person, item)
 
 
-class CheckersRevealed(Resource):
+class CheckersRevealed(Resource, tag="Disagreements"):
     """The record that a lead knows who checked a label."""
 
-    tag = "Disagreements"
-
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, item: int) -> Response:
+    def post(self, request: Request, item: int) -> Reveal:
         """Reveal who gave which answer. It is recorded that you looked."""
-        made = access.check_disagreement(self.person, item).reveal()
-        return self.answer(made)
+        return access.check_disagreement(self.person, item).reveal()
 
 
-class RejudgeRequests(Resource):
+class RejudgeRequests(Resource, tag="Disagreements"):
     """Requests to judges to look at a document again."""
 
-    tag = "Disagreements"
-
     @writes(RejudgeRequestSerializer, body=SentRejudgeRequest, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, narrative: int, candidate: int) -> Response:
+    def post(self, request: Request, narrative: int, candidate: int) -> RejudgeRequest:
         """Ask a judge to look at the document again. Their judgment is not changed."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         given = self.body()
-        made = rejudge_requests.ask(
+        return rejudge_requests.ask(
             judgment=disagreement.judgment(given["judgment"]),
             words=given["words"],
             by=disagreement.member,
         )
-        return self.answer(made)
 
 
-class OneRejudgeRequest(Resource):
+class OneRejudgeRequest(Resource, tag="Disagreements"):
     """One rejudge request."""
-
-    tag = "Disagreements"
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(
         self, request: Request, narrative: int, candidate: int, rejudge_request: int
-    ) -> Response:
+    ) -> None:
         """Withdraw it: the judge is no longer asked. 422 once it is answered."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         rejudge_requests.withdraw(
             rejudge_request=access.rejudge_request(disagreement, str(rejudge_request)),
             by=disagreement.member,
         )
-        return no_content()
 
 
 def queue_filter_from(

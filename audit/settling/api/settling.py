@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.judgments.models import Adjudication, Verdict
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import access, adjudication, batches, settle_many
@@ -22,7 +22,7 @@ from audit.settling.api.shapes import (
     ConditionSettledSerializer,
     SettledSerializer,
 )
-from base.api.resource import KeyField, RequestBody, Resource, Scope, no_content, reads, writes
+from base.api.resource import KeyField, RequestBody, Resource, Scope, reads, writes
 
 CHOOSE = gettext_lazy("Give either an answer of your own or one to adopt, not both.")
 
@@ -113,57 +113,47 @@ class BatchRowSerializer(SettledSerializer):
     doc_id = serializers.CharField(source="candidate.document.doc_id")
 
 
-class Settling(Resource):
+class Settling(Resource, tag="Disagreements"):
     """The decision on the grade of a document."""
 
-    tag = "Disagreements"
-
     @writes(SettledSerializer, body=SentAdjudication, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, narrative: int, candidate: int) -> Response:
+    def post(self, request: Request, narrative: int, candidate: int) -> Adjudication:
         """Settle it by a relevance of your own or an adopted one. Judgments are not changed."""
         found = access.judgment_disagreement(self.person, narrative, candidate)
         given = self.body()
         _require_one_of(given, "relevance", "adopt")
-        made = found.settle(given)
-        return self.answer(made)
+        return found.settle(given)
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, narrative: int, candidate: int) -> Response:
+    def delete(self, request: Request, narrative: int, candidate: int) -> None:
         """Withdraw the current decision, so that people differ again."""
         access.judgment_disagreement(self.person, narrative, candidate).withdraw()
-        return no_content()
 
 
-class ConditionSettling(Resource):
+class ConditionSettling(Resource, tag="Disagreements"):
     """The decision on one condition of a document."""
-
-    tag = "Disagreements"
 
     @writes(
         ConditionSettledSerializer, body=SentConditionAdjudication, scope=Scope.LEAD, status=201
     )
-    def post(self, request: Request, condition: int, candidate: int) -> Response:
+    def post(self, request: Request, condition: int, candidate: int) -> ConditionAdjudication:
         """Settle it by an answer of your own or an adopted one. Verdicts are not changed."""
         found = access.verdict_disagreement(self.person, condition, candidate)
         given = self.body()
         _require_one_of(given, "answer", "adopt")
-        made = found.settle(given)
-        return self.answer(made)
+        return found.settle(given)
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, condition: int, candidate: int) -> Response:
+    def delete(self, request: Request, condition: int, candidate: int) -> None:
         """Withdraw the current decision, so that people differ again."""
         access.verdict_disagreement(self.person, condition, candidate).withdraw()
-        return no_content()
 
 
-class SettlingMany(Resource):
+class SettlingMany(Resource, tag="Disagreements"):
     """Settling many documents at once by one rule."""
 
-    tag = "Disagreements"
-
     @reads(SettlingPreviewSerializer, parameters=AskedRule, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Preview the result of a rule. Nothing is settled."""
         member = annotate_access.lead(self.person, slug)
         asked = self.parameters()
@@ -171,7 +161,7 @@ class SettlingMany(Resource):
         found = settle_many.preview(
             member, queue_filter_from(member, _filter_parameters(asked)), choice
         )
-        data = {
+        return {
             "settled": [
                 {"relevance": grade, "count": count} for grade, count in found.settled.items()
             ],
@@ -180,10 +170,9 @@ class SettlingMany(Resource):
             "drops_then": found.drops_then,
             "token": found.token,
         }
-        return self.answer(data)
 
     @writes(BatchSerializer, body=SentMany, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, UUID]:
         """Settle exactly what the preview with this token counted. 409 if that has changed."""
         member = annotate_access.lead(self.person, slug)
         given = self.body()
@@ -195,13 +184,11 @@ class SettlingMany(Resource):
             token=given["token"],
             by=member,
         )
-        return self.answer({"batch": batch})
+        return {"batch": batch}
 
 
-class Batch(Resource):
+class Batch(Resource, tag="Disagreements"):
     """Decisions that were made together."""
-
-    tag = "Disagreements"
 
     @reads(BatchRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, batch: UUID) -> Response:
@@ -213,12 +200,11 @@ class Batch(Resource):
         return self.page(data.defer("narrative__text"))
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, slug: str, batch: UUID) -> Response:
+    def delete(self, request: Request, slug: str, batch: UUID) -> None:
         """Withdraw all of its decisions that are still current."""
         member = annotate_access.lead(self.person, slug)
         access.batch_decisions(member, batch)
         batches.withdraw_batch(batch=batch, by=member)
-        return no_content()
 
 
 def _require_one_of(given: dict[str, Any], own: str, adopted: str) -> None:
