@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import Q, QuerySet
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -20,6 +20,7 @@ from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
 from annotate.pairs.marked_words import words_to_mark
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from audit.checks import access, actions
 from audit.checks.condition_counts import broken_conditions_of
 from audit.checks.forms import CheckForm
@@ -65,7 +66,8 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
     hidden = mine is None or _still_to_check(member, item)
     context = _shared_context(request, member, item, given=mine, hidden=hidden, error=error)
     context |= _progress_context(member, item)
-    return render(request, "checks/check.html", context, status=422 if error else 200)
+    status = 422 if error else 200
+    return project_page(request, "checks/check.html", member, "checks", status=status, **context)
 
 
 @require_POST
@@ -119,7 +121,8 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
         "next_url": reverse("audit:settlement", args=[onward]) if onward else "",
         "last": _last_check(member, item, settled=True),
     }
-    return render(request, "checks/check.html", context, status=422 if error else 200)
+    status = 422 if error else 200
+    return project_page(request, "checks/check.html", member, "checks", status=status, **context)
 
 
 def _redirect_to_answer(mine: Check) -> HttpResponse:
@@ -179,9 +182,6 @@ def _shared_context(
     for grade in grades:
         grade.key = of_grade[grade.value]
     return {
-        "project": member.project,
-        "member": member,
-        "section": "checks",
         "sample": item.sample,
         "item": item,
         "pair": pair,

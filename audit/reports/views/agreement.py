@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.db.models import F
 from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -22,6 +22,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from audit.reports import access, actions, paper
 from audit.reports.forms import ComparedForm, ScopeForm
 from audit.reports.models import AgreementReport, AgreementReportQuerySet
@@ -66,16 +67,20 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     form = ComparedForm(offered, asked)
     here = reverse("audit:agreement_comparison", args=[slug])
     context: dict[str, Any] = {
-        "project": member.project,
-        "member": member,
-        "section": "agreement",
         "place": "comparison",
         "form": form,
         "report": None,
     }
     if not form.is_valid():
         status = 422 if request.method == "POST" else 200
-        return render(request, "reports/agreement_comparison.html", context, status=status)
+        return project_page(
+            request,
+            "reports/agreement_comparison.html",
+            member,
+            "agreement",
+            status=status,
+            **context,
+        )
     of, against = form.cleaned_data["of"], form.cleaned_data["against"]
     here = f"{here}?{urlencode({'of': of, 'against': against})}"
     if request.method == "POST":
@@ -114,7 +119,7 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         "seconds_left": report.seconds_left(timezone.now()),
         **_report_context(report),
     }
-    return render(request, "reports/agreement.html", context)
+    return project_page(request, "reports/agreement.html", member, "agreement", **context)
 
 
 def _headline(report: Any) -> dict[str, Any] | None:
@@ -156,10 +161,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     ]
     here = reverse("audit:agreement_reports", args=[slug])
     more = len(found) > PAGE_SIZE
-    context = {
-        "project": member.project,
-        "member": member,
-        "section": "agreement",
+    context: dict[str, Any] = {
         "place": "reports",
         "rows": rows,
         # While blind, the page hides the sums: with one, a lead could check a guess.
@@ -169,7 +171,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         "words": ngettext("%(n)s report shown", "%(n)s reports shown", len(rows))
         % {"n": len(rows)},
     }
-    return render(request, "reports/agreement_reports.html", context)
+    return project_page(request, "reports/agreement_reports.html", member, "agreement", **context)
 
 
 @require_POST
@@ -222,12 +224,9 @@ def _show_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
     form = ScopeForm(member.project, request.GET)
     if not form.is_valid():
         context = _frame_context(member, form.scope, name) | {"form": form, "report": None}
-        return render(
-            request,
-            f"reports/{name}.html",
-            context,
-            status=422 if request.method == "POST" else 200,
-        )
+        status = 422 if request.method == "POST" else 200
+        template = f"reports/{name}.html"
+        return project_page(request, template, member, "agreement", status=status, **context)
     scope = form.scope
     if request.method == "POST":
         try:
@@ -256,20 +255,17 @@ def _render_newest(
     if request.htmx:
         if report is None or report.is_over:
             return HttpResponseClientRefresh()
-        return render(request, "reports/agreement.html#job", context)
+        return project_page(request, "reports/agreement.html#job", member, "agreement", **context)
     if must_answer_first(member):
         context["blind"] = access.BLIND
     else:
         context |= figures_context(reports.computed().first())
-    return render(request, template, context)
+    return project_page(request, template, member, "agreement", **context)
 
 
 def _frame_context(member: Membership, scope: Scope, name: str) -> dict[str, Any]:
     slug = member.project.slug
     return {
-        "project": member.project,
-        "member": member,
-        "section": "agreement",
         "place": {"agreement": "people", "agreement_machines": "machines"}[name],
         "scope": scope,
         "scope_words": describe_scope(scope),

@@ -90,9 +90,6 @@ def frame_context(request: PageRequest, disagreement: Disagreement) -> dict[str,
     newest = narrative.pair.current(narrative.side)
     is_next = onward is not None and onward.disagreement_key != disagreement_key
     return {
-        "project": member.project,
-        "member": member,
-        "section": "disagreements",
         "kind": disagreement_key.kind.value,
         "disagreement_key": disagreement_key,
         "pair": narrative.pair,

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
+from annotate.projects.project_page import project_page
 from audit.settling import access, batches, settle_many
 from audit.settling.forms import QueueFilterForm, RuleForm, SettleManyForm
 from audit.settling.queue_filters import DisagreementKey, Kind, State
@@ -53,24 +54,21 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
             return redirect("audit:batch", slug, batch)
     ready = sound and chosen and rule_form.is_valid()
     found = settle_many.preview(member, filters, rule_form.choice()) if ready else None
-    return render(
+    return project_page(
         request,
         "settling/settling_many.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "disagreements",
-            "grades": list(member.project.grades.order_by("value")),
-            "how": rule_form,
-            "wrong": [str(error) for errors in filtered.errors.values() for error in errors],
-            "form": form,
-            "found": found,
-            "rows": [_row(one) for one in found.shown] if found else [],
-            "asked": asked,
-            "list_url": list_url(slug, asked),
-            "here": request.get_full_path(),
-            "assigned": bool(open_assignments(member, Assignment.Task.JUDGE)),
-        },
+        member,
+        "disagreements",
+        grades=list(member.project.grades.order_by("value")),
+        how=rule_form,
+        wrong=[str(error) for errors in filtered.errors.values() for error in errors],
+        form=form,
+        found=found,
+        rows=[_row(one) for one in found.shown] if found else [],
+        asked=asked,
+        list_url=list_url(slug, asked),
+        here=request.get_full_path(),
+        assigned=bool(open_assignments(member, Assignment.Task.JUDGE)),
         status=422 if form.errors else 200,
     )
 
@@ -89,36 +87,33 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     rows = list(page.defer("narrative__text")[: PAGE_SIZE + 1])
     here = reverse("audit:batch", args=[slug, batch])
     standing = Q(withdrawn_at__isnull=True)
-    return render(
+    return project_page(
         request,
         "settling/batch.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "disagreements",
-            "grades": list(member.project.grades.order_by("value")),
-            "first": first,
-            "totals": of_it.aggregate(all=Count("pk"), standing=Count("pk", filter=standing)),
-            "settled": list(
-                visible.order_by("relevance").values_list("relevance").annotate(n=Count("pk"))
-            ),
-            "rows": [
-                {
-                    "decision": one,
-                    "url": disagreement_url(
-                        DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
-                        {"state": State.SETTLED},
-                    ),
-                }
-                for one in rows[:PAGE_SIZE]
-            ],
-            "withdraw_url": reverse("audit:batch_withdrawal", args=[slug, batch]),
-            "first_url": here if after else "",
-            "next_url": add_filter(here, {"after": str(rows[PAGE_SIZE - 1].pk)})
-            if len(rows) > PAGE_SIZE
-            else "",
-            "words": "",
-        },
+        member,
+        "disagreements",
+        grades=list(member.project.grades.order_by("value")),
+        first=first,
+        totals=of_it.aggregate(all=Count("pk"), standing=Count("pk", filter=standing)),
+        settled=list(
+            visible.order_by("relevance").values_list("relevance").annotate(n=Count("pk"))
+        ),
+        rows=[
+            {
+                "decision": one,
+                "url": disagreement_url(
+                    DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
+                    {"state": State.SETTLED},
+                ),
+            }
+            for one in rows[:PAGE_SIZE]
+        ],
+        withdraw_url=reverse("audit:batch_withdrawal", args=[slug, batch]),
+        first_url=here if after else "",
+        next_url=add_filter(here, {"after": str(rows[PAGE_SIZE - 1].pk)})
+        if len(rows) > PAGE_SIZE
+        else "",
+        words="",
     )
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotate.projects.project_page import project_page
 from audit.settling import access
 from audit.settling.disagreements import Disagreement
 from audit.settling.forms import QueueFilterForm
@@ -60,7 +61,10 @@ def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     context = {**frame, **page.context(request, frame), "form": form}
     open_now = context["differs"] and not context["decision"]
     context["adoptable"] = open_now and page.can_settle(context)
-    return render(request, page.template, context, status=422 if form.errors else 200)
+    status = 422 if form.errors else 200
+    return project_page(
+        request, page.template, found.member, "disagreements", status=status, **context
+    )
 
 
 @require_POST
