@@ -29,7 +29,7 @@ from audit.checks.modes import MODES, checks_in_modes, waiting_by_mode
 from audit.checks.queue import next_item, next_to_check, to_check, to_settle
 from base import keymap
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 
 # How long the page offers to undo the last check with one key.
 UNDO_OFFERED = timedelta(hours=1)
@@ -74,16 +74,13 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
 def check_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
     """Withdraw the reader's check of a label, and show the label again."""
     member, item = access.item(request.user, pk)
-    try:
+    with refusal_as_message(request):
         taken = actions.withdraw_check(item=item, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-        return redirect(item.sample)
-    if taken is None:
+        if taken is not None:
+            messages.success(request, _("Your answer is withdrawn."))
+            return _redirect_to_answer(taken)
         messages.info(request, _("You have no answer here to withdraw."))
-        return redirect(item.sample)
-    messages.success(request, _("Your answer is withdrawn."))
-    return _redirect_to_answer(taken)
+    return redirect(item.sample)
 
 
 @require_POST
@@ -91,11 +88,10 @@ def check_reason(request: PageRequest, pk: int) -> HttpResponse:
     """Record that the reader reads the reason, and show it; their answer can no longer change."""
     member, item = access.item(request.user, pk)
     try:
-        mine = actions.read_reason(item=item, by=member)
+        return _redirect_to_answer(actions.read_reason(item=item, by=member))
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(item.sample)
-    return _redirect_to_answer(mine)
 
 
 @require_http_methods(["GET", "POST"])

@@ -33,8 +33,7 @@ from audit.reports.statements_since import Changes, count_changes_since
 from audit.reports.tables import Against, Table, against_machines, people_alone, tables
 from audit.reports.units import Of, units
 from base.csv_output import csv_response
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import parse_key
 from jobs.queue import cancel
 
@@ -84,15 +83,13 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     of, against = form.cleaned_data["of"], form.cleaned_data["against"]
     here = f"{here}?{urlencode({'of': of, 'against': against})}"
     if request.method == "POST":
-        try:
+        with refusal_as_message(request):
             actions.request_comparison(
                 project=member.project,
                 scope=stored_scope(of),
                 against=stored_scope(against),
                 by=member,
             )
-        except Refused as refused:
-            messages.error(request, str(refused))
         return redirect(here)
     reports = AgreementReport.objects.filter(
         project=member.project, compares=True, scope=of, against=against
@@ -229,10 +226,8 @@ def _show_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
         return project_page(request, template, member, "agreement", status=status, **context)
     scope = form.scope
     if request.method == "POST":
-        try:
+        with refusal_as_message(request):
             actions.request_agreement(project=member.project, scope=scope, by=member)
-        except Refused as refused:
-            messages.error(request, str(refused))
         return redirect(_scope_url(f"audit:{name}", slug, scope))
     reports = AgreementReport.objects.of(str(scope)).filter(project=member.project)
     context = _frame_context(member, scope, name) | {"form": form}

@@ -21,8 +21,7 @@ from audit.reviews.draws import current_draw
 from audit.reviews.forms import ReviewFilterForm
 from audit.reviews.review_page import review_rows
 from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key
 
 
@@ -64,14 +63,11 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
 def acceptance(request: PageRequest, slug: str) -> HttpResponse:
     """Accept the ticked instructions; all of them must have passed."""
     member = annotate_access.lead(request.user, slug)
-    try:
+    with refusal_as_message(request):
         narratives = access.narratives_to_accept(
             member, parse_keys(request.POST.getlist("narratives"))
         )
         made = decisions.accept_many(narratives=narratives, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(
             request,
             ngettext(

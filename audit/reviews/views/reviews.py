@@ -42,7 +42,7 @@ from audit.reviews.passes import (
 from audit.reviews.review_page import current_decision, levels_of
 from audit.reviews.texts_at_hand import count_replaced_texts, documents_at_hand, texts_of
 from base.errors import InvalidField, Refused, Stale, Unconfirmed
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.word_diff import diff
 
 
@@ -127,11 +127,8 @@ def decision(request: PageRequest, narrative: int) -> HttpResponse:
 def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     """Withdraw the decision on a narrative version."""
     member, version = access.review_disagreement(request.user, narrative)
-    try:
+    with refusal_as_message(request):
         decisions.withdraw_decision(decision=access.decision(version), by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, _("The decision is withdrawn."))
     return redirect("audit:story", version.pair_id)
 

@@ -21,7 +21,7 @@ from audit.reviews.models import Review
 from audit.reviews.models import Rubric as RubricRow
 from audit.reviews.review_page import levels_of
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from formats.rubrics import format_rubric
 
 
@@ -70,13 +70,10 @@ def rubric(request: PageRequest, slug: str) -> HttpResponse:
 def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
     """Make another rubric current."""
     member = annotate_access.lead(request.user, slug)
-    try:
+    with refusal_as_message(request):
         chosen = project_rubric.choose_rubric(
             project=member.project, name=request.POST.get("name", ""), by=member
         )
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         _announce(request, chosen)
     return redirect("audit:rubric", slug)
 

@@ -22,7 +22,7 @@ from audit.settling.forms import QueueFilterForm, RuleForm, SettleManyForm
 from audit.settling.queue_filters import DisagreementKey, Kind, State
 from audit.settling.views.addresses import add_filter, disagreement_url, filter_in, list_url
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import parse_key
 
 PAGE_SIZE = 50
@@ -122,11 +122,8 @@ def batch_withdrawal(request: PageRequest, slug: str, batch: UUID) -> HttpRespon
     """Withdraw the decisions of a batch that are still current."""
     member = annotate_access.lead(request.user, slug)
     access.batch_decisions(member, batch)
-    try:
+    with refusal_as_message(request):
         back = batches.withdraw_batch(batch=batch, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(
             request,
             ngettext(

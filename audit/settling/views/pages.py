@@ -30,7 +30,7 @@ from audit.settling.views.judgment import JudgmentPage
 from audit.settling.views.review import ReviewPage
 from audit.settling.views.verdict import VerdictPage
 from base.errors import InvalidField, Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 
 _PAGES: dict[Kind, type[Page]] = {
     Kind.JUDGMENT: JudgmentPage,
@@ -71,11 +71,8 @@ def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
 def withdrawal(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     """Withdraw the decision, and show the disagreement again."""
     found = access.disagreement(request.user, kind, **keys)
-    try:
+    with refusal_as_message(request):
         found.withdraw()
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, _("The decision is withdrawn; people differ here again."))
     return redirect(disagreement_url(found.key, filter_in(request.GET)))
 

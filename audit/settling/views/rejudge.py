@@ -25,7 +25,7 @@ from audit.settling.views.addresses import (
     parse_position,
 )
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 
 
 @require_POST
@@ -66,16 +66,13 @@ def rejudge_request_withdrawal(
 ) -> HttpResponse:
     """Withdraw a rejudge request, and show the disagreement again."""
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
-    try:
+    with refusal_as_message(request):
         rejudge_requests.withdraw(
             rejudge_request=access.rejudge_request(
                 disagreement, request.POST.get("rejudge_request", "")
             ),
             by=disagreement.member,
         )
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, _("The request is withdrawn."))
     return redirect(
         disagreement_url(
