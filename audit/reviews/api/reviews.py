@@ -28,26 +28,11 @@ from audit.reviews.api.shapes import (
     passes_as_json,
 )
 from audit.reviews.models import Decision
-from audit.reviews.passes import (
-    Chapter,
-    contrasts,
-    pass_of,
-    passes_of,
-    story,
-    verdict_of,
-)
+from audit.reviews.passes import Chapter, contrasts, pass_of, passes_of, story, verdict_of
 from audit.reviews.review_page import review_rows
 from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
-from base.api.resource import (
-    KeyField,
-    QueryParameters,
-    RequestBody,
-    Resource,
-    Scope,
-    reads,
-    writes,
-)
+from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
 from formats.rubrics import rubric_object
 
 

@@ -6,12 +6,7 @@ from typing import ClassVar
 
 from annotate.collection.intake import Intake
 from annotate.pairs.intake.shared import MAX_NAME
-from annotate.pairs.intake.steps import (
-    WITHDRAWN_BY,
-    end_known,
-    refuse_machines,
-    refuse_second,
-)
+from annotate.pairs.intake.steps import WITHDRAWN_BY, end_known, refuse_machines, refuse_second
 from annotate.projects import chain
 from audit.reviews import review_chain
 from audit.reviews.intake.of_narratives import FOUND, OfNarratives

@@ -6,10 +6,7 @@ from typing import ClassVar
 
 from annotate.collection.intake import StagedRecords
 from annotate.pairs.intake.shared import refuse_other_query
-from annotate.pairs.intake.steps import (
-    count_states,
-    find_members,
-)
+from annotate.pairs.intake.steps import count_states, find_members
 
 # The narrative and member of a review or decision, looked up when it is written.
 FOUND = {

@@ -6,10 +6,7 @@ from typing import ClassVar
 
 from annotate.collection.intake import Intake
 from annotate.pairs.intake.shared import MAX_NAME
-from annotate.pairs.intake.steps import (
-    refuse_missing_texts,
-    refuse_second,
-)
+from annotate.pairs.intake.steps import refuse_missing_texts, refuse_second
 from audit.reviews import review_chain, rubrics
 from audit.reviews.criteria import Rubric
 from audit.reviews.intake.of_narratives import FOUND, OfNarratives

@@ -20,9 +20,7 @@ from django.db.models import (
 )
 
 from annotate.judgments.blindness import exclude_unjudged
-from annotate.judgments.models import (
-    RejudgeRequest,
-)
+from annotate.judgments.models import RejudgeRequest
 from annotate.pairs.models import Narrative
 from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import QueueFilter

@@ -21,18 +21,10 @@ from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.models import (
-    Adjudication,
-    Judgment,
-)
+from annotate.judgments.models import Adjudication, Judgment
 from annotate.projects.models import Project
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.kinds.groups import (
-    GroupExists,
-    GroupSubquery,
-    keep_to_settle,
-    settled_rows,
-)
+from audit.settling.kinds.groups import GroupExists, GroupSubquery, keep_to_settle, settled_rows
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
 from base.providers import Provider
 

@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import (
-    Case,
-    Count,
-    F,
-    IntegerField,
-    Max,
-    OuterRef,
-    Q,
-    QuerySet,
-    Value,
-    When,
-)
+from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
 
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.models import (
-    ConditionAdjudication,
-    Verdict,
-)
+from annotate.judgments.models import ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.kinds.groups import (
-    keep_to_settle,
-    settled_rows,
-)
+from audit.settling.kinds.groups import keep_to_settle, settled_rows
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 
 
