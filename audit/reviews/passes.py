@@ -150,6 +150,14 @@ def pass_of(narrative: Narrative, by: Membership) -> Pass | None:
     return Pass(review, rubric, _answers(rubric, given))
 
 
+def others_reviews(narrative: Narrative, mine: Pass | None) -> list[Pass]:
+    """Return the reviews of others, which an auditor sees after submitting their own (`mine`)."""
+    if mine is None or mine.review.submitted_at is None:
+        return []
+    passes = passes_of([narrative])[narrative.pk]
+    return [one for one in passes if one.review.auditor_id != mine.review.auditor_id]
+
+
 def summary_digest(review_pass: Pass) -> str:
     """Return a digest of the review's answers, to recognise the summary that was confirmed."""
     answers = [

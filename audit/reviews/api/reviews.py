@@ -28,7 +28,7 @@ from audit.reviews.api.shapes import (
     passes_as_json,
 )
 from audit.reviews.models import Decision
-from audit.reviews.passes import Chapter, contrasts, pass_of, passes_of, story, verdict_of
+from audit.reviews.passes import Chapter, contrasts, others_reviews, pass_of, story, verdict_of
 from audit.reviews.review_page import review_rows
 from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
@@ -316,8 +316,6 @@ def _review_content(task: access.ReviewTask) -> dict[str, Any]:
     member, pair, narrative = task
     mine = pass_of(narrative, member)
     rubric = mine.rubric if mine else rubrics.rubric_for(narrative, pair.project_id)
-    submitted = mine is not None and mine.review.submitted_at is not None
-    others = passes_of([narrative])[narrative.pk] if submitted else []
     candidates = documents_at_hand(pair, narrative)
     return {
         "pair": pair,
@@ -327,7 +325,5 @@ def _review_content(task: access.ReviewTask) -> dict[str, Any]:
         "texts": texts_of(candidates),
         "rubric": rubric_object(rubric),
         "mine": next(iter(passes_as_json([mine] if mine else [], member)), None),
-        "others": passes_as_json(
-            [one for one in others if one.review.auditor_id != member.pk], member
-        ),
+        "others": passes_as_json(others_reviews(narrative, mine), member),
     }

@@ -9,7 +9,7 @@ from annotate.pairs.intake.shared import MAX_NAME
 from annotate.pairs.intake.steps import WITHDRAWN_BY, end_known, refuse_machines, refuse_second
 from annotate.projects import chain
 from audit.reviews import review_chain
-from audit.reviews.intake.of_narratives import FOUND, OfNarratives
+from audit.reviews.intake.of_narratives import FOUND, NAMED, OfNarratives
 from audit.reviews.models import Decision
 from base import bulk
 from formats.records import DecisionRecord
@@ -30,11 +30,7 @@ class Decisions(OfNarratives):
         super().__init__(intake)
         self.decisions = self.create_stage(
             self.name,
-            pair_id="text",
-            query_id="text",
-            side="text",
-            version="integer",
-            who="text",
+            **NAMED,
             outcome="text",
             reason="text",
             at="moment",

@@ -31,9 +31,9 @@ from audit.reviews.passes import (
     Pass,
     contrasts,
     narratives_to_decide,
+    others_reviews,
     owes_review,
     pass_of,
-    passes_of,
     story,
     summary_digest,
     verdict_of,
@@ -196,11 +196,7 @@ def _render_review(
     submitted = (
         review_pass.review if review_pass is not None and review_pass.review.submitted_at else None
     )
-    others = (
-        [one for one in passes_of([narrative])[narrative.pk] if one.review.auditor_id != member.pk]
-        if submitted
-        else []
-    )
+    others = others_reviews(narrative, review_pass)
     context = {
         "styles": other_styles([pair])[pair.pk],
         "pair": pair,
