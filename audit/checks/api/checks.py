@@ -36,12 +36,13 @@ from audit.checks.api.shapes import (
     SuspectSerializer,
 )
 from audit.checks.claims import ClaimSelection, build_frame, why_unfit
-from audit.checks.condition_counts import broken_conditions, broken_conditions_of
+from audit.checks.condition_counts import BrokenConditions, broken_conditions, broken_conditions_of
 from audit.checks.figures import Figures, figures
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.plans import plan
 from audit.checks.queue import (
     filter_labels,
+    hide_open_checks,
     next_item,
     next_to_check,
     progress,
@@ -185,7 +186,7 @@ class SampleLabels(Resource, tag="Checks"):
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
         rows = filter_labels(found, self.parameters()["show"])
-        return self.page(rows, lambda part: self.shape(part, broken=broken_conditions(found, part)))
+        return self.page(rows, prepare=lambda part: _label_rows(found, part))
 
 
 class NextLabel(Resource, tag="Checks"):
@@ -267,6 +268,14 @@ def _sample_rows(member: Membership, samples: list[Sample]) -> list[dict[str, An
         }
         for one in samples
     ]
+
+
+def _label_rows(sample: Sample, labels: list[Any]) -> list[Any]:
+    """Return the input for `LabelRowSerializer`."""
+    broken = broken_conditions(sample, labels)
+    for label in hide_open_checks(labels):
+        label.broken = broken.get(label.pk, BrokenConditions(None, None))
+    return labels
 
 
 def _label_content(member: Membership, item: SampleItem) -> dict[str, Any]:
