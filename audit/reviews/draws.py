@@ -17,7 +17,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
-from base.sampling import CannotDraw, draw
+from base.sampling import CannotDraw, DrawPlan, draw
 
 # The largest integer that every supported database stores exactly.
 MAX_SEED = 2**53 - 1
@@ -25,20 +25,10 @@ MAX_SIZE = 100_000
 
 
 @dataclass(frozen=True)
-class DrawPlan:
-    """What a draw would take: the size of each stratum, and how many are drawn from it."""
+class ReviewPlan(DrawPlan):
+    """What a draw would take: pairs (by key), each with its stratum."""
 
-    sizes: dict[str, int]
-    taken: dict[str, int] = field(default_factory=dict)
-    # The pairs by their keys, each with its stratum.
     pairs: list[tuple[int, str]] = field(default_factory=list)
-    # Why nothing can be drawn; "" if the draw is possible.
-    refused: str = ""
-
-    @property
-    def total(self) -> int:
-        """Number of instructions to draw from."""
-        return sum(self.sizes.values())
 
 
 class DrawnStratum(NamedTuple):
@@ -69,7 +59,7 @@ class CurrentDraw:
 
 def plan_draw(
     project: Project, *, stratify: str, size: int, seed: int, fewer: bool = False
-) -> DrawPlan:
+) -> ReviewPlan:
     """Return what a draw would take of the instructions that can be reviewed: one query.
 
     The same seed draws the same instructions in any database.
@@ -89,11 +79,13 @@ def plan_draw(
     try:
         drawn = draw({one: groups[one] for one in sizes}, size=size, seed=seed, fewer=fewer)
     except CannotDraw as refused:
-        return DrawPlan(sizes, refused=str(refused).replace("“”", "“none named”"))
-    return DrawPlan(
+        return ReviewPlan(sizes, refused=str(refused).replace("“”", "“none named”"))
+    return ReviewPlan(
         sizes,
         {stratum: len(names) for stratum, names in drawn.items()},
-        [(groups[stratum][name], stratum) for stratum, names in drawn.items() for name in names],
+        pairs=[
+            (groups[stratum][name], stratum) for stratum, names in drawn.items() for name in names
+        ],
     )
 
 

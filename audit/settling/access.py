@@ -19,7 +19,8 @@ from annotate.pairs.models import Condition
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
-from audit.checks.models import Check, SampleItem
+from audit.checks import access as checks_access
+from audit.checks.models import Check
 from audit.reviews import access as reviews_access
 from audit.reviews.access import narrative_for_lead
 from audit.settling.disagreements import (
@@ -34,7 +35,6 @@ from audit.settling.queue_filters import Kind
 from base import raw_sql
 
 NO_CONDITION = "There is no such condition in your projects."
-NO_LABEL = "There is no such label in your projects."
 
 
 def judgment_disagreement(user: Person, narrative: int, candidate: int) -> JudgmentDisagreement:
@@ -82,16 +82,8 @@ def check_disagreement(user: Person, pk: int) -> CheckDisagreement:
     Raises Http404 for a stranger, and for a lead while a check is missing; PermissionDenied for an
     annotator.
     """
-    found = (
-        SampleItem.objects.select_related(
-            "sample", "narrative__pair__project", "narrative__pair__query", "candidate__document"
-        )
-        .filter(pk=min(pk, raw_sql.LARGEST_KEY))
-        .first()
-    )
-    if found is None:
-        raise Http404(NO_LABEL)
-    with access.not_found_as(NO_LABEL):
+    found = checks_access.label(pk)
+    with access.not_found_as(checks_access.NO_LABEL):
         member = access.lead(user, found.narrative.pair.project.slug)
     answers = Check.objects.current().filter(item=found, place__in=(1, 2))
     if answers.count() < 2:
