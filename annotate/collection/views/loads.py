@@ -21,7 +21,7 @@ from annotate.collection.models import Load
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from formats.registry import FORMATS
 from jobs.models import Job
@@ -48,7 +48,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
         kind=kind_of(member.project.kind),
     )
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form, "file"):
             preview = load_jobs.request_load(
                 format_name=form.cleaned_data["format"],
                 file=form.cleaned_data["file"],
@@ -56,9 +56,6 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
                 side=form.cleaned_data["side"],
                 by=member,
             )
-        except Refused as refused:
-            form.add_error("file", str(refused))
-        else:
             return redirect(preview)
     before = parse_key(request.GET.get("before", ""))
     # A confirmed preview is not listed, only its load.
