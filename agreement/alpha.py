@@ -56,7 +56,7 @@ def krippendorff_alpha(
         level: How the distance of two categories is defined; all but nominal need an ordered
             scale, interval and ratio a scale of numbers, ratio of numbers of 0 or more.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 

@@ -52,7 +52,7 @@ def cohen_kappa(
         weights: None, "linear", "quadratic", or a matrix (K, K) of weights of disagreement, of any
             unit: 0 on the diagonal, symmetric unless there are exactly two raters.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -104,7 +104,7 @@ def scott_pi(
         weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
             disagreement, of any unit, 0 on the diagonal.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 

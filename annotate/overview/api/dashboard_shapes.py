@@ -39,8 +39,8 @@ class EstimateSerializer(serializers.Serializer[Any]):
     days = serializers.IntegerField(help_text="Days counted; today only if it has work.")
     done = serializers.IntegerField(help_text="Pieces of work done on these days.")
     pace = serializers.FloatField(help_text="The mean per day.")
-    slow = serializers.FloatField(help_text="Lower bound of the 80 % interval of the pace.")
-    fast = serializers.FloatField(help_text="Upper bound of the 80 % interval of the pace.")
+    slow = serializers.FloatField(help_text="Lower bound of the 80% interval of the pace.")
+    fast = serializers.FloatField(help_text="Upper bound of the 80% interval of the pace.")
     soonest = serializers.DateField(allow_null=True)
     latest = serializers.DateField(allow_null=True)
 
