@@ -121,7 +121,13 @@ def coefficient(figure: Any) -> SafeString | str:
 @register.filter
 def three_digits(number: float) -> str:
     """Format a number to three decimals with a true minus sign, as coefficients are shown."""
-    return f"{number:.3f}".replace("-", "−")
+    return true_minus(f"{number:.3f}")
+
+
+@register.filter
+def true_minus(number: str) -> str:
+    """Write a number with a true minus sign, which is as wide as a plus; files keep the hyphen."""
+    return number.replace("-", "−")
 
 
 @register.filter

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
+from base.tags.figures import true_minus
 from exporters.evaluations.documents import SIDES, TopicDocument, find_candidates
 from exporters.evaluations.tables import interval_text
 
@@ -70,11 +71,6 @@ def value_rows(results: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
     }
 
 
-def _true_minus(text: str) -> str:
-    """Write numbers with a true minus sign, as coefficients are shown; files keep the hyphen."""
-    return text.replace("-", "−")
-
-
 def _cell(value: Mapping[str, Any] | None) -> dict[str, str]:
     if value is None:
         return {"value": "–", "interval": "", "words": ""}
@@ -82,8 +78,8 @@ def _cell(value: Mapping[str, Any] | None) -> dict[str, str]:
     if value["value"] is None:
         return {"value": "–", "interval": "", "words": value["reason"]}
     return {
-        "value": _true_minus(shown),
-        "interval": _true_minus(f"[{interval}") if interval else "",
+        "value": true_minus(shown),
+        "interval": true_minus(f"[{interval}") if interval else "",
         "words": value["note"],
         "n": f"{value['n']:,}",
     }
@@ -100,12 +96,12 @@ def difference_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
                     "measure": measure["name"],
                     "name": name,
                     "first": is_first(measure["key"]),
-                    "difference": _true_minus(f"{one['difference']:+.3f}")
+                    "difference": true_minus(f"{one['difference']:+.3f}")
                     if known
                     else one["reason"],
                     "interval": ""
                     if one["low"] is None
-                    else _true_minus(f"[{one['low']:+.3f}, {one['high']:+.3f}]"),
+                    else true_minus(f"[{one['low']:+.3f}, {one['high']:+.3f}]"),
                     "n": one["n"],
                     "p": "–" if one["p"] is None else f"{one['p']:.4f}",
                     "p_holm": "–" if one["p_holm"] is None else f"{one['p_holm']:.4f}",
@@ -205,7 +201,7 @@ def deciding_rows(
             "figure": f"{row['figure']:.4f}",
             "grades": ", ".join(map(str, row["grades"])),
             "changes": [
-                {"grade": grade, "change": _true_minus(f"{change:+.4f}")}
+                {"grade": grade, "change": true_minus(f"{change:+.4f}")}
                 for grade, change in row["changes"].items()
             ],
             "query_url": queries.get(row["topic"], ""),
