@@ -9,7 +9,7 @@ from allauth.account.utils import perform_login
 from allauth.mfa.models import Authenticator
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -167,14 +167,9 @@ def _accounts_page(
 ) -> HttpResponse:
     search = request.GET.get("search", "").strip()[:200]
     state = request.GET.get("state", "")
-    found = User.objects.all()
-    if search:
-        found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
-    if state == "closed":
-        found = found.filter(is_active=False)
-    in_projects = Count("memberships", filter=Q(memberships__left_at__isnull=True))
+    found = people.find_accounts(search, closed=state == "closed")
     factor = Exists(Authenticator.objects.filter(user=OuterRef("pk")))
-    page = page_by_key(found.annotate(projects=in_projects, has_factor=factor), request.GET)
+    page = page_by_key(found.annotate(has_factor=factor), request.GET)
     response = render(
         request,
         "people/people.html",
