@@ -18,6 +18,7 @@ from django.db.models import Model, QuerySet
 from django.forms import BaseForm
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ParseError, ValidationError
@@ -325,6 +326,11 @@ class Resource(APIView):
         operation = getattr(self, verb if verb != "head" else "get").operation
         assert isinstance(operation, Operation)
         return operation
+
+
+def route(address: str, resource: type[Resource], name: str) -> URLPattern:
+    """Return the route of a resource."""
+    return path(address, resource.as_view(), name=name)
 
 
 def form_errors(form: BaseForm, before: str = "") -> ValidationError:

@@ -70,28 +70,23 @@ class FullEvaluationSerializer(EvaluationSerializer):
     results = serializers.DictField(allow_null=True)
 
 
-class Evaluations(Resource):
+class Evaluations(Resource, tag="Evaluations"):
     """The evaluations of a project."""
-
-    tag = "Evaluations"
 
     @reads(EvaluationSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List evaluations, the newest first, without results."""
         member = lead(self.person, slug)
         found = Evaluation.objects.filter(project=member.project_id)
-        return self.page(
-            found.select_related("by", "release").defer("results", "release__manifest"),
-            lambda rows: list(EvaluationSerializer(rows, many=True).data),
-            newest_first=True,
-        )
+        found = found.select_related("by", "release").defer("results", "release__manifest")
+        return self.page(found, newest_first=True)
 
     @writes(EvaluationSerializer, body=SentEvaluation, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> Evaluation:
         """Measure systems. If the same evaluation is queued or running, it is returned."""
         member = lead(self.person, slug)
         given = self.body()
-        made = request_evaluation(
+        return request_evaluation(
             project=member.project,
             measured=[_system(member, one) for one in given["systems"]],
             release=_release(member, given.get("release")),
@@ -99,39 +94,31 @@ class Evaluations(Resource):
             baseline=given.get("baseline", ""),
             by=member,
         )
-        return Response(EvaluationSerializer(made).data, status=201)
 
 
-class OneEvaluation(Resource):
+class OneEvaluation(Resource, tag="Evaluations"):
     """One evaluation."""
 
-    tag = "Evaluations"
-
     @reads(FullEvaluationSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str, evaluation: int) -> Response:
+    def get(self, request: Request, slug: str, evaluation: int) -> Evaluation:
         """Read the progress and results of an evaluation. 403 for a lead who is still blind."""
-        found = access.computed_evaluation(self.person, slug, evaluation)
-        return Response(FullEvaluationSerializer(found).data)
+        return access.computed_evaluation(self.person, slug, evaluation)
 
 
-class EvaluationCancellation(Resource):
+class EvaluationCancellation(Resource, tag="Evaluations"):
     """The cancellation of an evaluation."""
 
-    tag = "Evaluations"
-
     @writes(EvaluationSerializer, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str, evaluation: int) -> Response:
+    def post(self, request: Request, slug: str, evaluation: int) -> Evaluation:
         """Cancel an evaluation. One that has finished is left unchanged."""
         _member, found = access.evaluation(self.person, slug, evaluation)
         cancel(found)
         found.refresh_from_db()
-        return Response(EvaluationSerializer(found).data)
+        return found
 
 
-class EvaluationTable(Resource):
+class EvaluationTable(Resource, tag="Evaluations"):
     """One table of an evaluation."""
-
-    tag = "Evaluations"
 
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, evaluation: int, table: str) -> HttpResponse:

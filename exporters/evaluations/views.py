@@ -15,8 +15,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from exporters.evaluations import access, page, tables
 from exporters.evaluations import evaluation as measuring
@@ -36,7 +35,7 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     form = EvaluationForm(member.project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             return redirect(
                 request_evaluation(
                     project=member.project,
@@ -47,8 +46,6 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
                     by=member,
                 )
             )
-        except Refused as refused:
-            form.add_error(None, str(refused))
     rows = Evaluation.objects.filter(project=member.project_id).order_by("-pk")
     before = parse_key(request.GET.get("before", ""))
     if before is not None:

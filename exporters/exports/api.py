@@ -18,7 +18,7 @@ from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.exports import access, actions
 from exporters.exports.download_log import record_download
-from exporters.exports.models import Export
+from exporters.exports.models import Export, Publication
 from exporters.exports.publishing import FIRST_YEAR, LAST_YEAR, publication_of, set_publication
 
 COUNTS = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
@@ -83,10 +83,8 @@ class ExportSerializer(JobSerializer):
         return export.state == Export.State.DONE and not self.context["blind"]
 
 
-class Exports(Resource):
+class Exports(Resource, tag="Exports"):
     """The exports of a project."""
-
-    tag = "Exports"
 
     @reads(ExportSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -113,10 +111,8 @@ class Exports(Resource):
         return Response(_as_json(member, made), status=201)
 
 
-class OneExport(Resource):
+class OneExport(Resource, tag="Exports"):
     """One export."""
-
-    tag = "Exports"
 
     @reads(ExportSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int) -> Response:
@@ -124,10 +120,8 @@ class OneExport(Resource):
         return Response(_as_json(*access.export(self.person, slug, export)))
 
 
-class ExportCancellation(Resource):
+class ExportCancellation(Resource, tag="Exports"):
     """The cancellation of an export."""
-
-    tag = "Exports"
 
     @writes(ExportSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, export: int) -> Response:
@@ -136,10 +130,8 @@ class ExportCancellation(Resource):
         return Response(_as_json(member, actions.cancel_export(export=found, by=member)))
 
 
-class ExportFile(Resource):
+class ExportFile(Resource, tag="Exports"):
     """One file of an export."""
-
-    tag = "Exports"
 
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int, name: str) -> FileResponse:
@@ -155,10 +147,8 @@ class ExportFile(Resource):
         )
 
 
-class ExportArchive(Resource):
+class ExportArchive(Resource, tag="Exports"):
     """All files of an export as one archive."""
-
-    tag = "Exports"
 
     @reads(OpenApiTypes.BINARY, media="application/zip", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int) -> FileResponse:
@@ -226,23 +216,19 @@ class PublicationSerializer(serializers.Serializer[Any]):
     layouts = serializers.ListField(child=serializers.CharField())
 
 
-class OnePublication(Resource):
+class OnePublication(Resource, tag="Exports"):
     """The publication settings of a project."""
 
-    tag = "Exports"
-
     @reads(PublicationSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Publication:
         """Read the publication settings."""
-        member = lead(self.person, slug)
-        return Response(PublicationSerializer(publication_of(member.project)).data)
+        return publication_of(lead(self.person, slug).project)
 
     @writes(PublicationSerializer, body=SentPublication, scope=Scope.LEAD)
-    def patch(self, request: Request, slug: str) -> Response:
+    def patch(self, request: Request, slug: str) -> Publication:
         """Change the publication settings: all that are sent, or none."""
         member = lead(self.person, slug)
-        made = set_publication(project=member.project, changes=self.body(), by=member)
-        return Response(PublicationSerializer(made).data)
+        return set_publication(project=member.project, changes=self.body(), by=member)
 
 
 def _as_json(member: Membership, export: Export) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
-from base.errors import Refused
-from base.page_request import PageRequest
+from annotate.projects.project_page import project_page
+from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from exporters.exports import access, actions, manifest, publishing
 from exporters.exports.download_log import record_download
@@ -35,7 +35,7 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     form = ExportForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             return redirect(
                 actions.request_export(
                     project=member.project,
@@ -44,8 +44,6 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
                     by=member,
                 )
             )
-        except Refused as refused:
-            form.add_error(None, str(refused))
     rows = Export.objects.filter(project=member.project_id).order_by("-pk")
     before = parse_key(request.GET.get("before", ""))
     if before is not None:
@@ -73,26 +71,19 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
     blind = must_answer_first(member)
     form = PublicationForm(request.POST or None, instance=publishing.publication_of(member.project))
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             publishing.set_publication(project=member.project, changes=form.cleaned_data, by=member)
             return redirect("exporters:publication", member.project.slug)
-        except Refused as refused:
-            form.add_error(None, str(refused))
-    return render(
+    return project_page(
         request,
         "exports/publication.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "exports",
-            "form": form,
-            "blind": access.BLIND if blind else "",
-            "preview": None if blind else publishing.preview(member.project),
-            "layouts": [
-                (layout.value, layout.label, layout in PLAIN) for layout in actions.LAYOUTS
-            ],
-            "proofs": [] if blind else publishing.newest_proofs(member.project),
-        },
+        member,
+        section="exports",
+        form=form,
+        blind=access.BLIND if blind else "",
+        preview=None if blind else publishing.preview(member.project),
+        layouts=[(layout.value, layout.label, layout in PLAIN) for layout in actions.LAYOUTS],
+        proofs=[] if blind else publishing.newest_proofs(member.project),
         status=422 if form.errors else 200,
     )
 

@@ -165,10 +165,8 @@ class AskedChanges(QueryParameters):
     )
 
 
-class Releases(Resource):
+class Releases(Resource, tag="Releases"):
     """The releases of a project."""
-
-    tag = "Releases"
 
     @reads(ReleaseSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -193,13 +191,11 @@ class Releases(Resource):
         return Response(_as_json(member, made), status=201)
 
 
-class ReleasePreview(Resource):
+class ReleasePreview(Resource, tag="Releases"):
     """What a release would contain now."""
 
-    tag = "Releases"
-
     @reads(ReleasePreviewSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Count what a release would contain now, and list what is still open.
 
         403 for a lead who is still blind.
@@ -208,20 +204,12 @@ class ReleasePreview(Resource):
         if must_answer_first(member):
             raise PermissionDenied(exports_access.BLIND)
         found = preview(member)
-        data = {
-            "counts": [{"words": words, "count": count} for words, count in found.counts],
-            "guidelines": found.guidelines,
-            "warnings": found.warnings,
-            "share_range": found.share_range,
-            "outside_share": found.outside_share,
-        }
-        return Response(ReleasePreviewSerializer(data).data)
+        counts = [{"words": words, "count": count} for words, count in found.counts]
+        return {**found._asdict(), "counts": counts}
 
 
-class OneRelease(Resource):
+class OneRelease(Resource, tag="Releases"):
     """One release."""
-
-    tag = "Releases"
 
     @reads(FullReleaseSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str) -> Response:
@@ -229,10 +217,8 @@ class OneRelease(Resource):
         return Response(_as_json(*access.release(self.person, slug, release)))
 
 
-class ReleaseCancellation(Resource):
+class ReleaseCancellation(Resource, tag="Releases"):
     """The cancellation of a release."""
-
-    tag = "Releases"
 
     @writes(FullReleaseSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, release: str) -> Response:
@@ -243,10 +229,8 @@ class ReleaseCancellation(Resource):
         return Response(_as_json(member, found))
 
 
-class ReleaseFile(Resource):
+class ReleaseFile(Resource, tag="Releases"):
     """One file of a release."""
-
-    tag = "Releases"
 
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str, name: str) -> FileResponse:
@@ -268,31 +252,21 @@ class ReleaseFile(Resource):
         )
 
 
-class ReleasesCompared(Resource):
+class ReleasesCompared(Resource, tag="Releases"):
     """Two releases side by side."""
 
-    tag = "Releases"
-
     @reads(ComparisonSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str, before: str, after: str) -> Response:
+    def get(self, request: Request, slug: str, before: str, after: str) -> dict[str, Any]:
         """Read how their counts and rules differ."""
         compared = _compare(self, slug, before, after)
         rules = [
             {"about": about, "before": was, "after": now} for about, was, now in compared.rules()
         ]
-        data = {
-            "before": before,
-            "after": after,
-            "counts": compared.counts(),
-            "rules": rules,
-        }
-        return Response(ComparisonSerializer(data).data)
+        return {"before": before, "after": after, "counts": compared.counts(), "rules": rules}
 
 
-class ReleaseChanges(Resource):
+class ReleaseChanges(Resource, tag="Releases"):
     """The differences between two releases."""
-
-    tag = "Releases"
 
     @reads(ChangeSerializer, parameters=AskedChanges, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> Response:
@@ -316,10 +290,8 @@ class ReleaseChanges(Resource):
         return page_response(request, ChangeSerializer(data, many=True).data, following)
 
 
-class ReleaseChangesTable(Resource):
+class ReleaseChangesTable(Resource, tag="Releases"):
     """The differences between two releases, as a table."""
-
-    tag = "Releases"
 
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> StreamingHttpResponse:

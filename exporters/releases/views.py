@@ -20,9 +20,9 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import Narrative
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from base.csv_output import csv_response
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from base.word_diff import Op, Piece, diff
 from exporters.exports import access as exports_access
@@ -103,7 +103,7 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     form = ReleaseForm(request.POST or None, initial={"name": request.GET.get("name", "")[:60]})
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             return redirect(
                 releasing.request_release(
                     project=member.project,
@@ -112,20 +112,15 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
                     by=member,
                 )
             )
-        except Refused as refused:
-            form.add_error(None, str(refused))
     blind = must_answer_first(member)
-    return render(
+    return project_page(
         request,
         "releases/new_release.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "releases",
-            "blind": exports_access.BLIND if blind else "",
-            "form": form,
-            "preview": None if blind else preview(member),
-        },
+        member,
+        section="releases",
+        blind=exports_access.BLIND if blind else "",
+        form=form,
+        preview=None if blind else preview(member),
         status=422 if form.errors else 200,
     )
 

@@ -1,7 +1,7 @@
-// The conditions on the judge page. One row is current: its keys answer it and move to the next open one. The grade that
-// follows by the project's rule is marked on its button, and Enter gives it; another grade needs a note first. Such a rule
-// requires an answer to every condition. Answers are sent with the judgment and shown again with its document.
-import { answer, conditionRows, open } from "./condition-rows.js";
+// The conditions on the judge page. The grade that follows by the project's rule is marked on its button, and Enter gives it;
+// another grade needs a note first. Such a rule requires an answer to every condition. Answers are sent with the judgment and
+// shown again with its document.
+import { conditionRows } from "../condition-rows.js";
 import { deriveRelevance } from "./derived.js";
 import { sessionMap } from "./kept.js";
 import { openNote } from "./note.js";
@@ -13,22 +13,28 @@ function listen({ condition_rule: rule, grades }) {
   const values = grades.map((grade) => grade.value);
   const buttons = [...root.querySelectorAll("button[name=relevance]")];
   const keys = new Map(buttons.map((button) => [button, button.dataset.key]));
-  const sum = strip.querySelector("[data-conditions-sum]");
-  const giveFollowing = () => buttons.find((button) => Number(button.value) === follows())?.click();
-  const { rows, spoken, words, rowOf, goToOpen, goOn } = conditionRows(strip, giveFollowing);
   // Candidate -> its unsent answers; UUID of a judgment -> its answers.
   const unsent = sessionMap("answers");
   const sent = new Map();
   let candidate = null;
   let overruling = null;
 
+  const { rows, spoken, words, answer, open, go, drawSum } = conditionRows(strip, {
+    changed() {
+      unsent.set(candidate, verdicts());
+      draw();
+      const value = follows();
+      return value === null ? "" : words("followsSpoken", { grade: nameOf(value) });
+    },
+    enter: () => buttons.find((button) => Number(button.value) === follows())?.click(),
+  });
   const follows = () => deriveRelevance(rule, rows.map(answer), values);
   const verdicts = () => Object.fromEntries(rows.filter((row) => !open(row)).map((row) => [row.dataset.condition, answer(row)]));
   const nameOf = (value) => `${value} ${grades.find((grade) => grade.value === value)?.name ?? ""}`.trim();
 
   function draw() {
     const value = follows();
-    sum.textContent = words("sum", { met: rows.filter((row) => answer(row) === "met").length, total: rows.length });
+    drawSum();
     for (const button of buttons) {
       const chosen = value !== null && Number(button.value) === value;
       button.dataset.key = chosen ? `${keys.get(button)} Enter` : keys.get(button);
@@ -39,16 +45,6 @@ function listen({ condition_rule: rule, grades }) {
       button.append(badge);
     }
   }
-
-  strip.addEventListener("change", (event) => {
-    const row = rowOf(event);
-    if (!row) return;
-    unsent.set(candidate, verdicts());
-    draw();
-    const value = follows();
-    goOn(row, value === null);
-    if (value !== null) spoken.textContent = words("followsSpoken", { grade: nameOf(value) });
-  });
 
   document.getElementById("note").addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || overruling === null) return;
@@ -68,7 +64,7 @@ function listen({ condition_rule: rule, grades }) {
     // Enter must give the grade that follows, not press the button that was clicked last.
     if (document.activeElement?.matches("button[name=relevance]")) document.activeElement.blur();
     draw();
-    goToOpen(false);
+    go(Math.max(0, rows.findIndex(open)), false);
   });
 
   root.addEventListener("judge:collect", (event) => {
@@ -77,7 +73,7 @@ function listen({ condition_rule: rule, grades }) {
     const value = follows();
     if (rule !== "by_hand" && rows.some(open)) {
       refuse(words("unanswered"));
-      goToOpen();
+      go(rows.findIndex(open));
       event.stopImmediatePropagation();
       return;
     }

@@ -1,14 +1,13 @@
-// The rows of conditions, or of the two questions of a check. One row is current: its keys answer it, an answer moves to the
-// next open one, and the arrow keys and the buttons move to any. `enter` is what Enter does on a radio button.
-export const answer = (row) => row.querySelector("input:checked")?.value ?? null;
-export const open = (row) => answer(row) === null;
-
-export function conditionRows(strip, enter) {
+// Rows of conditions or questions, one of which is current: its keys answer it and move to the next open one. For the judge
+// page and the page of a check; without a script the rows are ordinary radio buttons. `changed` is called after each answer and
+// may return a sentence to speak; `enter` is called for Enter on a radio button.
+export function conditionRows(strip, { changed, enter }) {
   const rows = [...strip.querySelectorAll("[data-condition]")];
   const spoken = strip.querySelector("[data-conditions-spoken]");
   const words = (name, values = {}) => strip.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
+  const answer = (row) => row.querySelector("input:checked")?.value ?? null;
+  const open = (row) => answer(row) === null;
   const current = () => rows.findIndex((row) => "current" in row.dataset);
-  const rowOf = (event) => event.target.closest("[data-condition]");
 
   function go(index, speak = true) {
     const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
@@ -21,25 +20,29 @@ export function conditionRows(strip, enter) {
     if (speak) spoken.textContent = words("openSpoken", { number: rows.indexOf(row) + 1, text: row.querySelector("bdi").textContent });
   }
 
-  function goToOpen(speak = true) {
-    go(Math.max(0, rows.findIndex(open)), speak);
+  function drawSum() {
+    const met = rows.filter((row) => answer(row) === (strip.dataset.counts ?? "met")).length;
+    strip.querySelector("[data-conditions-sum]").textContent = words("sum", { met, total: rows.length });
   }
 
-  // With the arrow keys inside a row of radios the focus stays where it is.
-  function goOn(row, speak = true) {
-    if (row.contains(document.activeElement)) return;
+  strip.addEventListener("change", (event) => {
+    const row = event.target.closest("[data-condition]");
+    if (!row) return;
+    const sentence = changed();
     const here = rows.indexOf(row);
     const next = rows.findIndex((other, index) => index > here && open(other));
-    go(next >= 0 ? next : rows.some(open) ? rows.findIndex(open) : here, speak);
-  }
+    // With the arrow keys inside a row of radios the focus stays where it is.
+    if (!row.contains(document.activeElement)) go(next >= 0 ? next : rows.some(open) ? rows.findIndex(open) : here, !sentence);
+    if (sentence) spoken.textContent = sentence;
+  });
 
   strip.addEventListener("focusin", (event) => {
-    const row = rowOf(event);
+    const row = event.target.closest("[data-condition]");
     if (row && !("current" in row.dataset)) go(rows.indexOf(row), false);
   });
 
   strip.addEventListener("click", (event) => {
-    const row = rowOf(event);
+    const row = event.target.closest("[data-condition]");
     const step = event.target.closest("[data-conditions-step]");
     if (step) go(current() + Number(step.dataset.conditionsStep));
     else if (row) go(rows.indexOf(row), false);
@@ -57,5 +60,5 @@ export function conditionRows(strip, enter) {
   });
 
   for (const step of strip.querySelectorAll("[data-conditions-step]")) step.hidden = false;
-  return { rows, spoken, words, rowOf, goToOpen, goOn };
+  return { rows, spoken, words, answer, open, go, drawSum };
 }
