@@ -38,7 +38,7 @@ class Scene:
             narrative=self.narrative,
             candidate=candidate,
             relevance=0,
-            reason="Rivers are not said.",
+            reason="The narrative does not name rivers.",
             cause=cause,
             by=self.carla,
         )
@@ -108,7 +108,7 @@ def test_a_lead_who_judges_the_pair_must_answer_first(scene, client):
 
     assert "Title of A" in page
     assert "On a river." not in page
-    assert "Rivers are not said." not in page
+    assert "The narrative does not name rivers." not in page
     assert "You judge this document yourself" in page
 
 
