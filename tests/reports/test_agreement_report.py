@@ -157,7 +157,7 @@ def test_the_page_says_why_there_is_no_value(led, client):
 
     page = text(client.get(led.url))
 
-    # One shared document on which both said 1.
+    # One shared document on which both judged 1.
     assert "undefined: only one category was used" in page
     assert ">nan<" not in page
 

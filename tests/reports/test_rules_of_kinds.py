@@ -196,12 +196,12 @@ def test_the_page_and_the_api_name_the_pair_that_breaks_a_rule(client):
     client.force_login(scene.carla.user)
 
     page = client.get(reverse("audit:collection", args=["tides"])).content.decode()
-    told = Program("carla", "lead").get("projects/tides/rules/").json()
+    answer = Program("carla", "lead").get("projects/tides/rules/").json()
 
     assert "Broken: The instruction tells documents apart" in page
     assert "At least 3 documents comply with it" in page
-    [rule] = told["rules"]
-    assert (told["kind"], rule["rule"], rule["state"]) == ("followtable", "balance", "broken")
+    [rule] = answer["rules"]
+    assert (answer["kind"], rule["rule"], rule["state"]) == ("followtable", "balance", "broken")
     assert [one["pair_id"] for one in rule["broken"]] == [scene.pair.pair_id]
 
 

@@ -50,12 +50,12 @@ def tides(db):
         "301": ("C1", [(0, 0), (0, 1), (0, 2)]),
         "302": ("C2", [(1, 1), (1, 1), (2, 1)]),
     }
-    for query_id, (category, said) in answers.items():
+    for query_id, (category, grades) in answers.items():
         query = factories.query(project, query_id, f"question {query_id}")
         under = factories.altered(factories.pair(query, category=category))
         made.under[query_id] = under
-        made.docs[query_id] = [factories.candidate(query) for _ in said]
-        for candidate, (one, other) in zip(made.docs[query_id], said, strict=True):
+        made.docs[query_id] = [factories.candidate(query) for _ in grades]
+        for candidate, (one, other) in zip(made.docs[query_id], grades, strict=True):
             factories.judgment(under, candidate, made.ada, one)
             factories.judgment(under, candidate, made.ben, other)
     return made
