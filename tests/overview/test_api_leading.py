@@ -78,10 +78,10 @@ def test_a_project_is_made_changed_archived_and_brought_back(scene):
 
 
 def test_annotators_do_not_see_the_rules_of_leads(scene):
-    told = Program("ada").get("projects/tides/").json()
+    answer = Program("ada").get("projects/tides/").json()
 
-    assert told["rules"] is None
-    assert [grade["value"] for grade in told["grades"]] == [0, 1, 2]
+    assert answer["rules"] is None
+    assert [grade["value"] for grade in answer["grades"]] == [0, 1, 2]
 
 
 def test_a_member_changes_role_leaves_and_comes_back(scene):
@@ -384,7 +384,7 @@ def test_queries_pairs_and_candidates_are_read(scene):
     assert (pair["altered"], pair["sent_back"]) == (scene.narrative.pk, False)
     (under,) = document["under"]
     assert (document["prior_relevance"], under["outcome"]) == (1, "disputed")
-    assert [(said["member"], said["relevance"]) for said in under["answers"]] == [
+    assert [(answer["member"], answer["relevance"]) for answer in under["answers"]] == [
         # Names are hidden until it is settled.
         (None, 0),
         (None, 2),
@@ -544,10 +544,12 @@ def test_administrators_read_the_audit_log_of_the_installation(scene):
     program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": False})
     program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": True})
 
-    told = program.get("status/audit-log/?who=" + str(factories.user("root").pk)).json()["results"]
+    entries = program.get("status/audit-log/?who=" + str(factories.user("root").pk)).json()[
+        "results"
+    ]
     table = program.get("status/audit-log/table/?what=account.closed").getvalue().decode()
 
-    assert [one["what"] for one in told][:2] == ["account.opened", "account.closed"]
+    assert [one["what"] for one in entries][:2] == ["account.opened", "account.closed"]
     assert [line.split(",")[2:5] for line in table.splitlines()[1:]] == [
         ["root", "account.closed", "ada"]
     ]
@@ -593,11 +595,11 @@ def test_staff_see_failed_jobs_and_retry_them(scene, published, storage):
     )
     program = Program("root", "lead")
 
-    told = program.get("status/").json()
+    status = program.get("status/").json()
     again = program.send("PUT", f"status/annotate.load/{load.pk}/retry/")
     nobody = scene.program.get("status/")
 
-    assert [(one["label"], one["error"]) for one in told["failed"]] == [
+    assert [(one["label"], one["error"]) for one in status["failed"]] == [
         ("annotate.load", "The disk is full.")
     ]
     assert (again.status_code, again.json()["state"]) == (200, "queued")

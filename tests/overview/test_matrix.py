@@ -94,8 +94,8 @@ def test_each_cell_shows_the_state_of_a_persons_answer(tides, client):
     assert [one.name for one in page.context["people"]] == ["ada", "ben"]
     assert cells(page) == EVERY
     words = re.sub(r"<[^>]+>", " ", page.content.decode())
-    for said in ("flagged: Problem with this document", "judged under version 1", "task taken"):
-        assert said in words
+    for state in ("flagged: Problem with this document", "judged under version 1", "task taken"):
+        assert state in words
 
 
 def test_each_cell_links_to_its_details(tides, client):

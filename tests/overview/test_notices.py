@@ -146,9 +146,11 @@ def test_programs_read_notices_and_mark_them(client, ada):
 
     [notice] = client.get(url).json()["notices"]
     assert (notice["project"], notice["kind"], notice["new"]) == ("tides", "open", True)
-    told = client.put(url, {"seen_until": "2020-01-01T00:00:00Z"}, content_type="application/json")
+    response = client.put(
+        url, {"seen_until": "2020-01-01T00:00:00Z"}, content_type="application/json"
+    )
 
-    assert [one["new"] for one in told.json()["notices"]] == [False]
+    assert [one["new"] for one in response.json()["notices"]] == [False]
 
 
 @pytest.fixture
@@ -217,7 +219,7 @@ def test_the_settings_turn_mail_on_and_off(client, ada):
         client.post(page, {"mail_digest": choice})
         assert Preferences.objects.get().mail_digest is kept
 
-    told = client.patch(
+    response = client.patch(
         reverse("annotate:api_preferences"), {"mail_digest": True}, content_type="application/json"
     )
-    assert told.json()["mail_digest"] is True
+    assert response.json()["mail_digest"] is True

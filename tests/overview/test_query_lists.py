@@ -106,7 +106,7 @@ def test_only_what_was_relevant_before_is_said_to_have_dropped_out(scene, client
     page = client.get(reverse("annotate:query", args=["tides", query.pk]))
 
     assert [row[key] for key in ("kept", "dropped", "others", "disputed")] == [2, 1, 3, 0]
-    assert [said.outcome for said in page.context["candidates"]] == [
+    assert [one.outcome for one in page.context["candidates"]] == [
         *("dropped", "stayed", "stayed"),
         *("kept", "grew", "kept"),
     ]

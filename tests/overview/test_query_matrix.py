@@ -57,7 +57,7 @@ def test_names_are_hidden_where_people_differ_until_it_is_settled(
 
     def named() -> tuple[int, list[list[tuple[str | None, int]]]]:
         rows = Program(lead.name).get(f"projects/tides/queries/{query.pk}/candidates/").json()
-        said = [
+        answers = [
             [
                 (one["member"], one["relevance"])
                 for under in row["under"]
@@ -65,7 +65,7 @@ def test_names_are_hidden_where_people_differ_until_it_is_settled(
             ]
             for row in rows["results"]
         ]
-        return client.get(url).content.decode().count(">ada<"), said
+        return client.get(url).content.decode().count(">ada<"), answers
 
     open_ones = [(None, 0), (None, 2)] if hide_names else [("ada", 2), ("ben", 0)]
     agreeing = [("ada", 1), ("ben", 1)]
@@ -80,8 +80,8 @@ def test_names_are_hidden_where_people_differ_until_it_is_settled(
         by=lead,
     )
     assert named() == (2, [[("ada", 2), ("ben", 0)], agreeing])
-    said = client.get(url).context["candidates"]
-    assert {one.candidate.pk: one.settled_as for one in said if one.narrative == narrative} == {
+    groups = client.get(url).context["candidates"]
+    assert {one.candidate.pk: one.settled_as for one in groups if one.narrative == narrative} == {
         differing.pk: 2,
         agreed.pk: None,
     }

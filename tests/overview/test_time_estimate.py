@@ -80,18 +80,18 @@ def test_the_overview_says_that_it_is_an_estimate_to_leads_alone(client, carla):
     sentence = "Estimate: 4 judgments take about 4 min, assuming 1 min per judgment"
     page = reverse("annotate:project", args=["tides"])
 
-    for who, told in ((carla, True), (factories.member(carla.project, "ada"), False)):
+    for who, shown in ((carla, True), (factories.member(carla.project, "ada"), False)):
         client.force_login(who.user)
-        assert (sentence in client.get(page).content.decode()) is told
+        assert (sentence in client.get(page).content.decode()) is shown
 
 
 def test_programs_read_the_estimate(client, carla):
     add_query(carla)
     client.force_login(carla.user)
 
-    told = client.get(reverse("annotate:api_pace", args=["tides"])).json()["time_estimate"]
+    estimate = client.get(reverse("annotate:api_pace", args=["tides"])).json()["time_estimate"]
 
-    assert told == {
+    assert estimate == {
         "judgments": 4,
         "each": 60.0,
         "measured": 0,
