@@ -23,11 +23,11 @@ def test_the_backup_command_prints_the_counts(installation, tmp_path):
 
 
 def test_the_backup_command_prints_the_counts_as_json(installation, tmp_path):
-    told = json.loads(run_command("backup", tmp_path / "t.zip", "--project", "tides", "--json"))
+    counts = json.loads(run_command("backup", tmp_path / "t.zip", "--project", "tides", "--json"))
 
-    assert told["file"] == f"{tmp_path}/t.zip"
-    assert told["files"] == len(all_files())
-    assert told["missing"] == []
+    assert counts["file"] == f"{tmp_path}/t.zip"
+    assert counts["files"] == len(all_files())
+    assert counts["missing"] == []
 
 
 def test_a_backup_with_missing_files_exits_with_2(installation, tmp_path):
@@ -89,10 +89,10 @@ def test_a_backup_can_be_checked_without_restoring_it(installation, tmp_path):
     rows = all_rows()
 
     words = run_command("restore", tmp_path / "t.zip", "--check")
-    told = json.loads(run_command("restore", tmp_path / "t.zip", "--check", "--json"))
+    counts = json.loads(run_command("restore", tmp_path / "t.zip", "--check", "--json"))
 
     assert words.startswith(f"{tmp_path}/t.zip is complete: the project “tides”, ")
-    assert (told["project"], told["files"]) == ("tides", len(all_files()))
+    assert (counts["project"], counts["files"]) == ("tides", len(all_files()))
     assert all_rows() == rows
 
 

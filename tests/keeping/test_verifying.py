@@ -151,9 +151,9 @@ def test_a_judgment_has_one_link_and_one_for_the_judgment_it_superseded(scene):
 
     assignment = chain.of_assignment("301", "ada")
     assert list(links) == [
-        (1, Link.Event.SAID, first.uuid, assignment),
-        (2, Link.Event.SAID, second.uuid, assignment),
-        (3, Link.Event.STANDS, first.uuid, assignment),
+        (1, Link.Event.CONTENT, first.uuid, assignment),
+        (2, Link.Event.CONTENT, second.uuid, assignment),
+        (3, Link.Event.END, first.uuid, assignment),
     ]
 
 
@@ -333,9 +333,9 @@ def test_the_command_prints_faults_as_json(scene):
 
     out, error = run_verify(json=True)
 
-    told = json.loads(out)
-    of_all, tides = told["projects"]
-    assert told["wrong"] == 1
+    result = json.loads(out)
+    of_all, tides = result["projects"]
+    assert result["wrong"] == 1
     assert (of_all["project"], tides["project"]) == (None, "tides")
     assert (tides["rows"], tides["links"], tides["chains"]) == ({"judgment": 1}, 1, 1)
     assert tides["faults"] == [

@@ -218,13 +218,13 @@ def test_a_whole_backup_is_not_restored_into_a_used_installation(installation, q
 
 
 @pytest.mark.parametrize(
-    ("at", "said"), [("rows/annotate.judgment.jsonl", b"At sea."), ("files/runs/", b"bm25")]
+    ("at", "content"), [("rows/annotate.judgment.jsonl", b"At sea."), ("files/runs/", b"bm25")]
 )
 def test_a_damaged_backup_restores_nothing(
-    installation, start_empty_installation, quiet, tmp_path, at, said
+    installation, start_empty_installation, quiet, tmp_path, at, content
 ):
     back_up(path=tmp_path / "whole.zip", progress=quiet)
-    change_member(tmp_path / "whole.zip", at, lambda data: data.replace(said, said.upper()))
+    change_member(tmp_path / "whole.zip", at, lambda data: data.replace(content, content.upper()))
     start_empty_installation()
 
     with pytest.raises(Refused, match="damaged"):
@@ -270,7 +270,7 @@ def test_a_table_with_unknown_columns_is_refused(
         restore(path=tmp_path / "whole.zip", progress=quiet)
 
 
-def test_if_the_database_refuses_a_row_nothing_is_restored(
+def test_nothing_is_restored_if_the_database_refuses_a_row(
     installation, start_empty_installation, quiet, tmp_path
 ):
     back_up(path=tmp_path / "whole.zip", progress=quiet)
