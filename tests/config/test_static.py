@@ -132,11 +132,11 @@ def test_a_page_gets_one_style_sheet_with_all_its_imports(folder, settings):
 def test_bundled_modules_run_once_each_in_browser_order(tmp_path):
     sources = {
         "main": 'import "./shared.js";\nconsole.log("main");\n',
-        "shared": 'export const said = [];\nsaid.push("shared");\n',
-        "page": 'import { say as tell } from "./part.js";\nimport { said } from "./shared.js";\n'
-        'tell("page");\nconsole.log(await said.join());\n',
-        "part": 'import { said } from "./shared.js";\nconst word = "part";\nsaid.push(word);\n'
-        "export function say(word) {\n  said.push(word);\n}\n",
+        "shared": 'export const order = [];\norder.push("shared");\n',
+        "page": 'import { add as append } from "./part.js";\nimport { order } from "./shared.js";\n'
+        'append("page");\nconsole.log(await order.join());\n',
+        "part": 'import { order } from "./shared.js";\nconst word = "part";\norder.push(word);\n'
+        "export function add(word) {\n  order.push(word);\n}\n",
     }
     apart = {f"js/{name}.js": text for name, text in sources.items()}
     write(tmp_path / "apart", apart)
