@@ -91,7 +91,7 @@ def test_invalid_numbers_of_negated_attributes_are_refused(tides, numbers, sente
         set_negated(pair=tides.pair, numbers=numbers, by=tides.carla)
 
 
-def test_without_a_reversed_query_nothing_is_negated(tides):
+def test_nothing_is_negated_without_a_reversed_query(tides):
     with pytest.raises(Refused, match=r"no reversed query"):
         set_negated(pair=tides.other, numbers=[1], by=tides.carla)
 

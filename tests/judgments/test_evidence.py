@@ -86,6 +86,6 @@ def test_nothing_is_needed_without_a_rule_or_a_change(rule, wanted):
     assert message(rule, wanted=wanted) == ""
 
 
-def test_for_a_table_a_note_replaces_the_passage():
+def test_a_note_replaces_the_passage_for_a_table():
     assert "Mark a cell of the table" in message(DOCUMENT, markable=False, note=" ")
     assert message(DOCUMENT, markable=False, note="Row 3, costs.") == ""

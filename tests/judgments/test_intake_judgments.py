@@ -314,7 +314,7 @@ def test_a_line_that_repeats_another_counts_as_unchanged(project):
     assert current_judgments() == [("A", "ada", 1)]
 
 
-def test_of_two_dated_judgments_the_later_is_current(project):
+def test_the_later_of_two_dated_judgments_is_current(project):
     report = load_records(
         project,
         JudgmentRecord("301", "A", "ada", 2, at=NOON),

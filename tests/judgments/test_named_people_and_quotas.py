@@ -91,7 +91,7 @@ def test_a_task_that_somebody_holds_stays_theirs_when_others_are_named(carla, fi
     assert assignments.take_next(task=JUDGE, by=ben) == held
 
 
-def test_what_was_judged_offline_before_others_were_named_is_accepted(carla, first, ada, ben):
+def test_a_judgment_made_offline_before_others_were_named_is_accepted(carla, first, ada, ben):
     name_people(query=first, people={JUDGE: [ada.pk]}, by=carla)
     set_quota(member=ben, most_tasks=0, by=carla)
     ben.refresh_from_db()
@@ -204,8 +204,8 @@ def test_programs_name_people_and_set_quotas(client, carla, first, ada):
     people = reverse("annotate:api_query_people", args=["tides", first.pk])
     member = reverse("annotate:api_member", args=["tides", ada.pk])
 
-    told = client.put(people, {"judge": [ada.pk]}, content_type="application/json").json()
-    assert told == client.get(people).json() == {"rewrite": [], "judge": [ada.pk], "review": []}
-    told = client.patch(member, {"most_tasks": 3}, content_type="application/json").json()
-    assert told["most_tasks"] == 3
+    named = client.put(people, {"judge": [ada.pk]}, content_type="application/json").json()
+    assert named == client.get(people).json() == {"rewrite": [], "judge": [ada.pk], "review": []}
+    changed = client.patch(member, {"most_tasks": 3}, content_type="application/json").json()
+    assert changed["most_tasks"] == 3
     assert "most_tasks" not in client.get(member).json()
