@@ -129,7 +129,7 @@ def test_a_flag_is_put_and_withdrawn(scene):
     assert not Flag.objects.current().exists()
 
 
-def test_without_an_assignment_reading_and_judging_are_refused(scene):
+def test_reading_and_judging_are_refused_without_an_assignment(scene):
     for path in ("judging-session/", f"document-views/?candidates={scene.documents[0].pk}"):
         assert scene.program.get(scene.at(path)).status_code == 422
     assert scene.judge(scene.documents[0].pk, 1).status_code == 422

@@ -307,7 +307,7 @@ def test_a_member_who_has_left_is_refused(scene):
     assert nothing_saved()
 
 
-def test_without_a_session_the_answer_is_json_and_not_a_redirect(scene):
+def test_the_response_without_a_session_is_json_and_not_a_redirect(scene):
     scene.client.logout()
 
     response = scene.post({"entries": [scene.entry()]})
@@ -317,7 +317,7 @@ def test_without_a_session_the_answer_is_json_and_not_a_redirect(scene):
     assert nothing_saved()
 
 
-def test_without_the_token_nothing_is_saved(scene):
+def test_nothing_is_saved_without_the_token(scene):
     client = Client(enforce_csrf_checks=True)
     client.force_login(scene.person)
 
@@ -394,10 +394,10 @@ def test_an_invalid_entry_is_refused_with_a_sentence_and_changes_nothing(scene, 
     entry = {**scene.entry(), **wrong}
     sent = {name: value for name, value in entry.items() if value is not MISSING}
 
-    ((state, said),) = scene.state(sent)
+    ((state, message),) = scene.state(sent)
 
     assert state == "refused"
-    assert sentence in said
+    assert sentence in message
     assert nothing_saved()
 
 

@@ -156,9 +156,9 @@ def parts(at, asked="", size=2):
     return window(at, QueryDict(asked), size)
 
 
-def session_of_five(**said):
+def session_of_five(**state):
     return judging_session.JudgingSession(
-        **{"order": [50, 40, 30, 20, 10], "judged": {}, "flagged": {}, **said}
+        **{"order": [50, 40, 30, 20, 10], "judged": {}, "flagged": {}, **state}
     )
 
 
@@ -265,7 +265,7 @@ def test_a_row_says_when_its_judgment_holds_more_than_a_grade(scene, client):
     assert "data-more" in row(page, second)
 
 
-def test_without_script_a_grade_returns_to_the_list(scene, client):
+def test_a_grade_returns_to_the_list_without_script(scene, client):
     first, *_ = scene.order()
 
     response = client.post(
