@@ -91,9 +91,9 @@ def test_a_changed_grade_is_found(scene):
 def test_a_wrong_current_judgment_is_found(scene):
     scene["statements"].reverse()
 
-    (wrong,) = truth.statements(scene, {})
+    (complaint,) = truth.statements(scene, {})
 
-    assert "is the last" in wrong
+    assert "is the last" in complaint
 
 
 def test_a_stored_refused_judgment_is_found(scene):

@@ -137,10 +137,10 @@ def statements(record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     for one in sent:
         if one["uuid"] in rows and not one["undone"]:
             last[one["narrative"], one["candidate"], one["user"]] = one["uuid"]
-    wrong = [
+    differing = [
         place for place in last.keys() | current.keys() if last.get(place) != current.get(place)
     ]
-    for place in wrong[:5]:
+    for place in differing[:5]:
         yield f"at {place} {current.get(place)} is current, and {last.get(place)} is the last"
     counts |= {
         "pressed": len(sent),
