@@ -136,8 +136,8 @@ def test_without_script_the_same_grade_answers_and_all_is_done(scene, client):
 
 def test_without_script_undo_shows_the_request_again(scene, client):
     client.force_login(scene.ada.user)
-    given = {"narrative": scene.narrative.pk, "relevance": 2, "uuid": str(uuid4())}
-    client.post(scene.url("judgment", scene.first.pk), given)
+    fields = {"narrative": scene.narrative.pk, "relevance": 2, "uuid": str(uuid4())}
+    client.post(scene.url("judgment", scene.first.pk), fields)
     answered = page(client, scene.url("judge", scene.first.pk))
 
     back = client.post(scene.url("undo"), follow=True).content.decode()

@@ -205,7 +205,7 @@ def test_a_superseded_judgment_cannot_be_asked_for(scene):
     assert scene.done()
 
 
-def test_under_an_older_narrative_nothing_is_asked(scene):
+def test_nothing_is_asked_under_an_older_narrative(scene):
     rewriting.rewrite_narrative(
         pair=scene.pair, side="altered", text="Only plants in rivers.", by=scene.carla, based_on=1
     )
@@ -257,7 +257,7 @@ def test_a_request_is_refused_if_no_assignment_is_free(scene):
     assert not RejudgeRequest.objects.exists()
 
 
-def test_with_repeats_the_assignment_is_done_once_all_repeats_are_answered(db):
+def test_an_assignment_with_repeats_is_done_once_all_repeats_are_answered(db):
     project = factories.project(repeat_percent=50)
     query = factories.query(project)
     pool_of = [factories.candidate(query, doc_id) for doc_id in "ABCDEF"]
