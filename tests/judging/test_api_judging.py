@@ -159,15 +159,15 @@ def test_a_document_with_a_rejudge_request_comes_first_with_its_words(scene):
     carla = factories.lead(scene.project)
     for candidate in scene.documents[:2]:
         scene.judge(candidate.pk, 1)
-    asked = Judgment.objects.get(candidate=scene.documents[1])
-    RejudgeRequest.objects.create(judgment=asked, by=carla, words="Read the second line.")
+    judgment = Judgment.objects.get(candidate=scene.documents[1])
+    RejudgeRequest.objects.create(judgment=judgment, by=carla, words="Read the second line.")
 
     at = scene.program.get(scene.at("judging-session/")).json()
     (document_view,) = scene.program.get(
         scene.at(f"document-views/?candidates={at['next']}")
     ).json()
 
-    assert (at["next"], at["again"]) == (asked.candidate_id, [asked.candidate_id])
+    assert (at["next"], at["again"]) == (judgment.candidate_id, [judgment.candidate_id])
     assert document_view["again"] == [{"words": "Read the second line.", "open": True}]
 
 

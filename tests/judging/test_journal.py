@@ -331,7 +331,7 @@ MISSING = object()
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
+    ("invalid", "sentence"),
     [
         ({"kind": "love"}, "“kind”"),
         ({"kind": MISSING}, "“kind”"),
@@ -390,8 +390,8 @@ MISSING = object()
         ({"kind": "undo", "undoes": uuid(9)}, "it was not saved"),
     ],
 )
-def test_an_invalid_entry_is_refused_with_a_sentence_and_changes_nothing(scene, wrong, sentence):
-    entry = {**scene.entry(), **wrong}
+def test_an_invalid_entry_is_refused_with_a_sentence_and_changes_nothing(scene, invalid, sentence):
+    entry = {**scene.entry(), **invalid}
     sent = {name: value for name, value in entry.items() if value is not MISSING}
 
     ((state, message),) = scene.state(sent)
@@ -545,8 +545,8 @@ def test_a_full_disk_is_distinguished_from_a_busy_database(scene, monkeypatch):
 
 def statements(queries) -> list[str]:
     """Return the SQL statements, except savepoints of the test's own transaction."""
-    asked = [query["sql"] for query in queries.captured_queries]
-    return [sql for sql in asked if "SAVEPOINT" not in sql]
+    executed = [query["sql"] for query in queries.captured_queries]
+    return [sql for sql in executed if "SAVEPOINT" not in sql]
 
 
 def record_session(scene) -> None:

@@ -291,7 +291,7 @@ def test_a_grade_takes_few_queries_up_to_its_redirect(scene, django_assert_max_n
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"note": "half of one: \N{REPLACEMENT CHARACTER}"},
         {"note": "a\x00b"},
@@ -307,8 +307,8 @@ def test_a_grade_takes_few_queries_up_to_its_redirect(scene, django_assert_max_n
         {"narrative": "x"},
     ],
 )
-def test_invalid_input_is_refused_with_a_sentence(scene, wrong):
-    response = scene.post("judgment", scene.candidates[0], **{"relevance": 1, **wrong})
+def test_invalid_input_is_refused_with_a_sentence(scene, invalid):
+    response = scene.post("judgment", scene.candidates[0], **{"relevance": 1, **invalid})
 
     assert response.status_code == 422
     assert 'role="alert"' in response.content.decode()

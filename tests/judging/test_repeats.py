@@ -288,10 +288,10 @@ def test_the_database_allows_one_answer_with_either_a_grade_or_a_flag(scene):
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Repeat.objects.create(**same, relevance=2)
-    for wrong in ({}, {"relevance": 1, "flag": "later"}):
+    for invalid in ({}, {"relevance": 1, "flag": "later"}):
         with pytest.raises(IntegrityError), transaction.atomic():
             Repeat.objects.create(
-                **{**same, "annotator": factories.machine(scene.project), **wrong}
+                **{**same, "annotator": factories.machine(scene.project), **invalid}
             )
         scene.project.memberships.filter(is_machine=True).delete()
 
