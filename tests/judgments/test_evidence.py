@@ -52,11 +52,11 @@ def test_more_passages_than_anyone_reads_are_refused():
     ],
 )
 def test_a_grade_needs_evidence_when_relevance_changes(relevance, prior, prior_known, wanted):
-    asked = needs_evidence(
+    needed = needs_evidence(
         relevance=relevance, prior=prior, relevant_from=1, prior_known=prior_known
     )
 
-    assert asked is wanted
+    assert needed is wanted
 
 
 def message(rule, *, passages=0, clauses=0, markable=True, note="", wanted=True):

@@ -508,8 +508,8 @@ def test_a_flag_with_a_known_uuid_is_the_same_flag(project, pair):
     )
 
     assert counts(report) == (1, 0, 1, 0, 0)
-    kept = Flag.objects.get()
-    assert (kept.uuid, kept.made_at, kept.cleared_at) == (uuid.UUID(KEY), MORNING, NOON)
+    stored = Flag.objects.get()
+    assert (stored.uuid, stored.made_at, stored.cleared_at) == (uuid.UUID(KEY), MORNING, NOON)
 
 
 def test_a_flag_without_a_uuid_is_recognized_by_its_content(project, pair):

@@ -121,7 +121,7 @@ def test_all_older_judgments_are_asked_for_again(scene):
 
 
 @pytest.mark.parametrize(
-    ("which", "asked"),
+    ("which", "expected"),
     [
         ({"query": "302"}, [("ada", "C")]),
         ({"grade": 2}, [("ben", "A")]),
@@ -130,13 +130,13 @@ def test_all_older_judgments_are_asked_for_again(scene):
         ({"grade": 1, "query": "301"}, [("ada", "B"), ("ben", "B")]),
     ],
 )
-def test_only_the_selected_judgments_are_asked_for(scene, which, asked):
+def test_only_the_selected_judgments_are_asked_for(scene, which, expected):
     if "query" in which:
         which["query"] = scene.query(which["query"])
 
-    assert scene.ask(JudgmentSelection(**which)) == len(asked)
+    assert scene.ask(JudgmentSelection(**which)) == len(expected)
 
-    assert scene.asked() == asked
+    assert scene.asked() == expected
 
 
 def test_only_the_assignments_concerned_are_reopened(scene):
@@ -288,11 +288,11 @@ def test_the_judge_sees_which_version_is_new(scene, client):
 
 
 def test_a_new_narrative_ends_the_rejudge_requests_under_the_last_one(scene):
-    asked = scene.ask()
+    requested = scene.ask()
     pair = scene.pairs["301"]
     rewriting.rewrite_narrative(pair=pair, text="Only at sea.", based_on=1, by=scene.carla)
 
     # Requests for judgments under the first narrative of 301 are no longer open.
     still_open = rejudge_requests.count_requests(scene.guideline)[0]
-    assert 0 < still_open < asked
+    assert 0 < still_open < requested
     assert scene.withdraw() == still_open
