@@ -260,13 +260,13 @@ def test_older_judgments_are_requested_again_with_the_token_of_their_count(scene
     words = {"words": "Once more, please."}
 
     seen = scene.ask(path).json()["older"]
-    wrong = scene.send("POST", path, {**words, "token": "1-1-"})
-    asked = scene.send("POST", path, {**words, "token": seen["token"]})
+    conflict = scene.send("POST", path, {**words, "token": "1-1-"})
+    requested = scene.send("POST", path, {**words, "token": seen["token"]})
     after = scene.ask(path).json()
     back = scene.send("DELETE", path)
 
     assert (seen["judgments"], seen["people"], seen["unreachable"]) == (2, 2, 0)
-    assert (wrong.status_code, asked.json()) == (409, {"judgments": 2})
+    assert (conflict.status_code, requested.json()) == (409, {"judgments": 2})
     assert (after["older"]["judgments"], after["open"]) == (0, 2)
     assert back.json() == {"judgments": 2}
     assert not RejudgeRequest.objects.not_withdrawn().exists()
@@ -332,10 +332,10 @@ def test_the_matrix_shows_answers_and_can_be_filtered(scene):
 
 
 @pytest.mark.parametrize(
-    "asked", ["state=all", "query=999", "person=0", "after=x", "grades=two", "person=999999"]
+    "query", ["state=all", "query=999", "person=0", "after=x", "grades=two", "person=999999"]
 )
-def test_an_invalid_filter_is_refused(scene, asked):
-    assert scene.ask(f"matrix/?{asked}").status_code == 400
+def test_an_invalid_filter_is_refused(scene, query):
+    assert scene.ask(f"matrix/?{query}").status_code == 400
 
 
 def test_a_matrix_of_many_rows_comes_in_parts(scene):
@@ -411,10 +411,10 @@ def test_a_lead_who_still_judges_sees_no_prior_and_no_outcome(scene):
 
 def test_preferences_are_read_and_changed(scene):
     changed = scene.program.send("PATCH", "me/preferences/", {"time_zone": "Asia/Tokyo"}).json()
-    wrong = scene.program.send("PATCH", "me/preferences/", {"time_zone": "Mars/Olympus"})
+    refused = scene.program.send("PATCH", "me/preferences/", {"time_zone": "Mars/Olympus"})
 
     assert (changed["time_zone"], changed["theme"]) == ("Asia/Tokyo", "")
-    assert wrong.status_code == 422
+    assert refused.status_code == 422
     assert scene.ask("pace/").json()["zone"] == "Asia/Tokyo"
 
 

@@ -160,7 +160,7 @@ def wants_mail(ada):
     return ada
 
 
-def test_nobody_is_mailed_who_has_not_asked_for_it(ada):
+def test_nobody_gets_mail_without_asking_for_it(ada):
     User.objects.update(email="ada@example.org")
 
     assert send_digests(now=NOON) == 0
@@ -215,9 +215,9 @@ def test_the_command_mails_what_is_due(wants_mail, capsys):
 def test_the_settings_turn_mail_on_and_off(client, ada):
     client.force_login(ada.user)
     page = reverse("annotate:preferences")
-    for choice, kept in (("yes", True), ("", True), ("no", False)):
+    for choice, stored in (("yes", True), ("", True), ("no", False)):
         client.post(page, {"mail_digest": choice})
-        assert Preferences.objects.get().mail_digest is kept
+        assert Preferences.objects.get().mail_digest is stored
 
     response = client.patch(
         reverse("annotate:api_preferences"), {"mail_digest": True}, content_type="application/json"

@@ -27,11 +27,11 @@ def test_each_instruction_has_a_column_and_each_document_a_row(db, client):
 
     matrix = response.context["matrix"]
     assert [narrative.pair.pair_id for narrative in matrix.narratives] == ["7_0", "7_1"]
-    given = {
+    grades = {
         candidate.pk: [[judgment.relevance for judgment in cell.judgments] for cell in cells]
         for candidate, cells in matrix.rows
     }
-    assert given == {first.pk: [[2], [0]], second.pk: [[], []]}
+    assert grades == {first.pk: [[2], [0]], second.pk: [[], []]}
     page = response.content.decode()
     assert len(re.findall(r'<th class="matrix__document" scope="row">', page)) == 2
 

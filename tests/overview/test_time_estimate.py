@@ -28,7 +28,7 @@ def estimated(carla):
     return time_estimate(carla, completion.judging(carla.project))
 
 
-def test_before_anything_was_judged_a_minute_is_assumed_for_each_judgment(carla):
+def test_the_estimate_assumes_a_minute_per_judgment_before_anything_is_judged(carla):
     add_query(carla)
 
     # Two documents, two people.
@@ -36,7 +36,7 @@ def test_before_anything_was_judged_a_minute_is_assumed_for_each_judgment(carla)
     assert estimated(carla).seconds == 240
 
 
-def test_before_the_narratives_are_written_the_whole_pool_is_counted(carla):
+def test_the_estimate_counts_the_whole_pool_before_the_narratives_are_written(carla):
     add_query(carla, altered=None)
     # Nobody judges the documents of a query without an instruction.
     factories.candidate(factories.query(carla.project, "302"))
