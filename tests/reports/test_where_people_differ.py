@@ -220,8 +220,8 @@ def test_every_count_links_to_what_it_counts(tides, client):
     assert [row["pair"].pair_id for row in settled.context["rows"]] == ["301"]
     assert [row["pair"].pair_id for row in by_category.context["rows"]] == ["301"]
     assert len(met.context["rows"]) == 1
-    asked = parse_qs(urlsplit(rows["queries"][0]["open_url"]).query)
-    assert asked == {"kind": ["judgment"], "query": ["301"]}
+    parameters = parse_qs(urlsplit(rows["queries"][0]["open_url"]).query)
+    assert parameters == {"kind": ["judgment"], "query": ["301"]}
 
 
 def test_every_count_equals_the_total_of_its_list(tides, client):
