@@ -188,9 +188,9 @@ def test_no_page_loads_a_module_twice():
         name: set(re.findall(r"const (js_\w+)=\(\(\)=>", text)) for name, text in modules.items()
     }
     for template in TEMPLATES.rglob("*.html"):
-        asked = re.findall(r"static '(js/[^']+)'", template.read_text("utf-8"))
-        assert set(asked) <= modules.keys(), template.name
-        parts = [part for name in {*asked, "js/main.js"} for part in held[name]]
+        modules_used = re.findall(r"static '(js/[^']+)'", template.read_text("utf-8"))
+        assert set(modules_used) <= modules.keys(), template.name
+        parts = [part for name in {*modules_used, "js/main.js"} for part in held[name]]
         assert sorted(parts) == sorted(set(parts)), template.name
 
 
