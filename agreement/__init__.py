@@ -14,6 +14,7 @@ from .comparison import Difference, compare
 from .kappa import cohen_kappa, scott_pi
 from .planning import Plan, plan
 from .pooled import fleiss_kappa, gwet_ac, percent_agreement
+from .ratings import Ratings
 from .supplements import (
     CategoryAgreement,
     PairAgreement,
@@ -22,7 +23,6 @@ from .supplements import (
     by_pair,
     prevalence_index,
 )
-from .tables import Ratings
 
 __all__ = [
     "CategoryAgreement",

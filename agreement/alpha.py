@@ -14,10 +14,10 @@ from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
 from .counting import Patterns
 from .estimate import as_ratings, estimate
+from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected
-from .tables import Ratings
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -56,7 +56,7 @@ def krippendorff_alpha(
         level: How the distance of two categories is defined; all but nominal need an ordered
             scale, interval and ratio a scale of numbers, ratio of numbers of 0 or more.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 

@@ -178,7 +178,7 @@ def _draws_of_single_kinds(size: int, resamples: int, seed: int) -> npt.NDArray[
 def compute_interval(
     statistic: Statistic, *, method: str, resamples: int, seed: int
 ) -> IntervalEstimate:
-    """Return the 95 % interval of a statistic by one of METHODS, over clusters if units have them.
+    """Return the 95% interval of a statistic by one of METHODS, over clusters if units have them.
 
     Drawing N units with replacement and counting their patterns is one multinomial draw of N over
     the patterns (Efron and Tibshirani 1993, section 6.2, chapters 13 and 14), so individual units
@@ -236,7 +236,7 @@ def percentile_interval(
         tails = _corrected_tails(tails, resampled, value, sources)
     low, high = np.percentile(resampled, [100 * tails[0], 100 * tails[1]])
     what = " and ".join(dict.fromkeys(resampler.what for resampler in sources))
-    note = f"95 % {kind} bootstrap over {what}, {resamples:,} resamples, seed {seed}"
+    note = f"95% {kind} bootstrap over {what}, {resamples:,} resamples, seed {seed}"
     if any(resampler.uses_normal_limit for resampler in sources):
         most = max(len(resampler.times) for resampler in sources)
         note += f"; sums of {most:,} patterns drawn from their normal limit"
@@ -249,7 +249,7 @@ def percentile_interval(
 
 def _analytic(value: float, resampler: Resampler, error: float) -> IntervalEstimate:
     """Return the t interval on the scale of log(1 - value), which keeps it below 1."""
-    note = f"95 % interval from the linearised variance over {resampler.what}, t on log(1 - value)"
+    note = f"95% interval from the linearised variance over {resampler.what}, t on log(1 - value)"
     if not error or value >= 1:
         note += "; the variance is 0, so the interval cannot show the uncertainty"
         return IntervalEstimate(Interval(value, value), note, 0.0)

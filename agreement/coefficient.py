@@ -34,7 +34,7 @@ class Coefficient:
         method: Its variant: weights or level, and how more than two raters were treated.
         value: The coefficient; None if it is undefined.
         note: The reason why there is no value, or a remark that readers need; or "".
-        interval: The 95 % interval; None if none was requested or possible.
+        interval: The 95% interval; None if none was requested or possible.
         interval_note: How the interval was made, or why there is none; "" if none was requested.
         units: How many units the value is based on: those that at least two raters judged.
         excluded: How many units were left out, by reason.

@@ -21,10 +21,10 @@ from .bootstrap import (
 from .coefficient import Coefficient, Interval
 from .counting import counts_of, tally
 from .estimate import Probe, as_ratings, choose_method
+from .ratings import Ratings
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic
 from .student_t import quantile
-from .tables import Ratings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Difference:
         name: What was compared.
         value: First minus second; None if either is undefined.
         note: The reason why there is no value, which begins with "undefined:"; or "".
-        interval: The 95 % interval; None if none was requested or possible.
+        interval: The 95% interval; None if none was requested or possible.
         interval_note: How it was made, or why there is none; "" if none was requested.
         first: The first agreement, with its own interval.
         second: The second agreement.
@@ -275,7 +275,7 @@ def _estimate_interval(
         size = min(resampler.size for resampler in sources)
         reach = quantile((1 + CONFIDENCE) / 2, size - 1) * error
         what = " and ".join(dict.fromkeys(resampler.what for resampler in sources))
-        note = f"95 % t interval from the linearised variance over {what}"
+        note = f"95% t interval from the linearised variance over {what}"
         return IntervalEstimate(Interval(value - reach, value + reach), note, error)
     streams = np.random.default_rng(seed).spawn(len(sources))
     resampled = [

@@ -14,10 +14,10 @@ from .bootstrap import (
     compute_interval,
 )
 from .coefficient import Coefficient
+from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix, as_scale, check_seen
 from .statistic import Statistic
-from .tables import Ratings
 
 
 def as_ratings(
@@ -86,7 +86,7 @@ def estimate(
         statistic: The coefficient as a function of sums over units.
         name: The name of the coefficient.
         method: Its variant.
-        interval: One of METHODS for a 95 % interval, "auto" to choose one, or None.
+        interval: One of METHODS for a 95% interval, "auto" to choose one, or None.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
         undefined: Why there is no value, if the statistic has none although units were shared and
@@ -106,8 +106,7 @@ def estimate(
         raise ValueError(f"interval is None, {known}, not {interval!r}")
     if resamples < FEWEST_RESAMPLES:
         raise ValueError(
-            f"{resamples} resamples are too few for a 95 % interval; "
-            f"take {FEWEST_RESAMPLES} or more"
+            f"{resamples} resamples are too few for a 95% interval; take {FEWEST_RESAMPLES} or more"
         )
     reason = _undefined_reason(ratings, of_one_category=of_one_category)
     if reason:

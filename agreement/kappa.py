@@ -10,10 +10,10 @@ import numpy.typing as npt
 from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
 from .estimate import as_ratings, estimate
+from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
-from .tables import Ratings
 from .weights import Weights, describe_weights, disagreement
 
 Array = npt.NDArray[Any]
@@ -52,7 +52,7 @@ def cohen_kappa(
         weights: None, "linear", "quadratic", or a matrix (K, K) of weights of disagreement, of any
             unit: 0 on the diagonal, symmetric unless there are exactly two raters.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -104,7 +104,7 @@ def scott_pi(
         weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
             disagreement, of any unit, 0 on the diagonal.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 

@@ -12,7 +12,7 @@ import numpy as np
 from .coefficient import Coefficient
 from .kappa import cohen_kappa
 from .pooled import gwet_ac, percent_agreement
-from .tables import Ratings
+from .ratings import Ratings
 
 FEWEST_SETS = 100
 FEWEST_UNITS = 10
@@ -31,10 +31,10 @@ class Plan:
 
     Attributes:
         units: Units that every rater judges; None if more than MOST_UNITS would be needed.
-        error: Half of the 95 % interval of ``units`` due to simulating only ``sets`` data sets of
+        error: Half of the 95% interval of ``units`` due to simulating only ``sets`` data sets of
             each size; 0 if ``units`` is None.
         width: Mean width of the interval with that many units.
-        width_error: Half of its 95 % Monte Carlo interval.
+        width_error: Half of its 95% Monte Carlo interval.
         wanted: The requested width.
         without: Share of simulated data sets that had no interval.
         sets: Data sets simulated with that many units.
@@ -68,7 +68,7 @@ def plan(
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> Plan:
-    """Return the number of units for which the 95 % interval is ``width`` wide on average.
+    """Return the number of units for which the 95% interval is ``width`` wide on average.
 
     The simulated raters know the truth of a unit with a probability that gives the expected
     agreement, and otherwise draw from the prevalence of the categories. Then every coefficient that
@@ -138,7 +138,7 @@ def plan(
 
 
 def _mean_with_error(widths: Floats) -> tuple[float, float]:
-    """Return the mean width and half of its 95 % Monte Carlo interval; infinite without widths."""
+    """Return the mean width and half of its 95% Monte Carlo interval; infinite without widths."""
     if not len(widths):
         return math.inf, 0.0
     error = _Z * float(widths.std(ddof=1)) / math.sqrt(max(2, len(widths)))

@@ -20,10 +20,10 @@ import numpy.typing as npt
 from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
 from .estimate import as_ratings, estimate
+from .ratings import ONE_RATER, Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
-from .tables import ONE_RATER, Ratings
 from .weights import Weights, describe_weights, disagreement
 
 Array = npt.NDArray[Any]
@@ -51,7 +51,7 @@ def percent_agreement(
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen".
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -106,7 +106,7 @@ def fleiss_kappa(
             disagreement, of any unit, 0 on the diagonal.
         single_ratings: Whether units with a single rating enter the shares of the categories.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -180,7 +180,7 @@ def gwet_ac(
             disagreement, of any unit, 0 on the diagonal.
         single_ratings: Whether units with a single rating enter the shares of the categories.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 

@@ -34,7 +34,7 @@ class Proportion:
         share: ``count / of``; None if nothing was inspected.
         note: The reason why there is no share, which begins with "undefined:"; or "".
         interval: Exact two-sided interval with equal tails; None without a share.
-        at_most: Exact one-sided upper bound: "0 in 150: at most 2.0 %". None without a share.
+        at_most: Exact one-sided upper bound: "0 in 150: at most 2.0%". None without a share.
         confidence: Of the interval and of the bound, separately.
     """
 

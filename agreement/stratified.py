@@ -11,7 +11,7 @@ sum of counts, even small ones. With the weights w_h = N_h / (N n_h), the estima
 its variance v = sum w_h^2 x_h and w the largest weight, the limits are quantiles of the gamma
 distributions with mean and variance (y, v) below and (y + w, v + w^2) above. The upper limit
 assumes that the next hit would be in the stratum with the largest weight. So without hits, it is w
-times 3.0 at one-sided 95 %: the rule of three for that stratum. Counts are treated as Poisson,
+times 3.0 at one-sided 95%: the rule of three for that stratum. Counts are treated as Poisson,
 although counts in a sample vary less, and the sample as small compared with its population: both
 err on the safe side. docs/checks.md has the coverage of the interval.
 """

@@ -12,10 +12,10 @@ from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
 from .estimate import as_ratings, estimate
 from .kappa import cohen_kappa
+from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
-from .tables import Ratings
 
 Array = npt.NDArray[Any]
 
@@ -118,7 +118,7 @@ def by_category(
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen".
         clusters: The cluster of each unit, for intervals over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for 95 % intervals.
+        interval: "auto", "bootstrap", "bca" or "analytic" for 95% intervals.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -179,7 +179,7 @@ def prevalence_index(
         categories: The scale in its order, or "seen".
         of: The category; required if the scale has more than two. By default the last of two.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap" or "bca" for a 95 % interval.
+        interval: "auto", "bootstrap" or "bca" for a 95% interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .ratings import Ratings
 from .statistic import FloatArray
-from .tables import Ratings
 
 Weights: TypeAlias = Literal["linear", "quadratic"] | npt.ArrayLike | None
 

@@ -1,10 +1,15 @@
-"""The type of the request that our views get: signed in, with htmx details."""
+"""The request that our views get, signed in and with htmx details, and its refusals."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.contrib import messages
 from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
 
+from base.errors import Refused
 from base.users import User
 
 
@@ -13,3 +18,12 @@ class PageRequest(HttpRequest):
 
     user: User
     htmx: HtmxDetails
+
+
+@contextmanager
+def refusal_as_message(request: HttpRequest) -> Iterator[None]:
+    """Show the reason of a refusal as a message on the next page, instead of raising it."""
+    try:
+        yield
+    except Refused as refused:
+        messages.error(request, str(refused))

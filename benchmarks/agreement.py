@@ -3,7 +3,7 @@
     python -m benchmarks.agreement [--units 1000 100000 1000000] [--raters 2 5 10]
                                    [--categories 2 3 5] [--limit 20]
 
-Simulates raters who know the truth of a unit in 70 % of the cases, with 10 % of the ratings
+Simulates raters who know the truth of a unit in 70% of the cases, with 10% of the ratings
 missing, and prints JSON: for every size and coefficient the best time of several calls, of
 `agreement` and of scikit-learn, statsmodels, krippendorff and irrCAC if they define the same
 coefficient, on the same matrix of units x raters, in turns. The time of a library, as ours,
@@ -14,7 +14,7 @@ includes preparing the matrix (leaving out missing ratings, counting raters per 
   equal numbers of raters, so it is compared on the same table before ratings are removed (`Fleiss'
   kappa, complete`).
 - irrCAC gets the units with two or more ratings, because it counts single ratings differently.
-- `interval_ms` is the value with a 95 % interval from 10,000 resamples; `loop_s` is a plain loop
+- `interval_ms` is the value with a 95% interval from 10,000 resamples; `loop_s` is a plain loop
   that draws the units of every resample and calls the fastest library (`agreement` if there is
   none). The loop is timed on `loop_resamples` resamples and scaled to 10,000.
 - `memory_mb` is the peak memory beyond the input while the value and its interval are computed.

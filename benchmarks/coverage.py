@@ -1,4 +1,4 @@
-"""Coverage of the 95 % intervals of `agreement`: how often they contain the true value.
+"""Coverage of the 95% intervals of `agreement`: how often they contain the true value.
 
     python -m benchmarks.coverage [--sets 2000] [--units 20 50 100 200] [--resamples 1000]
                                   [--settings 0 1 2 ...]
@@ -58,16 +58,16 @@ class Setting(NamedTuple):
 
 SETTINGS = {
     "Cohen's kappa 0.6, two balanced categories": Setting(cohen_kappa, 2, (0.5, 0.5), 0.6),
-    "Cohen's kappa 0.6, prevalence 10 %": Setting(cohen_kappa, 2, (0.9, 0.1), 0.6),
+    "Cohen's kappa 0.6, prevalence 10%": Setting(cohen_kappa, 2, (0.9, 0.1), 0.6),
     "Cohen's kappa 0.8, three categories": Setting(cohen_kappa, 2, (0.5, 0.3, 0.2), 0.8),
     "quadratic kappa 0.6, five categories": Setting(
         partial(cohen_kappa, weights="quadratic"), 2, (0.2,) * 5, 0.6
     ),
-    "Fleiss' kappa 0.4, five raters, 10 % missing": Setting(
+    "Fleiss' kappa 0.4, five raters, 10% missing": Setting(
         fleiss_kappa, 5, (0.5, 0.3, 0.2), 0.4, 0.1
     ),
-    "Gwet's AC1, three raters, prevalence 10 %": Setting(gwet_ac, 3, (0.9, 0.1), 0.6),
-    "ordinal alpha 0.6, three raters, 10 % missing": Setting(
+    "Gwet's AC1, three raters, prevalence 10%": Setting(gwet_ac, 3, (0.9, 0.1), 0.6),
+    "ordinal alpha 0.6, three raters, 10% missing": Setting(
         partial(krippendorff_alpha, level="ordinal"), 3, (0.2,) * 5, 0.6, 0.1
     ),
     "percent agreement 0.8, two raters": Setting(percent_agreement, 2, (0.5, 0.5), 0.6),
@@ -85,7 +85,7 @@ SETTINGS = {
         partial(krippendorff_alpha, level="ordinal"), 3, (0.92, 0.05, 0.03), 0.6
     ),
     "Gwet's AC1, three raters, prevalence 92/5/3": Setting(gwet_ac, 3, (0.92, 0.05, 0.03), 0.6),
-    "Cohen's kappa 0.6, prevalence 3 %": Setting(cohen_kappa, 2, (0.97, 0.03), 0.6),
+    "Cohen's kappa 0.6, prevalence 3%": Setting(cohen_kappa, 2, (0.97, 0.03), 0.6),
 }
 
 

@@ -6,6 +6,7 @@ There is no self-registration. An account is created by an invitation, by an adm
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from allauth.account import forms as account_forms
@@ -148,6 +149,8 @@ class OwnWording:
     """A form with our labels and help texts, and without placeholders in its fields."""
 
     fields: dict[str, forms.Field]
+    # The field that has the focus when the page opens, if any.
+    begins_with = ""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -157,10 +160,14 @@ class OwnWording:
                 field.help_text = GOOD_PASSWORD
         for name in LABELS.keys() & self.fields.keys():
             self.fields[name].label = LABELS[name]
+        if self.begins_with:
+            self.fields[self.begins_with].widget.attrs["autofocus"] = True
 
 
 class LoginForm(OwnWording, account_forms.LoginForm):
     """Sign-in by user name or mail address; the field is named `username`, as in other forms."""
+
+    begins_with = "login"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -168,7 +175,6 @@ class LoginForm(OwnWording, account_forms.LoginForm):
         self.fields["login"].widget.attrs |= {
             "autocomplete": "username",
             "autocapitalize": "none",
-            "autofocus": True,
         }
         self.fields["password"].help_text = ""
 
@@ -178,6 +184,8 @@ class LoginForm(OwnWording, account_forms.LoginForm):
 
 class ReauthenticateForm(OwnWording, account_forms.ReauthenticateForm):
     """The password again, before a sensitive change."""
+
+    begins_with = "password"
 
 
 class AddEmailForm(OwnWording, account_forms.AddEmailForm):
@@ -198,6 +206,8 @@ class SetPasswordForm(OwnWording, account_forms.SetPasswordForm):
 
 class ResetPasswordForm(OwnWording, account_forms.ResetPasswordForm):
     """The mail address that the link for a new password is sent to."""
+
+    begins_with = "email"
 
 
 class LinkUsed(Exception):
@@ -239,13 +249,26 @@ password_reset_from_key = PasswordResetFromKeyView.as_view()
 class AuthenticateForm(OwnWording, mfa_forms.AuthenticateForm):
     """The code of the second factor at sign-in."""
 
+    begins_with = "code"
+
 
 class ReauthenticateByCodeForm(OwnWording, mfa_forms.ReauthenticateForm):
     """A code again, before a sensitive change."""
 
+    begins_with = "code"
+
 
 class ActivateTOTPForm(OwnWording, totp_forms.ActivateTOTPForm):
     """The first code of a new app."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["code"].label = _("Code that the app shows")
+
+    @property
+    def secret_in_groups(self) -> str:
+        """The secret in groups of four letters, for somebody who types it."""
+        return " ".join(textwrap.wrap(self.secret, 4))
 
 
 class OtherSignupForm(OwnWording, other_forms.SignupForm):

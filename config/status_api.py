@@ -70,10 +70,8 @@ class StatusSerializer(serializers.Serializer[Any]):
     failed = KindOfJobSerializer(many=True, help_text="The newest 25.")
 
 
-class InstallationStatus(Resource):
+class InstallationStatus(Resource, tag="Installation"):
     """The state of the installation; administrators only."""
-
-    tag = "Installation"
 
     @reads(StatusSerializer)
     def get(self, request: Request) -> Response:
@@ -96,10 +94,8 @@ class InstallationStatus(Resource):
         )
 
 
-class JobRetry(Resource):
+class JobRetry(Resource, tag="Installation"):
     """A failed job; administrators only."""
-
-    tag = "Installation"
 
     @writes(KindOfJobSerializer, scope=Scope.LEAD)
     def put(self, request: Request, label: str, job: int) -> Response:
@@ -116,10 +112,8 @@ class JobRetry(Resource):
         return Response(_as_json(found))
 
 
-class InstallationAuditLog(Resource):
+class InstallationAuditLog(Resource, tag="Installation"):
     """The installation's audit log: what administrators and commands did."""
-
-    tag = "Installation"
 
     @reads(AuditEventSerializer, parameters=AskedAuditLog, paged=True)
     def get(self, request: Request) -> Response:
@@ -128,10 +122,8 @@ class InstallationAuditLog(Resource):
         return events_response(self, None)
 
 
-class InstallationAuditLogTable(Resource):
+class InstallationAuditLogTable(Resource, tag="Installation"):
     """The installation's audit log as a table."""
-
-    tag = "Installation"
 
     @reads(OpenApiTypes.STR, parameters=AskedAuditLog, media="text/csv")
     def get(self, request: Request) -> StreamingHttpResponse:

@@ -10,7 +10,7 @@ from functools import wraps
 from typing import IO, Any, TypeVar
 
 from formats.folders import Folder
-from formats.source import HEAD, Source
+from formats.source import HEAD, FormatHint, Source
 from formats.texts import excerpt, json_name
 
 MAX_RECORD = 64 * 1024 * 1024
@@ -58,7 +58,7 @@ def reader(
     return decorate
 
 
-def hint_at_format(head: str, name: str) -> str | None:
+def hint_at_format(head: str, name: str) -> FormatHint | None:
     """Return a hint if a file that begins with `head` is clearly not of the format `name`.
 
     Another format is named only if its reader accepts the head and keeps every field in it.
@@ -70,10 +70,11 @@ def hint_at_format(head: str, name: str) -> str | None:
         # One file of the folder may be loaded alone.
         return None
     if likely in ("followtable", "beir", "infosearch"):
-        return f"the file looks like a part of {likely}: load its folder as {likely}"
+        sentence = f"the file looks like a part of {likely}: load its folder as {likely}"
+        return FormatHint(sentence, None)
     if not _accepts(likely, head):
         return None
-    return f"the file looks like {likely}: load it as {likely}"
+    return FormatHint(f"the file looks like {likely}: load it as {likely}", likely)
 
 
 def _accepts(name: str, head: str) -> bool:

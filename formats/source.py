@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from formats.limits import MAX_BLANK, MAX_LINE, MAX_WHOLE
 from formats.line_bytes import CONTROL_IN_LINE, CR_ALONE, FOREIGN_MAGIC, decode_clean
@@ -78,6 +78,16 @@ class Readable(Protocol):
         """Close the stream."""
 
 
+class FormatHint(NamedTuple):
+    """A hint at the likely format of a file.
+
+    `format` is the name of that format, or None if the file is only a part of a folder.
+    """
+
+    sentence: str
+    format: str | None
+
+
 class Source(Input):
     """One file as checked text lines: gzip unpacked, strict UTF-8, bounded length.
 
@@ -93,6 +103,7 @@ class Source(Input):
         broken: the file as a whole was refused; a reader stops.
         left_out: fields that records have and the format does not keep, to report after loading.
         find_hint: called once, if the first line does not fit, for a hint at the likely format.
+        likely_format: the format that this hint names for the file itself, or None.
     """
 
     def __init__(
@@ -121,7 +132,8 @@ class Source(Input):
         self.bytes_read = 0
         self.refused = 0
         self.broken = False
-        self.find_hint: Callable[[str], str | None] | None = None
+        self.find_hint: Callable[[str], FormatHint | None] | None = None
+        self.likely_format: str | None = None
 
     @property
     def place(self) -> tuple[str, int | None]:
@@ -161,7 +173,8 @@ class Source(Input):
         if find_hint is None or not (hint := find_hint(self._beginning())):
             return message
         self.broken = True
-        return f"{message}; {hint}"
+        self.likely_format = hint.format
+        return f"{message}; {hint.sentence}"
 
     def _beginning(self) -> str:
         """Return the first HEAD characters that were read; U+FFFD stands for invalid bytes."""

@@ -101,7 +101,7 @@ def p_mrr(
         missing_query: A query that a run lacks is "left_out" with a warning (mteb 2.26) or
             "refused" with a ValueError (mteb 1.39).
         relevant: Lowest grade that counts as relevant.
-        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        interval: "bootstrap" or "bca" for a 95% interval over queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 

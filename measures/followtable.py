@@ -83,7 +83,7 @@ def irs(
             can exceed 1 slightly) or the rank after the last of that run ("after_run"). The paper
             assumes a full ranking.
         ties: Equal scores by table id, descending, or in the order given ("file", published code).
-        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        interval: "bootstrap" or "bca" for a 95% interval over queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 
@@ -176,7 +176,7 @@ def nfr(
         average: "pooled" over all trap tables (the paper's formula names one set), or "by_query".
         missing: As in ``irs``. The paper assumes a full ranking.
         ties: Equal scores by table id, descending, or in the order given ("file").
-        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        interval: "bootstrap" or "bca" for a 95% interval over queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 

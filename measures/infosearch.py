@@ -129,7 +129,7 @@ def wise(
             code) or does not count ("left_out"). The paper does not define it.
         ties: Equal scores by document id, descending, or in the order given ("file", published
             code).
-        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        interval: "bootstrap" or "bca" for a 95% interval over queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 
@@ -220,7 +220,7 @@ def sicr(
             code) or does not count ("left_out").
         ties: Equal scores by document id, descending, or in the order given ("file", published
             code).
-        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        interval: "bootstrap" or "bca" for a 95% interval over queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 
@@ -268,7 +268,7 @@ def robustness(
         groups: Core query of each query. The published code of InstructIR groups by the text of
             the core query; pass the text to do the same.
         k: The k of nDCG@k, for the name only.
-        interval: "bootstrap" or "bca" for a 95 % interval over core queries, or None.
+        interval: "bootstrap" or "bca" for a 95% interval over core queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 

@@ -48,7 +48,7 @@ class Bootstrap(NamedTuple):
             raise ValueError(f"interval is {known} or None, not {self.kind!r}")
         if self.resamples < FEWEST_RESAMPLES:
             raise ValueError(
-                f"{self.resamples} resamples are too few for a 95 % interval; "
+                f"{self.resamples} resamples are too few for a 95% interval; "
                 f"take {FEWEST_RESAMPLES} or more"
             )
 

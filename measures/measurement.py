@@ -23,7 +23,7 @@ class Measurement:
         by_query: Value of each query the measure applies to; None for a query that is left out.
         n: Number of queries that count in the value.
         reason: Why there is no value; "" if there is one.
-        interval: 95 % interval over queries; None if none was requested or none exists.
+        interval: 95% interval over queries; None if none was requested or none exists.
         interval_note: How the interval was made, or why there is none; "" if none was requested.
         options: Every option of the call that affects the value.
         warnings: Sentences about the input that readers of the value need.

@@ -68,7 +68,7 @@ def m_wise(
         reward: "root_of_share" (the paper), "linear" or "root", as in ``wise``.
         missing: As in ``wise``.
         ties: As in ``wise``.
-        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        interval: "bootstrap" or "bca" for a 95% interval over queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 
@@ -209,7 +209,7 @@ def mdcr(
         unjudged: A document or dimension without a verdict is "not_satisfied"; or documents that
             lack one are "left_out" of the first k, and a query with none left has no value.
         ties: Equal scores by document id, descending, or in the order given ("file").
-        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        interval: "bootstrap" or "bca" for a 95% interval over queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 

@@ -61,7 +61,7 @@ def win_rate(
         nan: A comparison with nan is a "loss" (published code) or "left_out".
         average: "pooled" over all comparisons, or "by_query" first. The two are equal if every
             query has the same number of comparisons.
-        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        interval: "bootstrap" or "bca" for a 95% interval over queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 
@@ -146,7 +146,7 @@ def flip_rate(
             is a tie in either style is "left_out".
         nan: A comparison with nan is "not_greater" (published code) or "left_out".
         average: "pooled" over all comparisons (published code), or "by_query" first.
-        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        interval: "bootstrap" or "bca" for a 95% interval over queries, or None.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 

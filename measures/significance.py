@@ -40,7 +40,7 @@ class Comparison:
 
     Attributes:
         difference: Mean of first minus second; None if undefined.
-        interval: 95 % bootstrap interval of the difference over queries; or None.
+        interval: 95% bootstrap interval of the difference over queries; or None.
         interval_note: How the interval was made, or why there is none.
         n: Number of queries in common.
         test: "t" or "randomization".
@@ -88,7 +88,7 @@ def compare(
         permutations: Number of assignments of signs to draw.
         clusters: Cluster of each query, such as the core query that instructions share: resamples
             take whole clusters, and the differences of a cluster have one sign. Not for "t".
-        interval: "bootstrap" or "bca" for a 95 % interval of the difference, or None.
+        interval: "bootstrap" or "bca" for a 95% interval of the difference, or None.
         resamples: Number of resamples of the bootstrap.
         seed: Seed of the bootstrap and of the randomization.
 

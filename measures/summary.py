@@ -73,7 +73,7 @@ def clustered(
         measurement: The result of a measure.
         clusters: Cluster of each query, such as the core query of an instruction; a query without
             one is a separate cluster.
-        interval: "bootstrap" or "bca" for a 95 % interval over clusters.
+        interval: "bootstrap" or "bca" for a 95% interval over clusters.
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 

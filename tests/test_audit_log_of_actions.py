@@ -169,6 +169,11 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     left.report, left.state, left.finished_at = {"refused": 0}, "done", left.requested_at
     left.save()
     story.logs("load.left", times=2)(lambda: load_jobs.discard_preview(preview=left, by=carla))
+    refused = story.logs("load.asked")(hand_in)
+    refused.report, refused.state = {"refused": 1, "likely_format": "trec-run"}, "done"
+    refused.finished_at = refused.requested_at
+    refused.save()
+    story.logs("load.rechecked")(lambda: load_jobs.recheck_load(preview=refused, by=carla))
     story.logs("load.done", times=2)(lambda: load(project, "trec-qrels", "302 0 Z 1\n"))
     assert AuditEvent.objects.latest("pk").words == "1 new, 0 changed, 0 unchanged"
 

@@ -65,6 +65,7 @@ SAME = {
     "annotate:loads": ["POST annotate:api_loads"],
     "annotate:load_confirmation": ["PUT annotate:api_confirmation"],
     "annotate:load_cancellation": ["PUT annotate:api_cancellation"],
+    "annotate:load_recheck": ["POST annotate:api_recheck"],
     "annotate:load_leaving": ["PUT annotate:api_leaving"],
     "annotate:passages": ["PATCH annotate:api_passages"],
     "annotate:new_pool": ["POST annotate:api_pools", "POST annotate:api_pool_count"],

@@ -16,5 +16,6 @@ urlpatterns = [
     path(LOAD, loads.OneLoad.as_view(), name="api_load"),
     path(f"{LOAD}confirmation/", loads.Confirmation.as_view(), name="api_confirmation"),
     path(f"{LOAD}cancellation/", loads.Cancellation.as_view(), name="api_cancellation"),
+    path(f"{LOAD}recheck/", loads.Recheck.as_view(), name="api_recheck"),
     path(f"{LOAD}leaving/", loads.Leaving.as_view(), name="api_leaving"),
 ]

@@ -22,7 +22,7 @@ from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from formats.records import RunLine
-from formats.registry import Format, UnknownFormat, lookup
+from formats.registry import FORMATS, Format, UnknownFormat, lookup
 from jobs import queue
 from jobs.models import Job
 from jobs.runner import Cancelled, JobError, LeaseLost, Progress
@@ -142,22 +142,12 @@ def request_load(
     unknown format, an empty file, a side for a file that is not a run, too many files that wait to
     be loaded.
     """
-    _check_lead(by, by.project)
-    kind = known_format(format_name)
-    _check_side(kind, side)
     name = PurePath(file.name or "").name[-MAX_FILE_NAME:]
+    load = _new_preview(
+        format_name=format_name, file_name=name, no_grade=no_grade, side=side, by=by, now=now
+    )
     if not file.size:
         raise Refused(_("%(name)s is empty.") % {"name": name})
-    load = Load(
-        project=by.project,
-        by=by,
-        requested_by=by.user,
-        requested_at=now or timezone.now(),
-        format=kind.name,
-        file_name=name,
-        no_grade=no_grade,
-        side=side,
-    )
     _discard_old_files(by.project, load.requested_at - KEEP_PREVIEWS)
     waiting = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
     if waiting.exclude(file="").count() >= MAX_PREVIEWS:
@@ -169,13 +159,89 @@ def request_load(
     load.file.save(f"{by.project_id}/{name}", file, save=False)
     try:
         with transaction.atomic():
-            load.save()
-            queue.enqueue(load)
-            _record_event("load.asked", load, by)
+            _enqueue_preview(load, "load.asked", by)
     except BaseException:
         load.file.delete(save=False)
         raise
     return load
+
+
+def recheck_load(*, preview: Load, by: Membership, now: datetime | None = None) -> Load:
+    """Enqueue another preview of a refused file, in the format that its report suggests.
+
+    The stored file moves to the new preview, whose row is returned. Refused: a member who is not a
+    lead; a preview that is not done, that suggests no format, or whose file is gone.
+    """
+    _check_lead(by, preview.project)
+    with transaction.atomic():
+        locked = Load.objects.select_for_update().get(pk=preview.pk)
+        if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
+            raise Refused(_("This file has not been checked yet."))
+        kind = suggested_format(locked)
+        if kind is None:
+            raise Refused(
+                _(
+                    "Its check suggests no other format for this file. Upload it again in the "
+                    "right one."
+                )
+            )
+        if not locked.file:
+            raise Refused(
+                _(
+                    "This file is no longer here: it was discarded, or is checked in another "
+                    "format already. Look at the uploads of the project, or upload it again."
+                )
+            )
+        load = _new_preview(
+            format_name=kind.name,
+            file_name=locked.file_name,
+            no_grade=locked.no_grade,
+            # A side that was chosen for a run means nothing in another format.
+            side=locked.side if RunLine in kind.reads else "",
+            by=by,
+            now=now,
+        )
+        load.file = locked.file.name
+        Load.objects.filter(pk=locked.pk).update(file="")
+        _enqueue_preview(load, "load.rechecked", by)
+    return load
+
+
+def suggested_format(preview: Load) -> Format | None:
+    """Return the format that a refused preview suggests for its file, or None."""
+    return FORMATS.get((preview.report or {}).get("likely_format") or "")
+
+
+def _new_preview(
+    *,
+    format_name: str,
+    file_name: str,
+    no_grade: int | None,
+    side: str,
+    by: Membership,
+    now: datetime | None,
+) -> Load:
+    """Return the unsaved row of a preview. Refused: as in `request_load`."""
+    _check_lead(by, by.project)
+    kind = known_format(format_name)
+    _check_side(kind, side)
+    return Load(
+        project=by.project,
+        by=by,
+        requested_by=by.user,
+        requested_at=now or timezone.now(),
+        format=kind.name,
+        file_name=file_name,
+        no_grade=no_grade,
+        side=side,
+    )
+
+
+def _enqueue_preview(load: Load, event: str, by: Membership) -> None:
+    """Save a preview that has its file, enqueue it and record the event."""
+    load.save()
+    queue.enqueue(load)
+    _record_event(event, load, by)
 
 
 def confirm_load(
@@ -262,7 +328,8 @@ def perform_load(load: Load, progress: Progress) -> None:
 
     The report of a load is written in the transaction of its rows, so a load is never done twice,
     not even if its worker is killed afterwards. If it fails for a reason other than the file, such
-    as a full disk, the file is kept and the load can be retried.
+    as a full disk, the file is kept and the load can be retried. A refused file is kept only if
+    another format is suggested for it, so that it can be checked in that format.
     """
     if load.report is None:
         try:
@@ -270,7 +337,8 @@ def perform_load(load: Load, progress: Progress) -> None:
         except (Cancelled, JobError):
             discard_file(load)
             raise
-    if not load.dry_run or (load.report or {})["refused"]:
+    refused = (load.report or {})["refused"]
+    if not load.dry_run or (refused and suggested_format(load) is None):
         discard_file(load)
 
 

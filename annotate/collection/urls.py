@@ -20,5 +20,6 @@ urlpatterns = [
         loads.cancellation,
         name="load_cancellation",
     ),
+    path("projects/<slug:slug>/loads/<int:pk>/recheck/", loads.recheck, name="load_recheck"),
     path("projects/<slug:slug>/loads/<int:pk>/leaving/", loads.leaving, name="load_leaving"),
 ]

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.guidelines import actions, rejudge_requests
-from annotate.guidelines.cases import ShownCase, cases_of
+from annotate.guidelines.cases import cases_of
 from annotate.guidelines.forms import SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
@@ -32,19 +32,21 @@ class GuidelineSerializer(serializers.Serializer[Any]):
     """A version of the guidelines, without its text."""
 
     version = serializers.IntegerField()
-    author = serializers.CharField()
+    author = serializers.CharField(source="author.name")
     created_at = serializers.DateTimeField()
-    cases = serializers.IntegerField(help_text="How many cases led to it.")
+    cases = serializers.IntegerField(source="linked", help_text="How many cases led to it.")
 
 
 class CaseSerializer(serializers.Serializer[Any]):
     """A document whose disagreement shows a gap in the guidelines."""
 
-    narrative = serializers.IntegerField()
-    candidate = serializers.IntegerField()
+    narrative = serializers.IntegerField(source="narrative.pk")
+    candidate = serializers.IntegerField(source="candidate.pk")
     hidden = serializers.BooleanField(help_text="Whether you have yet to judge it yourself.")
-    answers = serializers.ListField(child=serializers.IntegerField(), help_text="Without names.")
-    settled = serializers.IntegerField(allow_null=True)
+    answers = serializers.ListField(
+        child=serializers.IntegerField(), source="grades", help_text="Without names."
+    )
+    settled = serializers.IntegerField(source="decision.relevance", allow_null=True)
 
 
 class FullGuidelineSerializer(GuidelineSerializer):
@@ -73,42 +75,33 @@ class SentGuideline(RequestBody):
     )
 
 
-class Guidelines(Resource):
+class Guidelines(Resource, tag="Guidelines"):
     """The guidelines of a project."""
-
-    tag = "Guidelines"
 
     @reads(GuidelineSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the versions, newest first, without their texts."""
         member = access.member(self.person, slug)
         versions = member.project.guidelines.select_related("author").defer("text")
-        return self.page(
-            versions.annotate(linked=Count("cases")),
-            lambda rows: [_version(row) for row in rows],
-            newest_first=True,
-        )
+        return self.page(versions.annotate(linked=Count("cases")), newest_first=True)
 
     @writes(FullGuidelineSerializer, body=SentGuideline, status=201, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Write the next version: 409 if somebody has saved a newer one than `based_on`."""
         by = access.lead(self.person, slug)
         sent = self.body()
         cases = [(case["narrative"], case["candidate"]) for case in sent.pop("cases")]
-        saved = actions.write_guideline(**sent, cases=cases, by=by)
-        return Response(_full(by, saved), status=201)
+        return _full(by, actions.write_guideline(**sent, cases=cases, by=by))
 
 
-class OneGuideline(Resource):
+class OneGuideline(Resource, tag="Guidelines"):
     """One version of the guidelines."""
 
-    tag = "Guidelines"
-
     @reads(FullGuidelineSerializer)
-    def get(self, request: Request, slug: str, version: int) -> Response:
+    def get(self, request: Request, slug: str, version: int) -> dict[str, Any]:
         """Read a version."""
         member = access.member(self.person, slug)
-        return Response(_full(member, access.guideline(member, version)))
+        return _full(member, access.guideline(member, version))
 
 
 class AskedWhich(QueryParameters):
@@ -161,23 +154,21 @@ class HowManySerializer(serializers.Serializer[Any]):
     judgments = serializers.IntegerField()
 
 
-class OlderJudgments(Resource):
+class OlderJudgments(Resource, tag="Guidelines"):
     """Rejudge requests for judgments older than a version of the guidelines."""
 
-    tag = "Guidelines"
-
     @reads(LooksSerializer, parameters=AskedWhich)
-    def get(self, request: Request, slug: str, version: int) -> Response:
+    def get(self, request: Request, slug: str, version: int) -> dict[str, Any]:
         """Count the older judgments that could be asked for again."""
         by = access.lead(self.person, slug)
         guideline = access.guideline(by, version)
         selection = _selection(by, self.parameters())
         is_newest = Guideline.objects.latest_of(by.project) == guideline
-        older = rejudge_requests.count_older(guideline, selection)._asdict() if is_newest else None
-        return Response({"older": older, **rejudge_requests.count_requests(guideline)._asdict()})
+        older = rejudge_requests.count_older(guideline, selection) if is_newest else None
+        return {"older": older, **rejudge_requests.count_requests(guideline)._asdict()}
 
     @writes(HowManySerializer, body=SentLooks, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str, version: int) -> Response:
+    def post(self, request: Request, slug: str, version: int) -> dict[str, int]:
         """Ask for these judgments again."""
         by = access.lead(self.person, slug)
         guideline = access.guideline(by, version)
@@ -189,14 +180,14 @@ class OlderJudgments(Resource):
             token=sent["token"],
             by=by,
         )
-        return Response({"judgments": asked})
+        return {"judgments": asked}
 
     @writes(HowManySerializer, scope=Scope.LEAD)
-    def delete(self, request: Request, slug: str, version: int) -> Response:
+    def delete(self, request: Request, slug: str, version: int) -> dict[str, int]:
         """Withdraw all open rejudge requests for this version."""
         by = access.lead(self.person, slug)
         count = rejudge_requests.withdraw_older(guideline=access.guideline(by, version), by=by)
-        return Response({"judgments": count})
+        return {"judgments": count}
 
 
 def _selection(by: Membership, asked: dict[str, Any]) -> rejudge_requests.JudgmentSelection:
@@ -207,32 +198,9 @@ def _selection(by: Membership, asked: dict[str, Any]) -> rejudge_requests.Judgme
     return form.selection()
 
 
-def _version(row: Any) -> dict[str, Any]:
-    return {
-        "version": row.version,
-        "author": row.author.name,
-        "created_at": row.created_at,
-        "cases": row.linked,
-    }
-
-
 def _full(member: Membership, guideline: Guideline) -> dict[str, Any]:
-    cases = cases_of(member, guideline) if member.leads else None
     return {
-        "version": guideline.version,
-        "author": guideline.author.name,
-        "created_at": guideline.created_at,
-        "cases": guideline.cases.count(),
-        "text": guideline.text,
-        "led_by": None if cases is None else [_case(case) for case in cases],
-    }
-
-
-def _case(case: ShownCase) -> dict[str, Any]:
-    return {
-        "narrative": case.narrative.pk,
-        "candidate": case.candidate.pk,
-        "hidden": case.hidden,
-        "answers": [judgment.relevance for judgment in case.answers],
-        "settled": case.decision.relevance if case.decision else None,
+        **{name: getattr(guideline, name) for name in ("version", "author", "created_at", "text")},
+        "linked": guideline.cases.count(),
+        "led_by": cases_of(member, guideline) if member.leads else None,
     }

@@ -35,6 +35,11 @@ class ShownCase:
         """The key of the case in forms and URLs."""
         return f"{self.narrative.pk}-{self.candidate.pk}"
 
+    @property
+    def grades(self) -> list[int]:
+        """The grades of the answers."""
+        return [judgment.relevance for judgment in self.answers]
+
 
 def parse_case(key: str) -> Case | None:
     """Parse a case's key, as from `ShownCase.key`; None if it is invalid."""

@@ -102,7 +102,7 @@ class GuidelineForm(forms.Form):
         max_length=MAX_LENGTH,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "true"}),
-        help_text=_lazy("Plain text: judges read it as you type it, line by line."),
+        help_text=_lazy("Plain text. A short line of its own becomes the heading of what follows."),
         error_messages={
             "required": _lazy("The guidelines are empty. Write what judges should know.")
         },

@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -21,8 +21,9 @@ from annotate.guidelines.cases import cases_for_editor, cases_of, parse_case
 from annotate.guidelines.forms import GuidelineForm, RejudgeForm, SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
+from annotate.projects.project_page import project_page
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.word_diff import diff
 
 
@@ -56,22 +57,17 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
             )
             return redirect("annotate:guidelines", slug)
     editing = member.leads and ("edit" in request.GET or request.method == "POST")
-    return render(
+    return project_page(
         request,
         "guidelines/guidelines.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "guidelines",
-            "in_force": in_force,
-            "form": form if member.leads else None,
-            "editing": editing,
-            **(
-                _editor_context(member, request)
-                if editing
-                else _version_context(member, request, in_force)
-            ),
-        },
+        member,
+        section="guidelines",
+        in_force=in_force,
+        form=form if member.leads else None,
+        editing=editing,
+        **_editor_context(member, request)
+        if editing
+        else _version_context(member, request, in_force),
         status=422 if form.errors else 200,
     )
 
@@ -114,22 +110,19 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
         if in_force and selection.is_valid()
         else None
     )
-    return render(
+    return project_page(
         request,
         "guidelines/rejudge_requests.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "guidelines",
-            "guideline": guideline,
-            "in_force": in_force,
-            "selection": selection,
-            "form": form,
-            "found": found,
-            "filtered": bool(request.GET.urlencode()),
-            "asked": rejudge_requests.count_requests(guideline),
-            "here": request.get_full_path(),
-        },
+        member,
+        section="guidelines",
+        guideline=guideline,
+        in_force=in_force,
+        selection=selection,
+        form=form,
+        found=found,
+        filtered=bool(request.GET.urlencode()),
+        asked=rejudge_requests.count_requests(guideline),
+        here=request.get_full_path(),
         status=422 if form.errors else 200,
     )
 
@@ -139,11 +132,8 @@ def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -
     """Withdraw all open rejudge requests for a version."""
     member = access.lead(request.user, slug)
     guideline = access.guideline(member, version)
-    try:
+    with refusal_as_message(request):
         count = rejudge_requests.withdraw_older(guideline=guideline, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(
             request,
             ngettext(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
@@ -37,6 +37,13 @@ class ShownRejudgeRequest:
     open: bool
 
 
+class Rank(NamedTuple):
+    """The rank of a document in a run."""
+
+    rank: int
+    run: str
+
+
 @dataclass(frozen=True)
 class DocumentView:
     """One document on the judge page, with its position and the judge's answer to it."""
@@ -52,7 +59,7 @@ class DocumentView:
     name: Name
     # The loaded relevance, and its (rank, run) in every run, if the project shows them.
     prior: int | None
-    ranks: list[tuple[int, str]]
+    ranks: list[Rank]
     # The grades that need a marked passage.
     evidence_grades: list[int]
     given: Judgment | Repeat | None
@@ -354,11 +361,9 @@ def session_data(
     }
 
 
-def _read_ranks(
-    pair: InstructionPair, candidates: Iterable[Candidate]
-) -> dict[int, list[tuple[int, str]]]:
-    """Return each document's (rank, run) in every run, by document key."""
-    ranks: dict[int, list[tuple[int, str]]] = {}
+def _read_ranks(pair: InstructionPair, candidates: Iterable[Candidate]) -> dict[int, list[Rank]]:
+    """Return each document's ranks, by document key."""
+    ranks: dict[int, list[Rank]] = {}
     lines = (
         RunLine.objects.filter(
             # A run over instructions ranks documents for its own pair only.
@@ -370,5 +375,5 @@ def _read_ranks(
         .order_by("rank", "run__name")
     )
     for document, rank, run in lines.values_list("document", "rank", "run__name"):
-        ranks.setdefault(document, []).append((rank, run))
+        ranks.setdefault(document, []).append(Rank(rank, run))
     return ranks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import Any
 
-from django.db.models import F, IntegerField, Value
+from django.db.models import F, IntegerField, QuerySet, Value
 from django.utils.translation import gettext as _
 
 from annotate.judgments.judgment_chain import of_text
@@ -25,43 +25,35 @@ def adjudications(project: int, *, texts: bool = False, **among: Any) -> Iterato
 
     `texts`: include the text version that was read.
     """
-    rows = Adjudication.objects.filter(by__project=project, **among).order_by("pk")
-    return chain.with_uuids(
-        (
-            key,
-            (*where, by, hashed_time(at)),
-            (*where, by, *what, hashed_time(at), *of_text(text)),
-            _ended(over, by_whom),
-        )
-        for key, *where, by, relevance, reason, cause, at, over, by_whom, text in rows.values_list(
-            "pk",
-            *_of("narrative"),
-            *("by__name", "relevance", "reason", "cause", "at"),
-            *("withdrawn_at", "withdrawn_by__name"),
-            F("text_version") if texts else Value(None, output_field=IntegerField()),
-        ).iterator()
-        for what in [(relevance, reason, cause)]
-    )
+    rows = Adjudication.objects.filter(by__project=project, **among)
+    return _decisions(rows, _of("narrative"), "relevance", texts=texts)
 
 
 def conditions(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
     """Return a project's decisions on conditions, in the same form as `adjudications`."""
-    rows = ConditionAdjudication.objects.filter(by__project=project, **among).order_by("pk")
+    rows = ConditionAdjudication.objects.filter(by__project=project, **among)
+    about = (*_of("condition__narrative"), "condition__number")
+    return _decisions(rows, about, "answer", texts=texts)
+
+
+def _decisions(
+    rows: QuerySet[Any], about: tuple[str, ...], decision: str, *, texts: bool
+) -> Iterator[tuple[int, Row]]:
+    """Return decisions, each with its key; `about` and `decision` are columns."""
     return chain.with_uuids(
         (
             key,
             (*where, by, hashed_time(at)),
-            (*where, by, *what, hashed_time(at), *of_text(text)),
+            (*where, by, decided, reason, cause, hashed_time(at), *of_text(text)),
             _ended(over, by_whom),
         )
-        for key, *where, by, answer, reason, cause, at, over, by_whom, text in rows.values_list(
-            "pk",
-            *_of("condition__narrative"),
-            *("condition__number", "by__name", "answer", "reason", "cause", "at"),
+        for key, *where, by, decided, reason, cause, at, over, by_whom, text in rows.order_by("pk")
+        .values_list(
+            *("pk", *about, "by__name", decision, "reason", "cause", "at"),
             *("withdrawn_at", "withdrawn_by__name"),
             F("text_version") if texts else Value(None, output_field=IntegerField()),
-        ).iterator()
-        for what in [(answer, reason, cause)]
+        )
+        .iterator()
     )
 
 

@@ -59,32 +59,27 @@ class SentNegated(RequestBody):
     )
 
 
-class Attributes(Resource):
+class Attributes(Resource, tag="Collection"):
     """The attributes of an instruction."""
 
-    tag = "Collection"
-
     @reads(AttributeSerializer, scope=Scope.LEAD, many=True)
-    def get(self, request: Request, pair: int) -> Response:
+    def get(self, request: Request, pair: int) -> list[Condition]:
         """List the attributes and which of them the reversed query negates.
 
         403 for a lead who still judges the pair.
         """
         _member, found = pair_for_lead(self.person, pair)
-        return Response(_attributes(current_conditions(found)))
+        return current_conditions(found)
 
     @writes(AttributeSerializer, body=SentNegated, scope=Scope.LEAD, many=True)
-    def put(self, request: Request, pair: int) -> Response:
+    def put(self, request: Request, pair: int) -> list[Condition]:
         """Set which attributes the reversed query negates: at least one."""
         member, found = pair_for_lead(self.person, pair)
-        numbers = self.body()["negated"]
-        return Response(_attributes(set_negated(pair=found, numbers=numbers, by=member)))
+        return set_negated(pair=found, numbers=self.body()["negated"], by=member)
 
 
-class DocumentsWithAttributes(Resource):
+class DocumentsWithAttributes(Resource, tag="Collection"):
     """The documents of an instruction with their attributes."""
-
-    tag = "Collection"
 
     @reads(DocumentAttributesSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, pair: int) -> Response:
@@ -94,14 +89,8 @@ class DocumentsWithAttributes(Resource):
         pool = found.query.candidates.filter(in_pool_of(found.pk)).select_related("document")
         return self.page(
             pool,
-            lambda rows: [
-                _document(one) for one in attributes_of(member.project, conditions, rows)
-            ],
+            prepare=lambda rows: map(_document, attributes_of(member.project, conditions, rows)),
         )
-
-
-def _attributes(conditions: list[Condition]) -> list[dict[str, Any]]:
-    return list(AttributeSerializer(conditions, many=True).data)
 
 
 def _document(one: DocumentAttributes) -> dict[str, Any]:
@@ -111,11 +100,10 @@ def _document(one: DocumentAttributes) -> dict[str, Any]:
             "violated": one.names_with(whose, Verdict.Answer.NOT_MET),
         }
 
-    attributes = {
+    return {
         "id": one.candidate.pk,
         "doc_id": one.candidate.document.doc_id,
         "claimed": known("claimed"),
         "verified": known("verified"),
         "is_verified": one.is_verified,
     }
-    return dict(DocumentAttributesSerializer(attributes).data)

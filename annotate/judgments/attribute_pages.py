@@ -12,8 +12,7 @@ from annotate.judgments import access
 from annotate.judgments.attributes import attributes_of, current_conditions, set_negated
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key, parse_key
 
 
@@ -26,11 +25,8 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
     member, pair = access.pair_for_lead(request.user, pk)
     if request.method == "POST":
         numbers = [parse_key(word) for word in request.POST.getlist("negated")]
-        try:
+        with refusal_as_message(request):
             set_negated(pair=pair, numbers=[one or 0 for one in numbers], by=member)
-        except Refused as refused:
-            messages.error(request, str(refused))
-        else:
             messages.success(request, _("Saved."))
         return redirect("annotate:attributes", pair.pk)
     conditions = current_conditions(pair)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 FARTHEST = timedelta(days=3_650)
 # The most days that are looked back on; so there are at most 27 degrees of freedom.
 LONGEST = 28
-# Student's t for an 80 % interval: the 0.90 quantile for 1, 2, ... 27 degrees of freedom.
+# Student's t for an 80% interval: the 0.90 quantile for 1, 2, ... 27 degrees of freedom.
 _T80: Final = (
     *(3.078, 1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383),
     *(1.372, 1.363, 1.356, 1.350, 1.345, 1.341, 1.337, 1.333, 1.330),
@@ -33,7 +33,7 @@ class Unknown(StrEnum):
 class Estimate(NamedTuple):
     """When the work left will be done, and the figures that this was computed from.
 
-    `pace` is the mean number of pieces done a day, `slow` and `fast` the bounds of its 80 %
+    `pace` is the mean number of pieces done a day, `slow` and `fast` the bounds of its 80%
     interval. `soonest` and `latest` are None if they are farther away than FARTHEST, `latest` also
     if `slow` is zero.
     """

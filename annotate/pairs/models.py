@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Query
 from annotate.projects.models import Membership, Project
+from base.constraints import at_and_by
 from base.raw_sql import columns, first_row
 
 
@@ -117,11 +118,7 @@ class InstructionPair(models.Model):
             models.CheckConstraint(
                 name="pair_by_people_names_no_model", condition=Q(origin="llm") | Q(model="")
             ),
-            models.CheckConstraint(
-                name="pair_sent_back_by_and_at",
-                condition=Q(sent_back_at__isnull=True, sent_back_by__isnull=True)
-                | Q(sent_back_at__isnull=False, sent_back_by__isnull=False),
-            ),
+            at_and_by("pair_sent_back_by_and_at", "sent_back"),
             models.CheckConstraint(
                 name="pair_removed_by_someone_or_with_a_reason",
                 condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")
@@ -302,6 +299,10 @@ class Narrative(models.Model):
 
     def __str__(self) -> str:
         return f"{self.side} {self.version}"
+
+    def ordered_conditions(self) -> models.QuerySet[Condition]:
+        """Return the conditions in their order."""
+        return self.conditions.order_by("number")
 
 
 class Condition(models.Model):

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotate.projects.models import Membership, Project
 from base.api.scopes import Scope
+from base.constraints import at_and_by
 from base.users import User
 
 
@@ -121,16 +122,8 @@ class Invitation(models.Model):
                 condition=Q(project__isnull=True),
             ),
             # Who ended a link and when: both or neither. A link is used or withdrawn, never both.
-            models.CheckConstraint(
-                name="invitation_accepted_by_and_at",
-                condition=Q(accepted_at__isnull=True, accepted_by__isnull=True)
-                | Q(accepted_at__isnull=False, accepted_by__isnull=False),
-            ),
-            models.CheckConstraint(
-                name="invitation_withdrawn_by_and_at",
-                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
-                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
-            ),
+            at_and_by("invitation_accepted_by_and_at", "accepted"),
+            at_and_by("invitation_withdrawn_by_and_at", "withdrawn"),
             models.CheckConstraint(
                 name="invitation_ends_once",
                 condition=Q(accepted_at__isnull=True) | Q(withdrawn_at__isnull=True),

@@ -62,11 +62,6 @@ def parse_strata(words: str) -> list[Stratum]:
     return strata
 
 
-def strata_words(strata: Iterable[Sequence[int]]) -> str:
-    """Format strata as `parse_strata` reads them."""
-    return " ".join(f"{until}:{percent}" for until, percent in strata)
-
-
 def check_strata(strata: Sequence[Stratum]) -> None:
     """Raise ValueError with an error message for strata that cannot be drawn from."""
     if not strata:

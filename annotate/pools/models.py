@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Candidate, Document, Query, Run
 from annotate.projects.models import Membership, Project
+from base.constraints import at_and_by
 from jobs.models import Job
 
 
@@ -91,6 +92,11 @@ class Pool(Job):
     def get_absolute_url(self) -> str:
         """Return the URL of its page."""
         return reverse("annotate:pool", args=[self.project.slug, self.pk])
+
+    @property
+    def strata_words(self) -> str:
+        """The strata as `annotate.pools.choosing.parse_strata` reads them."""
+        return " ".join(f"{until}:{percent}" for until, percent in self.strata)
 
 
 class PoolRun(models.Model):
@@ -193,11 +199,7 @@ class Replacement(models.Model):
             models.CheckConstraint(
                 name="replacement_by_another_document", condition=~Q(old=F("new"))
             ),
-            models.CheckConstraint(
-                name="replacement_undone_by_and_at",
-                condition=Q(undone_at__isnull=True, undone_by__isnull=True)
-                | Q(undone_at__isnull=False, undone_by__isnull=False),
-            ),
+            at_and_by("replacement_undone_by_and_at", "undone"),
         ]
 
     def __str__(self) -> str:

@@ -24,6 +24,11 @@ class Systems(NamedTuple):
     runs: list[Run]
     depth: int
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the runs."""
+        return [run.name for run in self.runs]
+
 
 DEPTH = 10
 

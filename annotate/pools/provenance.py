@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from django.db.models import Prefetch, prefetch_related_objects
+
 from annotate.collection.models import Candidate
 from annotate.pools.models import Pool, PoolRun
 from annotate.projects.models import Project
@@ -67,13 +69,11 @@ def finished_pools(project: Project) -> list[Pool]:
     )
 
 
-def runs_of(pools: Sequence[Pool]) -> dict[int, list[PoolRun]]:
-    """Map the keys of these pools to their runs, in one query."""
-    found: dict[int, list[PoolRun]] = {pool.pk: [] for pool in pools}
-    rows = PoolRun.objects.filter(pool__in=pools).select_related("run").order_by("pk")
-    for row in rows:
-        found[row.pool_id].append(row)
-    return found
+def with_runs(pools: list[Pool]) -> list[Pool]:
+    """Return these pools with `pool_runs` read, in order: one query."""
+    runs = PoolRun.objects.select_related("run").order_by("pk")
+    prefetch_related_objects(pools, Prefetch("pool_runs", runs))
+    return pools
 
 
 def entries(pool: Pool) -> Iterator[tuple[str, str, bool, str, int | None]]:

@@ -57,6 +57,7 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "token.made": Kind(_("Made a token")),
     "token.ended": Kind(_("Ended a token")),
     "load.asked": Kind(_("Uploaded a file")),
+    "load.rechecked": Kind(_("Checked a file in another format")),
     "load.confirmed": Kind(_("Confirmed a file")),
     "load.cancelled": Kind(_("Cancelled a file")),
     "load.left": Kind(_("Put a file away")),

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from base.constraints import at_and_by
 from base.users import User
 
 MOST_PERCENT = 50
@@ -119,16 +120,8 @@ class Project(models.Model):
                 condition=Q(repeat_percent__lte=MOST_PERCENT),
             ),
             # Who archived the project and when: both or neither.
-            models.CheckConstraint(
-                name="project_archived_by_and_at",
-                condition=Q(archived_at__isnull=True, archived_by__isnull=True)
-                | Q(archived_at__isnull=False, archived_by__isnull=False),
-            ),
-            models.CheckConstraint(
-                name="project_paused_by_and_at",
-                condition=Q(paused_at__isnull=True, paused_by__isnull=True)
-                | Q(paused_at__isnull=False, paused_by__isnull=False),
-            ),
+            at_and_by("project_archived_by_and_at", "archived"),
+            at_and_by("project_paused_by_and_at", "paused"),
         ]
 
     def __str__(self) -> str:

@@ -32,7 +32,7 @@ from annotate.rewriting.models import Draft
 from annotate.rewriting.outcome import outcome
 from annotate.rewriting.sent_back import why_sent_back
 from base.errors import Refused, Stale
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.word_diff import Op, Piece, before_pieces, diff
 
 TEMPLATE = "rewriting/rewrite.html"
@@ -93,11 +93,8 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
         return refusal
     target: dict[str, Any] = {"pair": pair, "side": desk.side, "by": member}
     if "discard" in request.POST:
-        try:
+        with refusal_as_message(request):
             drafts.discard_draft(**target)
-        except Refused as refused:
-            messages.error(request, str(refused))
-        else:
             messages.info(request, _("The draft is discarded. This is the current version."))
         return redirect(desk.url("rewrite"))
     form = DraftForm(_draft_data(request, desk))

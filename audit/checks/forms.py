@@ -25,6 +25,11 @@ from audit.checks.samples import MAX_ITEMS, MAX_NAME
 # The largest integer that every supported database stores exactly.
 MAX_SEED = 2**53 - 1
 _MACHINE = "machine-"
+# In the field "Strata"; a changed label of the model would need a migration.
+_STRATA = [
+    (one.value, _("None: all labels together") if one == Sample.Stratify.NONE else one.label)
+    for one in Sample.Stratify
+]
 
 
 def _machines_with_judgments(member: Membership) -> QuerySet[Membership]:
@@ -50,7 +55,7 @@ class _ClaimsForm(forms.Form):
         claims.choices = [
             *((key, f"Judgments of {one.name}") for key, one in self._machines.items()),
             *(
-                (source.value, source.label)
+                (source.value, source.words)
                 for source in Sample.Source
                 if source != Sample.Source.MACHINE
             ),
@@ -112,9 +117,7 @@ class SampleForm(_ClaimsForm):
         label=_("Only documents claimed to be relevant"),
         required=False,
     )
-    stratify = forms.ChoiceField(
-        label=_("Strata"), choices=Sample.Stratify.choices, initial=Sample.Stratify.NONE
-    )
+    stratify = forms.ChoiceField(label=_("Strata"), choices=_STRATA, initial=Sample.Stratify.NONE)
     size = forms.IntegerField(label=_("How many"), min_value=1, max_value=MAX_ITEMS, initial=150)
     per = forms.ChoiceField(
         label=_("Of what"),
@@ -232,9 +235,7 @@ class SendForm(forms.Form):
         help_text=_("Checkers see it, so it should not reveal what is claimed."),
         error_messages={"required": "Give the sample a name."},
     )
-    stratify = forms.ChoiceField(
-        label=_("Strata"), choices=Sample.Stratify.choices, initial=Sample.Stratify.NONE
-    )
+    stratify = forms.ChoiceField(label=_("Strata"), choices=_STRATA, initial=Sample.Stratify.NONE)
     shows_claim = forms.BooleanField(label=_("Show checkers what is claimed"), required=False)
 
 

@@ -39,6 +39,11 @@ class Sample(models.Model):
         # The claim is that they stay non-relevant: a narrower narrative adds nothing.
         NEVER = "never", "Earlier non-relevant documents, under the altered narrative"
 
+        @property
+        def words(self) -> str:
+            """Whose labels they are, on pages: a changed label would need a migration."""
+            return "Judgments of people" if self == Sample.Source.CONSENSUS else str(self.label)
+
     class Stratify(models.TextChoices):
         """How labels are divided into strata; figures are also given per stratum."""
 
@@ -137,6 +142,11 @@ class Sample(models.Model):
     def get_absolute_url(self) -> str:
         """Return the page of the sample: figures for leads, the next label for checkers."""
         return reverse("audit:sample", args=[self.pk])
+
+    @property
+    def source_words(self) -> str:
+        """Whose labels are checked, except those of a machine, which has a name."""
+        return self.Source(self.source).words
 
 
 class SampleItem(models.Model):

@@ -53,7 +53,7 @@ def paper_sentences(
             "items": f"{overall.items:,}",
         }
         parts.append(_("%(left)s of the %(items)s labels are not included yet.") % left)
-    return " ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%")
+    return " ".join(parts)
 
 
 def _extent_sentence(sample: Sample, overall: Rates, by_two: int) -> str:
@@ -116,9 +116,7 @@ def _weighted_rate_in_words(rate: Stratified) -> str:
     assert rate.share is not None
     assert rate.interval is not None
     assert rate.at_most is not None
-    return _(
-        "%(share)s %% (95 %% interval %(low)s to %(high)s %%; at most %(at_most)s %% at 95 %%)"
-    ) % {
+    return _("%(share)s%% (95%% interval %(low)s to %(high)s%%; at most %(at_most)s%% at 95%%)") % {
         "share": f"{100 * rate.share:.1f}",
         "low": f"{100 * rate.interval.low:.1f}",
         "high": f"{100 * rate.interval.high:.1f}",
@@ -176,14 +174,14 @@ def agreement_sentence(
     if percent.value is None:
         return _("The agreement of the two is %(reason)s.") % {"reason": percent.note}
     about: Mapping[str, str] = {"percent": f"{100 * percent.value:.1f}", "settled": f"{settled:,}"}
-    sentence = _("The two agreed on %(percent)s %%") % about
+    sentence = _("The two agreed on %(percent)s%%") % about
     if kappa.value is None:
         sentence += _(" (%(name)s is %(reason)s)") % {"name": kappa.name, "reason": kappa.note}
     elif kappa.interval is None:
         sentence += f" ({kappa.name} {kappa.value:.2f})"
     else:
         low, high = kappa.interval
-        sentence += _(" (%(name)s %(value)s, 95 %% interval %(low)s to %(high)s)") % {
+        sentence += _(" (%(name)s %(value)s, 95%% interval %(low)s to %(high)s)") % {
             "name": kappa.name,
             "value": f"{kappa.value:.2f}",
             "low": f"{low:.2f}",
@@ -214,14 +212,14 @@ def _rate_in_words(rate: Proportion, drawn: bool) -> str:
     if rate.share is None or rate.interval is None or rate.at_most is None:
         return rate.note
     if not drawn:
-        return _("%(count)s of %(of)s (%(share)s %%)") % {
+        return _("%(count)s of %(of)s (%(share)s%%)") % {
             "count": f"{rate.count:,}",
             "of": f"{rate.of:,}",
             "share": f"{100 * rate.share:.1f}",
         }
     return _(
-        "%(count)s of %(of)s (%(share)s %%, exact 95 %% interval %(low)s to %(high)s %%; at most "
-        "%(at_most)s %% at 95 %%)"
+        "%(count)s of %(of)s (%(share)s%%, exact 95%% interval %(low)s to %(high)s%%; at most "
+        "%(at_most)s%% at 95%%)"
     ) % {
         "count": f"{rate.count:,}",
         "of": f"{rate.of:,}",
@@ -233,7 +231,7 @@ def _rate_in_words(rate: Proportion, drawn: bool) -> str:
 
 
 def format_upper_bound(share: float, digits: int = 1) -> str:
-    """Return a bound in percent, rounded up: 1.977 % becomes 2.0 %, never 1.9."""
+    """Return a bound in percent, rounded up: 1.977% becomes 2.0%, never 1.9."""
     steps = 10**digits
     # Subtract a little, so that a floating-point error does not round an exact step up.
     return f"{math.ceil(share * 100 * steps - 1e-9) / steps:.{digits}f}"

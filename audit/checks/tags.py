@@ -15,8 +15,8 @@ register = template.Library()
 
 @register.filter
 def at_most(share: float | None) -> str:
-    """Format a bound in percent, rounded up: "2.0 %"."""
-    return NOTHING if share is None else f"{format_upper_bound(share)}\N{NO-BREAK SPACE}%"
+    """Format a bound in percent, rounded up: "2.0%"."""
+    return NOTHING if share is None else f"{format_upper_bound(share)}%"
 
 
 @register.filter
@@ -33,8 +33,8 @@ def replies_in_words(replies: str | None) -> str:
 
 @register.filter
 def share_interval(interval: tuple[float, float] | None) -> str:
-    """Format an interval of shares as "0.0 to 2.4 %"."""
+    """Format an interval of shares as "0.0 to 2.4%"."""
     if interval is None:
         return NOTHING
     low, high = (f"{100 * bound:.1f}" for bound in interval)
-    return gettext("%(low)s to %(high)s %%") % {"low": low, "high": high}
+    return gettext("%(low)s to %(high)s%%") % {"low": low, "high": high}

@@ -94,8 +94,10 @@ def latex(figure: dict[str, Any], *, unit: str, of: str = "") -> str:
     sentence = f"{title} $= {figure['value']:.3f}$"
     if figure["interval"]:
         low, high = figure["interval"]
-        how = escape_latex(figure["interval_note"].removeprefix("95 % "))
-        return rf"{sentence}, 95\,\% CI $[{low:.3f}, {high:.3f}]$ ({on}; {how})"
+        # Reports that are older than the style "95%" have "95 %".
+        note = figure["interval_note"].removeprefix("95% ").removeprefix("95 % ")
+        how = escape_latex(note)
+        return rf"{sentence}, 95\% CI $[{low:.3f}, {high:.3f}]$ ({on}; {how})"
     return f"{sentence} ({on}; {escape_latex(figure['interval_note'])})"
 
 
@@ -116,5 +118,5 @@ def _sentence_of(figure: dict[str, Any]) -> str:
     }
     if figure["interval"]:
         low, high = map(_number, figure["interval"])
-        sentence += _(" (95 %% interval %(low)s to %(high)s)") % {"low": low, "high": high}
+        sentence += _(" (95%% interval %(low)s to %(high)s)") % {"low": low, "high": high}
     return f"{sentence}."

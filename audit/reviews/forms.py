@@ -214,7 +214,16 @@ class ReviewDrawForm(forms.Form):
 
     stratify = forms.ChoiceField(
         label=_lazy("Strata"),
-        choices=ReviewDraw.Stratify.choices,
+        # A changed label of the model would need a migration.
+        choices=[
+            (
+                one.value,
+                _lazy("None: all instructions together")
+                if one == ReviewDraw.Stratify.NONE
+                else one.label,
+            )
+            for one in ReviewDraw.Stratify
+        ],
         initial=ReviewDraw.Stratify.NONE,
         help_text=_lazy("Domains come with the files of queries, if these name them."),
     )

@@ -1,7 +1,8 @@
 """The base classes and decorators of all API resources.
 
 A resource is a class with a method for each verb, decorated with `@reads` or `@writes`. These
-declare the request, the response and the required scope; the schema is generated from them.
+declare the request, the response and the required scope; the schema is generated from them. A
+method returns what the declared serializer reads, or a finished response.
 Exceptions of a method (`Refused`, Http404 ...) are answered by `base.api.problems`.
 """
 
@@ -88,8 +89,16 @@ class Operation:
     media: str = ""
     writes: bool = False
 
+    def respond(self, result: Any) -> HttpResponseBase:
+        """Return the response to what a method returned."""
+        if isinstance(result, HttpResponseBase):
+            return result
+        if self.answer is None:
+            return Response(status=self.status)
+        return Response(self.answer(result, many=self.many).data, self.status)
 
-Method = Callable[..., HttpResponseBase]
+
+Method = Callable[..., Any]
 
 
 def reads(
@@ -106,12 +115,19 @@ def reads(
     `paged`: it answers with `self.page`; `many`: with a list.
     """
 
+    operation = (
+        Operation(scope, answer, parameters=parameters, media=media)
+        if media
+        else Operation(scope, answer, parameters=parameters, many=many or paged, paged=paged)
+    )
+
     def declare(method: Method) -> Method:
-        operation = Operation(scope, answer, parameters=parameters, many=many or paged, paged=paged)
-        method.operation = (  # type: ignore[attr-defined]
-            operation if not media else Operation(scope, answer, parameters=parameters, media=media)
-        )
-        return method
+        @wraps(method)
+        def answered(view: Resource, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            return operation.respond(method(view, *args, **kwargs))
+
+        answered.operation = operation  # type: ignore[attr-defined]
+        return answered
 
     return declare
 
@@ -133,6 +149,7 @@ def writes(
     manages its own transaction (see `base.idempotency`).
     """
     hidden = tuple(secret)
+    operation = Operation(scope, answer, status, body, parameters, many=many, writes=True)
 
     def declare(method: Method) -> Method:
         @wraps(method)
@@ -141,12 +158,12 @@ def writes(
         ) -> HttpResponseBase:
             key = request.headers.get(KEY_HEADER)
             if key is None:
-                return method(view, request, *args, **kwargs)
+                return operation.respond(method(view, request, *args, **kwargs))
             _check_key(key)
             given: list[HttpResponseBase] = []
 
             def do() -> StoredResponse:
-                response = method(view, request, *args, **kwargs)
+                response = operation.respond(method(view, request, *args, **kwargs))
                 given.append(response)
                 return StoredResponse(response.status_code, _body(response, hidden))
 
@@ -162,9 +179,7 @@ def writes(
             again["Idempotent-Replayed"] = "true"
             return again
 
-        answered.operation = Operation(  # type: ignore[attr-defined]
-            scope, answer, status, body, parameters, many=many, writes=True
-        )
+        answered.operation = operation  # type: ignore[attr-defined]
         return answered
 
     return declare
@@ -235,9 +250,8 @@ class HasScope(BasePermission):
 
 
 class Resource(APIView):
-    """The base class of all API resources."""
+    """The base class of all API resources; `tag` is the heading in the schema."""
 
-    # The heading in the schema.
     tag: ClassVar[str]
 
     # No OPTIONS: the schema describes the API.
@@ -249,9 +263,11 @@ class Resource(APIView):
     content_negotiation_class = AlwaysJson
     pagination_class = Page
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, tag: str = "") -> None:
         """Refuse a verb without `@reads` or `@writes`."""
         super().__init_subclass__()
+        if tag:
+            cls.tag = tag
         for verb in ("get", "post", "put", "patch", "delete"):
             method = cls.__dict__.get(verb)
             if method is not None and not hasattr(method, "operation"):
@@ -283,15 +299,22 @@ class Resource(APIView):
     def page(
         self,
         rows: QuerySet[Row],
-        as_json: Callable[[list[Row]], list[dict[str, Any]]],
+        as_json: Callable[[list[Row]], list[dict[str, Any]]] | None = None,
         *,
+        prepare: Callable[[list[Row]], Iterable[Any]] = list,
         newest_first: bool = False,
     ) -> Response:
-        """Return the page of the list that the request asks for, in the order of keys."""
+        """Return the page of the list that the request asks for, in the order of keys.
+
+        The method's serializer reads what `prepare` makes of the rows of the page.
+        """
         pages = self.pagination_class()
         pages.ordering = "-pk" if newest_first else "pk"
         found = pages.paginate_queryset(rows.order_by(), self.request, view=self)
-        return pages.get_paginated_response(as_json(found or []))
+        if as_json is not None:
+            return pages.get_paginated_response(as_json(found or []))
+        answer = self._operation().answer
+        return pages.get_paginated_response(answer(prepare(found or []), many=True).data)
 
     def _operation(self) -> Operation:
         verb = (self.request.method or "").lower()

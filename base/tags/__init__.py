@@ -1,4 +1,4 @@
-"""Template tags shared by all apps: times, shares, grades, change marks and small charts.
+"""Template tags shared by all apps: times, shares, grades, change marks, texts and small charts.
 
 Everything shown goes through `format_html`: text from people and files is always escaped. Each
 module registers its tags and filters with the library.
@@ -6,7 +6,7 @@ module registers its tags and filters with the library.
 
 from __future__ import annotations
 
-from base.tags import changes, charts, figures, frame, grades
+from base.tags import changes, charts, figures, forms, frame, grades, texts
 from base.tags.library import register
 
-__all__ = ["changes", "charts", "figures", "frame", "grades", "register"]
+__all__ = ["changes", "charts", "figures", "forms", "frame", "grades", "register", "texts"]

@@ -86,14 +86,14 @@ def duration(seconds: float | None) -> str:
 
 @register.filter
 def percent(share: float | None, digits: int = 0) -> str:
-    """Format a share between 0 and 1 as "44 %"; "100 %" and "0 %" only for exactly 1 and 0."""
+    """Format a share between 0 and 1 as "44%"; "100%" and "0%" only for exactly 1 and 0."""
     if share is None:
         return NOTHING
     shown = round(share * 100, digits)
     least = 10**-digits
     if 0 < share < 1:
         shown = min(max(shown, least), 100 - least)
-    return f"{shown:.{digits}f}\N{NO-BREAK SPACE}%"
+    return f"{shown:.{digits}f}%"
 
 
 @register.simple_tag
@@ -121,12 +121,18 @@ def coefficient(figure: Any) -> SafeString | str:
 @register.filter
 def three_digits(number: float) -> str:
     """Format a number to three decimals with a true minus sign, as coefficients are shown."""
-    return f"{number:.3f}".replace("-", "−")
+    return true_minus(f"{number:.3f}")
+
+
+@register.filter
+def true_minus(number: str) -> str:
+    """Write a number with a true minus sign, which is as wide as a plus; files keep the hyphen."""
+    return number.replace("-", "−")
 
 
 @register.filter
 def interval(figure: Any) -> str:
-    """Format the 95 % interval of a coefficient as "0.412 to 0.561", or return a dash."""
+    """Format the 95% interval of a coefficient as "0.412 to 0.561", or return a dash."""
     bounds = bounds_of(figure)
     if bounds is None:
         return NOTHING

@@ -112,10 +112,12 @@ class Project:
         asked = self.rejudge.upload(f"{self._path}loads/", path, fields)
         preview = self._wait(cast(LoadRecord, asked), "loads", f"Reading {path.name}", patience)
         report = _report(preview)
+        if report["refused"] or dry_run:
+            # A refused file is kept too if it looks like another format.
+            self.rejudge.put(f"{self._path}loads/{preview['id']}/leaving/", {})
         if report["refused"]:
             raise Refused(422, {"detail": _bad_lines(path.name, report)})
         if dry_run:
-            self.rejudge.put(f"{self._path}loads/{preview['id']}/leaving/", {})
             return report
         confirmed = self.rejudge.put(
             f"{self._path}loads/{preview['id']}/confirmation/", {"despite_rules": despite_rules}

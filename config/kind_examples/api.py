@@ -29,10 +29,8 @@ class SentExample(RequestBody):
     kind = serializers.ChoiceField(choices=kinds_with_examples())
 
 
-class Examples(Resource):
+class Examples(Resource, tag="Projects"):
     """Example projects, one for each kind."""
-
-    tag = "Projects"
 
     @reads(ExampleSerializer, many=True)
     def get(self, request: Request) -> Response:

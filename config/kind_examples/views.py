@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.http import require_http_methods
@@ -19,7 +20,12 @@ from config.kind_examples.making import make_example
 
 def _choices() -> list[tuple[str, str]]:
     return [
-        (one.kind, f"{KINDS[one.kind].name}: {one.name}. {one.description}")
+        (
+            one.kind,
+            format_html(
+                "<strong>{}</strong>: {}. {}", KINDS[one.kind].name, one.name, one.description
+            ),
+        )
         for one in read_examples()
     ]
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
+from base.tags.figures import true_minus
 from exporters.evaluations.documents import SIDES, TopicDocument, find_candidates
 from exporters.evaluations.tables import interval_text
 
@@ -77,8 +78,8 @@ def _cell(value: Mapping[str, Any] | None) -> dict[str, str]:
     if value["value"] is None:
         return {"value": "–", "interval": "", "words": value["reason"]}
     return {
-        "value": shown,
-        "interval": f"[{interval}" if interval else "",
+        "value": true_minus(shown),
+        "interval": true_minus(f"[{interval}") if interval else "",
         "words": value["note"],
         "n": f"{value['n']:,}",
     }
@@ -95,10 +96,12 @@ def difference_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
                     "measure": measure["name"],
                     "name": name,
                     "first": is_first(measure["key"]),
-                    "difference": f"{one['difference']:+.3f}" if known else one["reason"],
+                    "difference": true_minus(f"{one['difference']:+.3f}")
+                    if known
+                    else one["reason"],
                     "interval": ""
                     if one["low"] is None
-                    else f"[{one['low']:+.3f}, {one['high']:+.3f}]",
+                    else true_minus(f"[{one['low']:+.3f}, {one['high']:+.3f}]"),
                     "n": one["n"],
                     "p": "–" if one["p"] is None else f"{one['p']:.4f}",
                     "p_holm": "–" if one["p_holm"] is None else f"{one['p_holm']:.4f}",
@@ -198,7 +201,7 @@ def deciding_rows(
             "figure": f"{row['figure']:.4f}",
             "grades": ", ".join(map(str, row["grades"])),
             "changes": [
-                {"grade": grade, "change": f"{change:+.4f}"}
+                {"grade": grade, "change": true_minus(f"{change:+.4f}")}
                 for grade, change in row["changes"].items()
             ],
             "query_url": queries.get(row["topic"], ""),

@@ -29,7 +29,8 @@ def query_chart(bars: Sequence[Bar]) -> SafeString:
     bottom = min((bar.value for bar in bars), default=0)
     top, bottom = max(top, 0.0), min(bottom, 0.0)
     scale = HEIGHT / ((top - bottom) or 1)
-    zero = top * scale
+    # If every value is 0, the line and its bars are in the middle of the figure.
+    zero = top * scale if top or bottom else HEIGHT / 2
     drawn = []
     for place, bar in enumerate(bars):
         height = max(abs(bar.value) * scale, 0.5)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypedDict
 
 from annotate.collection.models import RunLine
-from annotate.pools.choosing import strata_words
 from annotate.pools.negatives import hard_negative_systems
-from annotate.pools.provenance import HEAD, entries, finished_pools, runs_of
+from annotate.pools.provenance import HEAD, entries, finished_pools, with_runs
 from annotate.pools.removal import removed_candidates
 from annotate.projects.models import Project
 from exporters.exports import selection
@@ -58,20 +57,21 @@ class NegativeFacts(TypedDict):
 
 def pool_facts(project: Project) -> list[PoolFacts]:
     """Return the pools of a project in the order in which they were made."""
-    pools = finished_pools(project)
-    of = runs_of(pools)
     return [
         PoolFacts(
             name=pool.name,
             method=pool.method,
             depth=pool.depth,
-            strata=strata_words(pool.strata),
+            strata=pool.strata_words,
             seed=pool.seed,
-            runs=[RunFacts(run=r.run.name, system=r.system, sha256=r.sha256) for r in of[pool.pk]],
+            runs=[
+                RunFacts(run=r.run.name, system=r.system, sha256=r.sha256)
+                for r in pool.pool_runs.all()
+            ],
             documents=(pool.counts or {})["documents"],
             new=(pool.counts or {})["new"],
         )
-        for pool in pools
+        for pool in with_runs(finished_pools(project))
     ]
 
 

@@ -53,7 +53,7 @@ def by_distance(*weights: float) -> np.ndarray:
 # .09 / .05 .20 .05 / .01 .03 .06. Cohen (1968), Psychological Bulletin 70, 213-220, weights it.
 COHEN = units_of([[88, 14, 18], [10, 40, 10], [2, 6, 12]])
 
-# Feinstein and Cicchetti (1990), Journal of Clinical Epidemiology 43, 543-549: the same 85 % of
+# Feinstein and Cicchetti (1990), Journal of Clinical Epidemiology 43, 543-549: the same 85% of
 # agreement with balanced and with unbalanced margins.
 FEINSTEIN_BALANCED = units_of([[40, 9], [6, 45]])
 FEINSTEIN_UNBALANCED = units_of([[80, 10], [5, 5]])

@@ -38,7 +38,7 @@ every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
 
 
 def ratings(units: int, raters: int = 3, missing: float = 0.1, seed: int = 1) -> np.ndarray:
-    """Return ratings on a scale of 4 by raters who know 60 % of the truth and guess the rest."""
+    """Return ratings on a scale of 4 by raters who know 60% of the truth and guess the rest."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 4, (units, 1))
     guess = rng.integers(0, 4, (units, raters))
@@ -150,7 +150,7 @@ def test_the_interval_contains_the_value_and_its_note_describes_it():
     assert result.interval is not None
     assert result.interval.low < result.value < result.interval.high
     assert result.interval_note == (
-        "95 % expanded percentile bootstrap over units, 1,000 resamples, seed 7"
+        "95% expanded percentile bootstrap over units, 1,000 resamples, seed 7"
     )
     assert (result.seed, result.resamples) == (7, 1_000)
 
@@ -181,7 +181,7 @@ def test_the_note_on_perfect_agreement_says_that_resamples_do_not_differ():
 
 def test_resamples_without_a_value_are_left_out_and_counted():
     # 4 of 100 units are not (0, 0); a resample without any of them has one category:
-    # 0.96 ** 100 = 1.7 % of them.
+    # 0.96 ** 100 = 1.7% of them.
     result = cohen_kappa(
         [[0, 0]] * 96 + [[1, 1]] * 4, categories=[0, 1], interval="bootstrap", resamples=10_000
     )
@@ -193,7 +193,7 @@ def test_resamples_without_a_value_are_left_out_and_counted():
 
 
 def test_there_is_no_interval_with_many_resamples_without_a_value():
-    # 0.99 ** 100 = 37 % of resamples have one category.
+    # 0.99 ** 100 = 37% of resamples have one category.
     result = cohen_kappa([[0, 0]] * 99 + [[1, 1]], categories=[0, 1], interval="bootstrap")
 
     assert result.value == 1.0

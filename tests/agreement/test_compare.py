@@ -22,7 +22,7 @@ ALL = [percent_agreement, cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha
 
 
 def two_tables(units: int = 200, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Return ratings of the same units by raters who know 60 % and 80 % of the truth."""
+    """Return ratings of the same units by raters who know 60% and 80% of the truth."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, (units, 1))
     before, after = (
@@ -79,7 +79,7 @@ def test_pairing_equals_a_loop_over_shared_units():
 
     assert found.interval == pytest.approx(tuple(np.percentile(loop, [2.35, 97.65])), abs=0.02)
     assert found.interval_note.startswith(
-        "95 % expanded percentile bootstrap over units, 10,000 resamples"
+        "95% expanded percentile bootstrap over units, 10,000 resamples"
     )
 
 
@@ -128,7 +128,7 @@ def test_units_that_are_not_shared_are_drawn_separately():
 
     apart = np.hypot(error_of(found.first), error_of(found.second))
     assert found.standard_error == pytest.approx(apart)
-    assert found.interval_note == "95 % t interval from the linearised variance over units"
+    assert found.interval_note == "95% t interval from the linearised variance over units"
 
 
 def test_clusters_with_units_in_both_are_drawn_together():
@@ -207,7 +207,7 @@ def test_other_functions_are_not_compared():
 
 @pytest.mark.parametrize("coefficient", ALL)
 def test_resamples_in_which_one_agreement_has_no_unit_are_left_out(coefficient):
-    # 4 of 30 clusters have units of the second: (26 / 30) ** 30 = 1.4 % of resamples have none.
+    # 4 of 30 clusters have units of the second: (26 / 30) ** 30 = 1.4% of resamples have none.
     before, after = two_tables(120)
     queries = np.arange(120) // 4
     first = Ratings.from_matrix(after, categories=SCALE, clusters=queries)

@@ -18,7 +18,7 @@ DOCS = (Path(__file__).parents[2] / "docs" / "agreement.md").read_text(encoding=
 
 
 @pytest.mark.parametrize(
-    "module", ["alpha", "comparison", "kappa", "pooled", "student_t", "supplements", "tables"]
+    "module", ["alpha", "comparison", "kappa", "pooled", "student_t", "supplements", "ratings"]
 )
 def test_the_examples_in_docstrings_are_correct(module):
     failed, tried = doctest.testmod(import_module(f"agreement.{module}"))

@@ -89,7 +89,7 @@ def test_the_analytic_interval_is_a_t_interval_on_the_logarithm_of_disagreement(
         (1 - apart * math.exp(reach), 1 - apart * math.exp(-reach))
     )
     assert result.interval_note == (
-        "95 % interval from the linearised variance over units, t on log(1 - value)"
+        "95% interval from the linearised variance over units, t on log(1 - value)"
     )
     assert (result.seed, result.resamples) == (None, None)
 
@@ -152,7 +152,7 @@ def test_resampling_clusters_equals_a_loop_over_clusters():
 
     assert result.interval == pytest.approx((low, high), abs=0.015)
     assert result.interval_note == (
-        "95 % expanded percentile bootstrap over 20 clusters, 10,000 resamples, seed 0"
+        "95% expanded percentile bootstrap over 20 clusters, 10,000 resamples, seed 0"
     )
 
 

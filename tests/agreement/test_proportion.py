@@ -114,7 +114,7 @@ def test_the_number_needed_is_enough_and_one_less_is_not(pair, bound):
         (0, 100, 0.02, 49),
         (0, 150, 0.01, 149),
         (0, 300, 0.01, 0),
-        # One error: 236 with P(X <= 1) = 0.0499 at 2 %, so 86 more.
+        # One error: 236 with P(X <= 1) = 0.0499 at 2%, so 86 more.
         (1, 150, 0.02, 86),
     ],
 )

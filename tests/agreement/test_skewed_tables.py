@@ -1,4 +1,4 @@
-"""interval="auto" is BCa if one category has 85 % or more of the ratings, else percentiles."""
+"""interval="auto" is BCa if one category has 85% or more of the ratings, else percentiles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from agreement import Ratings, cohen_kappa, compare, fleiss_kappa, gwet_ac, percent_agreement
 
-# Of 100 units: 92, 5 and 3 % of the ratings, and a third each.
+# Of 100 units: 92, 5 and 3% of the ratings, and a third each.
 SKEWED = [[0, 0]] * 90 + [[1, 1]] * 4 + [[2, 2]] * 2 + [[0, 1]] * 2 + [[2, 0]] * 2
 EVEN = [[0, 0]] * 30 + [[1, 1]] * 30 + [[2, 2]] * 30 + [[0, 1]] * 5 + [[1, 2]] * 5
 SCALE = [0, 1, 2]
@@ -36,14 +36,14 @@ def test_the_note_names_the_method():
     ]
 
     assert notes == [
-        "95 % BCa bootstrap over units, 500 resamples, seed 0",
-        "95 % expanded percentile bootstrap over units, 500 resamples, seed 0",
+        "95% BCa bootstrap over units, 500 resamples, seed 0",
+        "95% expanded percentile bootstrap over units, 500 resamples, seed 0",
     ]
 
 
 @pytest.mark.parametrize(("zeros", "skewed"), [(169, False), (171, True), (31, False), (29, True)])
 def test_skewed_begins_at_85_percent_of_all_ratings(zeros, skewed):
-    # 85 % of 200 ratings are 170, which may be in either category.
+    # 85% of 200 ratings are 170, which may be in either category.
     assert Ratings.from_matrix(of_zeros(zeros), categories=[0, 1]).skewed is skewed
 
 
@@ -70,4 +70,4 @@ def test_a_difference_uses_bca_if_either_is_skewed(first, second):
     )
 
     for one in (found, found.first, found.second):
-        assert one.interval_note.startswith("95 % BCa bootstrap")
+        assert one.interval_note.startswith("95% BCa bootstrap")

@@ -35,7 +35,7 @@ def test_each_stratum_is_weighted_by_its_size():
 
 def test_the_bound_without_hits_is_the_rule_of_three_for_the_largest_weight():
     # The largest weight is 900 / 1000 / 50 = 0.018; a Poisson count of 0 leaves at most -ln(0.05)
-    # = 2.9957 at 95 %, and -ln(0.025) = 3.6889 with half of it on that side.
+    # = 2.9957 at 95%, and -ln(0.025) = 3.6889 with half of it on that side.
     found = stratified([Stratum(0, 50, 900), Stratum(0, 50, 100)])
 
     low, high, at_most = limits(found)

@@ -25,6 +25,7 @@ from base.tags.figures import (
 )
 from base.tags.frame import STATES, badge
 from base.tags.grades import grade_badge, grade_mark, grade_tone
+from base.tags.texts import paragraphs
 from base.word_diff import diff
 from tests import factories
 
@@ -121,11 +122,11 @@ def test_a_duration_is_shown_as_an_estimate(seconds, words):
 @pytest.mark.parametrize(
     ("share", "shown"),
     [
-        (0, "0\N{NO-BREAK SPACE}%"),
-        (0.004, "1\N{NO-BREAK SPACE}%"),
-        (0.437, "44\N{NO-BREAK SPACE}%"),
-        (0.996, "99\N{NO-BREAK SPACE}%"),
-        (1, "100\N{NO-BREAK SPACE}%"),
+        (0, "0%"),
+        (0.004, "1%"),
+        (0.437, "44%"),
+        (0.996, "99%"),
+        (1, "100%"),
         (None, "–"),
     ],
 )
@@ -231,6 +232,29 @@ def test_a_rewritten_narrative_has_no_marks():
     )
 
     assert marked == "A table with the &lt;years&gt; in columns, and no other."
+
+
+def test_a_short_line_before_a_paragraph_is_its_heading():
+    text = "Judging\r\n\r\n0: it does not <help>.\r\n1: it does.\r\n\r\nWhen in doubt, take 0."
+
+    assert paragraphs(text, 2) == (
+        '<h2 dir="auto">Judging</h2>\n\n'
+        '<p dir="auto">0: it does not &lt;help&gt;.\n1: it does.</p>\n\n'
+        '<p dir="auto">When in doubt, take 0.</p>'
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Read it all",
+        "Read it all.\n\nThen judge by what the document says, and by nothing else, every time.",
+        "0 not relevant\n\n1 relevant\n\n2 highly relevant",
+        "0 not relevant\n\n1 relevant\n\nWhen in doubt, take 0.",
+    ],
+)
+def test_sentences_and_lists_are_not_headings(text):
+    assert "<h3" not in paragraphs(text, 3)
 
 
 def test_a_bar_lays_its_parts_end_to_end_and_leaves_the_rest():

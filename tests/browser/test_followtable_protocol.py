@@ -246,9 +246,9 @@ def test_from_generated_instructions_to_a_release(
         carla.goto(f"/samples/{sample.pk}/settling/")
         press(carla, str(settled[shown_document(carla)]))
     carla.goto(f"/samples/{sample.pk}/")
-    # 2 of 20: the tails at these limits are 2.5 %.
+    # 2 of 20: the tails at these limits are 2.5%.
     together = carla.locator("#rates-grade tfoot tr")
-    for figure in ("20 of 20", "10.0\xa0%", "1.2 to 31.7 %"):
+    for figure in ("20 of 20", "10.0%", "1.2 to 31.7%"):
         expect(together).to_contain_text(figure)
     expect(carla.get_by_role("row", name="percent agreement")).to_contain_text("0.850")
 

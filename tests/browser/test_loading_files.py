@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.models import Candidate
+from annotate.models import Candidate, Project
 from tests import factories
 from tests.services.processes import wait_until
 
@@ -53,6 +53,32 @@ def test_bad_lines_are_shown_and_loading_is_not_offered(carla, redis_worker, acc
     expect(carla.get_by_role("heading", name="1 problem")).to_be_visible()
     expect(carla.get_by_role("row", name=re.compile("301 B 0"))).to_contain_text("this has 3")
     expect(carla.get_by_role("button", name="Load it")).to_have_count(0)
+    assert accessibility(carla) == []
+
+
+def test_a_file_in_the_wrong_format_is_checked_in_the_suggested_one(
+    carla, redis_worker, accessibility
+):
+    upload(carla, b"301 Q0 A 1 2.5 bm25\n")
+    button = carla.get_by_role("button", name="Check it as TREC run")
+    expect(button).to_be_visible()
+    assert accessibility(carla) == []
+
+    button.click()
+
+    expect(carla.get_by_role("heading", name="What would change")).to_be_visible()
+    expect(carla.get_by_role("row", name=re.compile("^Lines of runs"))).to_contain_text("1")
+
+
+def test_the_formats_of_the_kind_are_listed_first(carla, accessibility):
+    Project.objects.update(kind="followir")
+    carla.goto("/projects/tides/loads/")
+
+    groups = carla.get_by_role("group", name="Format", exact=True).get_by_role("group")
+
+    expect(groups).to_have_count(2)
+    expect(groups.first).to_have_accessible_name("For FollowIR projects")
+    expect(groups.first.get_by_role("radio")).to_have_count(6)
     assert accessibility(carla) == []
 
 

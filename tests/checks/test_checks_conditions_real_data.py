@@ -81,7 +81,7 @@ def test_the_claims_are_those_of_the_table_and_the_rate_is_counted_by_hand(rows)
     found = figures(sample)
     assert (found.overall.checked, found.overall.grade.count, found.settled) == (20, 1, 4)
     assert found.percent.value == pytest.approx(16 / 20)
-    # One in 20: the upper limit is where one or none have 2.5 %.
+    # One in 20: the upper limit is where one or none have 2.5%.
     interval = found.overall.grade.interval
     assert interval is not None
     p = interval.high

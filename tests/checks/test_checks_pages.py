@@ -87,6 +87,15 @@ def test_the_list_of_samples_leads_a_third_person_to_labels_to_settle(scene, sam
 # --- drawing ----------------------------------------------------------------------------------
 
 
+def test_the_form_names_labels_and_strata_in_plain_words(scene, client):
+    sign_in(client, scene.carla)
+
+    page = client.get(url("new_sample", "tides")).content.decode()
+
+    assert '<option value="consensus">Judgments of people</option>' in page
+    assert '<option value="none" selected>None: all labels together</option>' in page
+
+
 def test_the_strata_are_shown_before_anything_is_drawn(scene, client):
     sign_in(client, scene.carla)
     form_data = form(claims=f"machine-{scene.model.pk}")
@@ -209,6 +218,16 @@ def test_a_third_checker_is_informed_and_goes_on(scene, sample, client):
 
     assert "Two people have checked this one already" in response.content.decode()
     assert Check.objects.count() == 2
+
+
+def test_a_label_that_one_has_checked_says_when(scene, sample, client):
+    """With its date, which `static/js/time.js` leaves out only if it is today."""
+    sign_in(client, scene.ada)
+    check_label(sample, "A", ada=1)
+
+    page = client.get(url("check", item(sample, "A").pk)).content.decode()
+
+    assert re.search(r'Answered: <time datetime="[^"]+" data-local="datetime">', page)
 
 
 def test_the_page_offers_to_undo_the_last_answer(scene, sample, client):
@@ -489,7 +508,7 @@ def test_the_figures_use_the_chosen_bound(scene, sample, client):
 
     # log 0.05 / log 0.99 = 298.1
     assert page.context["figures"].overall.more_status == 299
-    assert "More for 1.0\xa0%" in page.content.decode()
+    assert "More for 1.0%" in page.content.decode()
     # 299 more cannot be checked: there are six.
     assert '299 <span class="below small muted">6 left</span>' in page.content.decode()
 

@@ -98,7 +98,7 @@ def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, cl
 
     found = figures(sample)
     rate = found.overall.grade
-    # 2 of 150: the tails at these limits are 2.5 %; 313 labels with two wrong suffice for 2 %.
+    # 2 of 150: the tails at these limits are 2.5%; 313 labels with two wrong suffice for 2%.
     assert (rate.count, rate.of, found.differed) == (2, 150, 3)
     assert rate.interval == pytest.approx((0.0016188, 0.0473330), abs=1e-6)
     assert found.overall.more_grade == 313 - 150

@@ -185,8 +185,8 @@ def test_each_question_has_its_error_rate_among_labels_that_claim_it(scene, samp
     assert (found.overall.status.count, found.overall.status.of) == (2, 5)
     # Clopper and Pearson of 1 in 4.
     assert [round(bound, 4) for bound in topic.rate.interval or ()] == [0.0063, 0.8059]
-    sentence = found.sentence.replace("\N{NO-BREAK SPACE}", " ")
-    assert "On topic or not was wrong in 1 of 4 (25.0 %, exact 95 % interval" in sentence
+    sentence = found.sentence
+    assert "On topic or not was wrong in 1 of 4 (25.0%, exact 95% interval" in sentence
     assert "Meeting the constraint or not was wrong in 2 of 3" in sentence
     assert "Relevant or not was wrong in 2 of 5" in sentence
     assert "The grade was wrong" not in sentence

@@ -123,6 +123,7 @@ def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
                 "problems": [],
                 "broken": 0,
                 "broken_rules": [],
+                "likely_format": None,
                 "notes": ["2 new documents have no text yet: load them before people judge"],
             }
         ],

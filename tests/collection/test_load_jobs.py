@@ -21,6 +21,7 @@ from tests import factories
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 QRELS = b"301 0 A 2\n301 0 B 0\n"
+RUN = b"301 Q0 A 1 2.5 bm25\n"
 DELIVERED: list[tuple[str, int]] = []
 
 
@@ -156,6 +157,120 @@ def test_a_preview_with_a_bad_line_cannot_be_confirmed_and_loses_its_file(carla,
         load_jobs.confirm_load(preview=preview, by=carla)
 
 
+def test_a_refused_file_that_looks_like_another_format_is_kept(carla, storage):
+    preview = work(upload(carla, RUN))
+
+    assert (reported(preview)["refused"], reported(preview)["likely_format"]) == (1, "trec-run")
+    assert stored_files(storage) == ["qrels.txt"]
+
+
+def test_a_refused_part_of_a_folder_is_not_kept(carla, storage):
+    preview = work(upload(carla, b"query-id\tcorpus-id\tscore\n301\tA\t1\n"))
+
+    assert "load its folder as beir" in reported(preview)["problems"][0]["message"]
+    assert reported(preview)["likely_format"] is None
+    assert stored_files(storage) == []
+
+
+def test_a_kept_file_is_checked_again_in_the_suggested_format(carla, published, storage):
+    factories.query(carla.project, "301")
+    refused = work(upload(carla, RUN, no_grade=-1))
+    published.clear()
+
+    preview = load_jobs.recheck_load(preview=refused, by=carla)
+
+    assert published == [("annotate.load", preview.pk)]
+    assert (preview.format, preview.file_name, preview.no_grade) == ("trec-run", "qrels.txt", -1)
+    assert (reported(work(preview))["refused"], reported(preview)["new"]) == (0, 1)
+    assert stored_files(storage) == ["qrels.txt"]
+
+
+def test_a_file_checked_again_is_loaded_and_then_deleted(carla, storage):
+    factories.query(carla.project, "301")
+    preview = load_jobs.recheck_load(preview=work(upload(carla, RUN)), by=carla)
+
+    work(load_jobs.confirm_load(preview=work(preview), by=carla))
+
+    assert Run.objects.get().lines.count() == 1
+    assert set(Load.objects.values_list("file", flat=True)) == {""}
+    assert not list(storage.glob("uploads/**/*.txt"))
+
+
+def test_a_file_refused_again_without_a_suggestion_is_deleted(carla, storage):
+    factories.query(carla.project, "302")
+    preview = load_jobs.recheck_load(preview=work(upload(carla, RUN)), by=carla)
+
+    # A run over queries that the project does not have.
+    assert reported(work(preview))["refused"] == 1
+    assert stored_files(storage) == []
+
+
+def test_the_side_of_a_run_is_not_kept_for_another_format(carla):
+    file = SimpleUploadedFile("bm25.run", QRELS)
+    refused = work(
+        load_jobs.request_load(format_name="trec-run", file=file, by=carla, side="reversed")
+    )
+
+    preview = load_jobs.recheck_load(preview=refused, by=carla)
+
+    assert (preview.format, preview.side) == ("trec-qrels", "")
+
+
+def test_a_refused_file_is_checked_again_only_once(carla):
+    refused = work(upload(carla, RUN))
+    load_jobs.recheck_load(preview=refused, by=carla)
+
+    with pytest.raises(Refused, match="is checked in another format already"):
+        load_jobs.recheck_load(preview=refused, by=carla)
+
+    assert Load.objects.count() == 2
+
+
+def test_a_discarded_file_cannot_be_checked_again(carla, storage):
+    refused = work(upload(carla, RUN))
+    load_jobs.discard_preview(preview=refused, by=carla)
+
+    with pytest.raises(Refused, match="This file is no longer here: it was discarded"):
+        load_jobs.recheck_load(preview=refused, by=carla)
+
+    assert stored_files(storage) == []
+
+
+def test_a_file_without_a_suggestion_cannot_be_checked_again(carla):
+    for preview in (work(upload(carla)), work(upload(carla, b"301 B 0\n"))):
+        with pytest.raises(Refused, match="suggests no other format for this file"):
+            load_jobs.recheck_load(preview=preview, by=carla)
+
+
+def test_an_unfinished_preview_cannot_be_checked_again(carla):
+    waiting = upload(carla, RUN)
+
+    with pytest.raises(Refused, match="not been checked"):
+        load_jobs.recheck_load(preview=waiting, by=carla)
+
+
+def test_a_file_of_an_archived_project_cannot_be_checked_again(carla, storage):
+    refused = work(upload(carla, RUN))
+    Project.objects.update(archived_at=timezone.now(), archived_by=carla.user)
+    refused.refresh_from_db()
+
+    with pytest.raises(Refused, match="This project is archived"):
+        load_jobs.recheck_load(preview=refused, by=carla)
+
+    assert stored_files(storage) == ["qrels.txt"]
+
+
+def test_a_person_with_too_many_jobs_cannot_check_a_file_again(carla, storage, monkeypatch):
+    refused = work(upload(carla, RUN))
+    monkeypatch.setattr("jobs.queue.MOST_OPEN", 0)
+
+    with pytest.raises(Refused, match="jobs waiting"):
+        load_jobs.recheck_load(preview=refused, by=carla)
+
+    refused.refresh_from_db()
+    assert (Load.objects.count(), bool(refused.file)) == (1, True)
+
+
 def test_an_unfinished_preview_cannot_be_confirmed(carla):
     waiting = upload(carla)
 
@@ -280,6 +395,17 @@ def test_files_of_unconfirmed_previews_are_deleted_after_a_week(carla, storage):
     assert len(stored_files(storage)) == 2
 
 
+def test_a_refused_file_that_was_kept_is_deleted_after_a_week(carla, storage):
+    refused = work(upload(carla, RUN))
+    Load.objects.filter(pk=refused.pk).update(finished_at=timezone.now() - timedelta(days=8))
+
+    upload(carla)
+
+    refused.refresh_from_db()
+    assert refused.file.name == ""
+    assert len(stored_files(storage)) == 1
+
+
 def test_stray_files_are_deleted_after_a_week(carla, storage):
     # Such files are left by a web process that was killed before it wrote the row.
     waiting = upload(carla)
@@ -316,6 +442,7 @@ def test_a_lead_of_another_project_confirms_nothing(carla):
         lambda: load_jobs.confirm_load(preview=preview, by=eve),
         lambda: load_jobs.cancel_load(load=preview, by=eve),
         lambda: load_jobs.discard_preview(preview=preview, by=eve),
+        lambda: load_jobs.recheck_load(preview=preview, by=eve),
     ):
         with pytest.raises(Refused, match="Only leads"):
             act()

@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from annotate.collection import load_jobs
 from annotate.models import Candidate, Load
+from annotate.projects.kinds import KINDS
+from base.tags.forms import choice_groups
 from formats.registry import FORMATS
 from jobs.runner import Progress
 from tests import factories
@@ -61,6 +63,56 @@ def test_the_form_offers_every_format_with_its_title(pages):
         assert f'value="{kind.name}"' in page
         assert kind.title in page
     assert 'enctype="multipart/form-data"' in page
+
+
+def listed_formats(pages, **query: str) -> list[tuple[str, list[str]]]:
+    """Return the groups of formats in the form: the heading and the names of each."""
+    field = pages.get(url("loads"), query).context["form"]["format"]
+    return [
+        (heading, [choice.data["value"] for choice in choices])
+        for heading, choices in choice_groups(field)
+    ]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.formats])
+def test_the_form_lists_the_formats_of_the_kind_first(pages, carla, kind):
+    carla.project.kind = kind.key
+    carla.project.save()
+
+    (first, of_kind), (second, others) = listed_formats(pages)
+
+    assert (first, second) == (f"For {kind.name} projects", "Other formats")
+    assert of_kind == list(kind.formats)
+    assert others == [name for name in FORMATS if name not in kind.formats]
+
+
+def test_the_form_of_a_project_without_a_paper_does_not_group_formats(pages, carla):
+    carla.project.kind = "own"
+    carla.project.save()
+
+    assert listed_formats(pages) == [("", list(FORMATS))]
+
+
+def test_the_groups_of_formats_have_headings(pages, carla):
+    carla.project.kind = "followtable"
+    carla.project.save()
+
+    page = text(pages.get(url("loads")))
+
+    assert page.index("<legend>For FollowTable projects</legend>") < page.index(
+        'value="followtable"'
+    )
+    assert page.index("<legend>Other formats</legend>") < page.index('value="trec-qrels"')
+
+
+@pytest.mark.parametrize("name", ["followtable", "trec-qrels"])
+def test_the_format_in_the_address_is_chosen_in_either_group(pages, carla, name):
+    carla.project.kind = "followtable"
+    carla.project.save()
+
+    field = pages.get(url("loads"), {"format": name}).context["form"]["format"]
+
+    assert [one.data["value"] for one in field if one.data["selected"]] == [name]
 
 
 def test_uploading_a_file_redirects_to_its_page(pages, carla):
@@ -242,6 +294,60 @@ def test_a_refused_file_is_labelled_refused_and_can_be_uploaded_again(pages):
     assert "Upload it again" in page
 
 
+def refused_run(pages) -> Load:
+    """Upload a run as qrels and check it."""
+    upload(pages, b"301 Q0 A 1 2.5 bm25\n")
+    return done(Load.objects.get())
+
+
+def test_a_refused_file_is_offered_in_the_format_that_it_looks_like(pages):
+    load = refused_run(pages)
+
+    page = text(pages.get(url("load", load.pk)))
+
+    assert "This one looks like TREC run: check it in that format" in page
+    assert f'action="{url("load_recheck", load.pk)}"' in page
+    assert "Check it as TREC run</button>" in page
+
+
+def test_checking_a_file_in_the_suggested_format_redirects_to_the_new_check(pages):
+    load = refused_run(pages)
+
+    response = pages.post(url("load_recheck", load.pk))
+
+    again = Load.objects.exclude(pk=load.pk).get()
+    assert response.url == url("load", again.pk)
+    assert (again.format, again.state) == ("trec-run", "queued")
+
+
+def test_a_file_that_is_no_longer_kept_is_uploaded_again_in_the_suggested_format(pages):
+    load = refused_run(pages)
+    pages.post(url("load_leaving", load.pk))
+
+    page = text(pages.get(url("load", load.pk)))
+
+    assert url("load_recheck", load.pk) not in page
+    assert f'href="{url("loads")}?format=trec-run"' in page
+
+
+def test_checking_a_file_again_twice_shows_why_not(pages):
+    load = refused_run(pages)
+    pages.post(url("load_recheck", load.pk))
+
+    response = pages.post(url("load_recheck", load.pk), follow=True)
+
+    assert "is checked in another format already" in text(response)
+    assert Load.objects.count() == 2
+
+
+@pytest.mark.parametrize("content", [b"301 0 A 2\n", b"301 B 1\n"])
+def test_no_other_format_is_offered_without_a_suggestion(pages, content):
+    upload(pages, content)
+    load = done(Load.objects.get())
+
+    assert url("load_recheck", load.pk) not in text(pages.get(url("load", load.pk)))
+
+
 @pytest.mark.parametrize("put_away", [False, True])
 def test_an_unconfirmed_preview_is_labelled_not_loaded(pages, put_away):
     upload(pages)
@@ -324,6 +430,7 @@ def test_annotators_get_403_and_strangers_404(client, carla):
         ("post", url("load_confirmation", load.pk)),
         ("post", url("load_cancellation", load.pk)),
         ("post", url("load_leaving", load.pk)),
+        ("post", url("load_recheck", load.pk)),
     ]
 
     statuses = {}

@@ -320,6 +320,18 @@ def test_the_page_shows_values_differences_and_charts_with_their_links(leading, 
     assert "Does this set measure anything?" in page
 
 
+def test_negative_values_have_a_true_minus_sign(leading, client):
+    found = make_evaluation(leading)
+    value = found.results["systems"][0]["values"]["p-mrr"]
+    value.update(value=-0.25, low=-0.5, high=0.125)
+    found.save()
+
+    page = client.get(found.get_absolute_url()).content.decode()
+
+    assert "−0.250" in page
+    assert "[−0.500, 0.125]" in page
+
+
 def test_query_parameters_choose_system_and_measure(leading, client):
     found = make_evaluation(leading)
 

@@ -25,7 +25,7 @@ def test_the_page_makes_the_example_that_was_chosen_and_opens_it(client, tiny):
     page = client.get(reverse("examples")).content.decode()
     answer = client.post(reverse("examples"), {"kind": "followir"})
 
-    assert "FollowIR: Harbours. One topic." in page
+    assert "<strong>FollowIR</strong>: Harbours. One topic." in page
     assert answer["Location"] == reverse("annotate:project", args=["example-followir"])
     assert Project.objects.get().memberships.get(user__username="ines").leads
 

@@ -6,7 +6,7 @@ import pytest
 
 from formats.reading import guess_format
 from formats.registry import FORMATS
-from formats.source import HEAD
+from formats.source import HEAD, Source
 from tests.formats.files import read, read_collecting, refusal
 
 EXAMPLES = {
@@ -79,6 +79,24 @@ def test_a_file_of_a_folder_format_names_the_folder(text, right):
     assert error.message.endswith(
         f"; the file looks like a part of {right}: load its folder as {right}"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "likely"),
+    [
+        (EXAMPLES["trec-run"], "trec-run"),
+        (EXAMPLES["trec-qrels"], None),
+        # A part of a folder, and a bad line.
+        ("query-id\tcorpus-id\tscore\n1\ta\t1\n", None),
+        ("1 0 a\n", None),
+    ],
+)
+def test_a_source_names_the_likely_format_of_the_file_alone(text, likely):
+    source = Source(text.encode(), "file", collect=True)
+
+    list(FORMATS["trec-qrels"].read(source))
+
+    assert source.likely_format == likely
 
 
 def test_a_wrong_format_is_one_problem_when_collecting():

@@ -38,7 +38,7 @@ def test_the_interval_of_a_mean_is_near_the_normal_one():
     assert estimated.interval.low == pytest.approx(0.5 - 1.96 * 0.025, abs=0.005)
     assert estimated.interval.high == pytest.approx(0.5 + 1.96 * 0.025, abs=0.005)
     assert (
-        estimated.note == "95 % expanded percentile bootstrap over queries, 2,000 resamples, seed 0"
+        estimated.note == "95% expanded percentile bootstrap over queries, 2,000 resamples, seed 0"
     )
 
 

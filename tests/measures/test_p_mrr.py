@@ -155,7 +155,7 @@ def test_a_score_that_is_not_finite_is_refused(score):
         ({"documents": "all"}, "documents is 'newly_irrelevant' or 'changed', not 'all'"),
         ({"ties": "random"}, "ties is 'id_descending' or 'file', not 'random'"),
         ({"interval": "exact"}, "interval is 'bootstrap' or 'bca' or None, not 'exact'"),
-        ({"resamples": 5}, "5 resamples are too few for a 95 % interval; take 100 or more"),
+        ({"resamples": 5}, "5 resamples are too few for a 95% interval; take 100 or more"),
     ],
 )
 def test_unknown_options_are_refused(options, sentence):

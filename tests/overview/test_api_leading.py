@@ -162,6 +162,23 @@ def test_a_bad_line_is_named_and_nothing_is_loaded(scene, finish_jobs):
 
 
 @pytest.mark.usefixtures("storage", "published")
+def test_a_refused_file_is_checked_again_in_its_likely_format(scene, finish_jobs):
+    refused = upload(scene, content=b"301 Q0 B 1 2.5 bm25\n").json()
+    finish_jobs()
+
+    seen = scene.ask(f"loads/{refused['id']}/").json()
+    answered = scene.send("POST", f"loads/{refused['id']}/recheck/")
+    finish_jobs()
+    twice = scene.send("POST", f"loads/{refused['id']}/recheck/")
+
+    assert (seen["report"]["refused"], seen["report"]["likely_format"]) == (1, "trec-run")
+    assert (answered.status_code, answered.json()["format"]) == (201, "trec-run")
+    again = scene.ask(f"loads/{answered.json()['id']}/").json()
+    assert (again["state"], again["report"]["refused"]) == ("done", 0)
+    assert (twice.status_code, twice.json()["code"]) == (422, "refused")
+
+
+@pytest.mark.usefixtures("storage", "published")
 def test_a_file_sent_twice_with_one_key_is_kept_once(scene):
     first = upload(scene, **{"Idempotency-Key": "a file"})
     second = upload(scene, **{"Idempotency-Key": "a file"})

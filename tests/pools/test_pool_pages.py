@@ -65,6 +65,16 @@ def test_the_page_explains_an_invalid_rule(carla, invalid, sentence):
     assert sentence in page.content.decode()
 
 
+def test_without_runs_the_page_says_how_to_load_one(client):
+    client.force_login(factories.lead(factories.project()).user)
+
+    page = client.get(at("new_pool")).content.decode()
+
+    assert "No run is loaded yet." in page
+    assert f'<a href="{reverse("annotate:loads", args=["tides"])}">Load a run</a>' in page
+    assert "<legend>Runs</legend>" not in page
+
+
 def test_a_taken_pool_name_is_refused(carla, project):
     make(project, "First", runs=RULE["runs"], depth=1)
 

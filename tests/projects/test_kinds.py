@@ -17,6 +17,7 @@ from audit.reviews import rubrics
 from audit.reviews.criteria import SHIPPED
 from base.errors import Refused
 from exporters.exports.models import Export
+from formats.registry import FORMATS
 from tests import factories
 from tests.programs import Program
 
@@ -43,8 +44,14 @@ def test_everything_that_a_kind_names_exists(kind):
     assert set(kind.settings) <= set(rules.FIELDS)
     assert {one.rule for one in kind.must_hold} <= {rule.value for rule in Rule}
     assert set(kind.exports) <= set(Export.Format.values)
+    assert set(kind.formats) <= set(FORMATS)
     assert kind.taxonomy in {"", *TAXONOMIES}
     assert kind.rubric in {"", *SHIPPED}
+
+
+@pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KINDS))
+def test_a_kind_names_each_format_once(kind):
+    assert len(kind.formats) == len(set(kind.formats))
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ def test_the_page_lists_them_with_their_shares(narrowed, client):
         ("302", 1, 6, 2)
     ]
     shown = page.content.decode()
-    assert "1 pair is outside the range of 25 to 75 % of relevant documents" in shown
+    assert "1 pair is outside the range of 25 to 75% of relevant documents" in shown
     assert "1 of 6" in shown
-    assert "16.7 %" in shown
+    assert "16.7%" in shown
 
 
 def test_programs_read_the_same(narrowed, client):

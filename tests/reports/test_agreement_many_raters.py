@@ -77,7 +77,7 @@ def test_mean_over_many_pairs_has_a_variance_interval_in_splits(rated):
     found = agreement_of(rated.project, seed=1, resamples=200)["reviews"]["criteria"]["natural"]
 
     cohen, fleiss = found["coefficients"]["cohen"], found["coefficients"]["fleiss"]
-    assert cohen["interval_note"].startswith("95 % interval from the linearised variance")
+    assert cohen["interval_note"].startswith("95% interval from the linearised variance")
     assert "bootstrap" in fleiss["interval_note"]
     low, high = cohen["interval"]
     assert low < cohen["value"] < high

@@ -7,7 +7,7 @@ import pytest
 from audit.reports.paper import escape_latex, latex, sentence
 from audit.reports.tables import Line
 
-HOW = "95 % expanded percentile bootstrap over units, 2,000 resamples, seed 7"
+HOW = "95% expanded percentile bootstrap over units, 2,000 resamples, seed 7"
 
 
 def figure(title="Krippendorff's alpha, ordinal", value=0.493, **more):
@@ -41,7 +41,7 @@ def line(*coefficients, **more):
 
 def test_latex_line_names_its_units_and_interval_method():
     assert latex(figure(), unit="documents") == (
-        r"Krippendorff's alpha (ordinal) $= 0.493$, 95\,\% CI $[0.477, 0.508]$ "
+        r"Krippendorff's alpha (ordinal) $= 0.493$, 95\% CI $[0.477, 0.508]$ "
         r"(10,284 documents, 2 raters; expanded percentile bootstrap over units, "
         r"2,000 resamples, seed 7)"
     )
@@ -68,11 +68,11 @@ def test_latex_line_of_an_undefined_value_gives_the_reason():
 
 def test_latex_line_without_interval_says_why():
     printed = latex(
-        figure(interval=None, interval_note="no interval: 5 % of resamples had no value"),
+        figure(interval=None, interval_note="no interval: 5% of resamples had no value"),
         unit="documents",
     )
 
-    assert printed.endswith(r"2 raters; no interval: 5 \% of resamples had no value)")
+    assert printed.endswith(r"2 raters; no interval: 5\% of resamples had no value)")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_sentence_names_people_units_and_coefficients():
     assert sentence(line(figure(), percent), unit="documents") == (
         "2 people answered, and 10,284 documents had answers from at least two of them. "
         "Left out: 12 judged by one rater only. "
-        "Krippendorff's alpha (ordinal) was 0.493 (95 % interval 0.477 to 0.508). "
+        "Krippendorff's alpha (ordinal) was 0.493 (95% interval 0.477 to 0.508). "
         f"Percent agreement was 0.440. Intervals: {HOW}."
     )
 

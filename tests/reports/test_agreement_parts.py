@@ -270,7 +270,7 @@ def test_page_has_the_text_for_a_paper(led, client):
     page = text(client.get(led.url))
 
     assert "2 people answered, and 3 documents had answers from at least two of them." in page
-    assert r"95\,\% CI" in page
+    assert r"95\% CI" in page
 
 
 def command(*arguments):

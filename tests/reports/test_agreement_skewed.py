@@ -26,7 +26,7 @@ def test_a_skewed_table_of_judgments_is_reported_with_bca_intervals(db):
     call_command("agreement", "tides", stdout=out)
 
     assert figures["cohen"]["interval_note"] == (
-        "95 % BCa bootstrap over units, 100 resamples, seed 1"
+        "95% BCa bootstrap over units, 100 resamples, seed 1"
     )
     assert "BCa if a table is skewed" in out.getvalue()
     assert "]  BCa" in out.getvalue()

@@ -182,7 +182,7 @@ def check_story(project):
 
 
 def resampled(counts):
-    """Return the middle 95 % of kappas of units resampled with replacement, without a library."""
+    """Return the middle 95% of kappas of units resampled with replacement, without a library."""
     draw = random.Random(5)
     kappas = sorted(float(fleiss(draw.choices(counts, k=len(counts)))) for _ in range(400))
     return [kappas[10], kappas[389]]
@@ -216,7 +216,7 @@ def test_the_label_sample_with_a_third_person_and_its_exact_interval_by_hand(loa
     assert (rate.count, rate.of) == (3, 100)
     assert rate.interval is not None
     low, high = rate.interval
-    # At the exact limits, three or more, and three or fewer, of 100 have probability 2.5 %.
+    # At the exact limits, three or more, and three or fewer, of 100 have probability 2.5%.
     assert 1 - binomial(2, 100, low) == pytest.approx(0.025, abs=1e-6)
     assert binomial(3, 100, high) == pytest.approx(0.025, abs=1e-6)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rest_framework import serializers
@@ -13,9 +14,9 @@ from annotate.collection import access as collection_access
 from annotate.collection import load_jobs
 from annotate.collection.models import Load, Run
 from annotate.projects import access
-from base.api.jobs import JobSerializer, job_as_json
+from base.api.jobs import JobSerializer
 from base.api.limits import LimitedJsonParser
-from base.api.resource import RequestBody, Resource, Scope, no_content, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from formats.registry import FORMATS
 
 
@@ -66,6 +67,11 @@ class ReportSerializer(serializers.Serializer[Any]):
     broken_rules = LineProblemSerializer(
         many=True, required=False, help_text="The first thousand of them."
     )
+    likely_format = serializers.CharField(
+        required=False,
+        allow_null=True,
+        help_text="The format that a refused file is likely to have; null: not known.",
+    )
     notes = serializers.ListField(child=serializers.CharField())
 
 
@@ -78,21 +84,25 @@ class LoadSerializer(JobSerializer):
     side = serializers.CharField(
         allow_blank=True, help_text="For a run, if one was given: original, altered or reversed."
     )
-    by = serializers.CharField()
+    by = serializers.CharField(source="by.name")
     despite_rules = serializers.BooleanField(
         help_text="Whether rows that break rules of the project's kind are loaded."
     )
     dry_run = serializers.BooleanField(help_text="Whether it is a preview, which writes nothing.")
-    preview = serializers.IntegerField(allow_null=True, help_text="The preview of a load.")
+    preview = serializers.IntegerField(
+        source="preview_id", allow_null=True, help_text="The preview of a load."
+    )
 
 
 class FullLoadSerializer(LoadSerializer):
     """An uploaded file with its report."""
 
     report = ReportSerializer(allow_null=True, help_text="null until the file was read.")
-    confirmed_as = serializers.IntegerField(
-        allow_null=True, help_text="The load of a confirmed preview."
-    )
+    confirmed_as = serializers.SerializerMethodField(help_text="The load of a confirmed preview.")
+
+    def get_confirmed_as(self, load: Load) -> int | None:
+        """Return the key of the load that this preview was confirmed as."""
+        return Load.objects.filter(preview=load).values_list("pk", flat=True).first()
 
 
 class SentFile(RequestBody):
@@ -121,31 +131,17 @@ class SentLoadConfirmation(RequestBody):
     despite_rules = serializers.BooleanField(default=False)
 
 
-class Formats(Resource):
+class Formats(Resource, tag="Loading"):
     """The formats of files that can be loaded."""
 
-    tag = "Loading"
-
     @reads(FormatSerializer, many=True)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Iterable[Any]:
         """List the formats of files that can be loaded."""
-        return Response(
-            [
-                {
-                    "name": one.name,
-                    "title": one.title,
-                    "description": one.description,
-                    "kind": one.kind,
-                }
-                for one in FORMATS.values()
-            ]
-        )
+        return FORMATS.values()
 
 
-class Loads(Resource):
+class Loads(Resource, tag="Loading"):
     """The uploads of a project."""
-
-    tag = "Loading"
 
     parser_classes = (MultiPartParser, LimitedJsonParser)
 
@@ -154,89 +150,71 @@ class Loads(Resource):
         """List uploads, newest first: previews and loads."""
         by = access.lead(self.person, slug)
         rows = Load.objects.filter(project=by.project_id).select_related("by").defer("report")
-        return self.page(rows, lambda part: [_as_json(row) for row in part], newest_first=True)
+        return self.page(rows, newest_first=True)
 
     @writes(FullLoadSerializer, body=SentFile, status=201, scope=Scope.LEAD, apart=True)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> Load:
         """Upload a file for a preview. Nothing is written to the project yet."""
         by = access.lead(self.person, slug)
         sent = self.body()
-        preview = load_jobs.request_load(
+        return load_jobs.request_load(
             format_name=sent["format"],
             file=sent["file"],
             no_grade=sent.get("no_grade"),
             side=sent.get("side", ""),
             by=by,
         )
-        return Response(_full(preview), status=201)
 
 
-class OneLoad(Resource):
+class OneLoad(Resource, tag="Loading"):
     """One upload."""
 
-    tag = "Loading"
-
     @reads(FullLoadSerializer)
-    def get(self, request: Request, slug: str, load: int) -> Response:
+    def get(self, request: Request, slug: str, load: int) -> Load:
         """Read the progress of a preview or a load, and its report when it is done."""
         _by, upload = collection_access.load(self.person, slug, load)
-        return Response(_full(upload))
+        return upload
 
 
-class Confirmation(Resource):
+class Confirmation(Resource, tag="Loading"):
     """The confirmation of a preview."""
 
-    tag = "Loading"
-
     @writes(FullLoadSerializer, body=SentLoadConfirmation, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str, load: int) -> Response:
+    def put(self, request: Request, slug: str, load: int) -> Load:
         """Load a previewed file and return the load. Repeating the request changes nothing."""
         by, preview = collection_access.load(self.person, slug, load)
-        despite = self.body()["despite_rules"]
-        return Response(
-            _full(load_jobs.confirm_load(preview=preview, by=by, despite_rules=despite))
-        )
+        return load_jobs.confirm_load(preview=preview, by=by, **self.body())
 
 
-class Cancellation(Resource):
+class Cancellation(Resource, tag="Loading"):
     """The cancellation of a preview or a load."""
 
-    tag = "Loading"
-
     @writes(FullLoadSerializer, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str, load: int) -> Response:
+    def put(self, request: Request, slug: str, load: int) -> Load:
         """Cancel a preview or a load. One that has finished stays as it is."""
         by, upload = collection_access.load(self.person, slug, load)
-        return Response(_full(load_jobs.cancel_load(load=upload, by=by)))
+        return load_jobs.cancel_load(load=upload, by=by)
 
 
-class Leaving(Resource):
+class Recheck(Resource, tag="Loading"):
+    """Another check of a refused file."""
+
+    @writes(FullLoadSerializer, status=201, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str, load: int) -> Load:
+        """Check a refused file again in its `likely_format`, and return the new preview.
+
+        The file moves to the new preview, so this works once. 422: no format is suggested, or the
+        file is no longer kept.
+        """
+        by, preview = collection_access.load(self.person, slug, load)
+        return load_jobs.recheck_load(preview=preview, by=by)
+
+
+class Leaving(Resource, tag="Loading"):
     """Discarding a preview."""
 
-    tag = "Loading"
-
     @writes(None, status=204, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str, load: int) -> Response:
+    def put(self, request: Request, slug: str, load: int) -> None:
         """Discard a previewed file without loading it."""
         by, preview = collection_access.load(self.person, slug, load)
         load_jobs.discard_preview(preview=preview, by=by)
-        return no_content()
-
-
-def _as_json(load: Load) -> dict[str, Any]:
-    return {
-        **job_as_json(load),
-        "format": load.format,
-        "file_name": load.file_name,
-        "no_grade": load.no_grade,
-        "side": load.side,
-        "by": load.by.name,
-        "despite_rules": load.despite_rules,
-        "dry_run": load.dry_run,
-        "preview": load.preview_id,
-    }
-
-
-def _full(load: Load) -> dict[str, Any]:
-    confirmed = Load.objects.filter(preview=load).values_list("pk", flat=True).first()
-    return {**_as_json(load), "report": load.report, "confirmed_as": confirmed}

@@ -6,10 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.collection.models import PassageRule
-from annotate.collection.passages import FIELDS, passage_rule_of, set_passage_rule
+from annotate.collection.passages import passage_rule_of, set_passage_rule
 from annotate.projects import access
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
@@ -36,23 +35,16 @@ class SentPassages(RequestBody):
     share = serializers.IntegerField(required=False, min_value=1, max_value=100)
 
 
-class Passages(Resource):
+class Passages(Resource, tag="Collection"):
     """The passage rule of a project."""
 
-    tag = "Collection"
-
     @reads(PassagesSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> PassageRule:
         """Read how passages are cut and published."""
-        return Response(_as_json(passage_rule_of(access.lead(self.person, slug).project)))
+        return passage_rule_of(access.lead(self.person, slug).project)
 
     @writes(PassagesSerializer, body=SentPassages, scope=Scope.LEAD)
-    def patch(self, request: Request, slug: str) -> Response:
+    def patch(self, request: Request, slug: str) -> PassageRule:
         """Change how passages are cut and published."""
         by = access.lead(self.person, slug)
-        rule = set_passage_rule(project=by.project, changes=self.body(), by=by)
-        return Response(_as_json(rule))
-
-
-def _as_json(rule: PassageRule) -> dict[str, Any]:
-    return {name: getattr(rule, name) for name in FIELDS}
+        return set_passage_rule(project=by.project, changes=self.body(), by=by)

@@ -6,6 +6,15 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotate.collection.removal import MAX_REASON
+from base.api.resource import RequestBody
+
+
+class SentReason(RequestBody):
+    """Why rows are taken out."""
+
+    reason = serializers.CharField(max_length=MAX_REASON)
+
 
 class ChangedRowsSerializer(serializers.Serializer[Any]):
     """How many rows were taken out or brought back."""

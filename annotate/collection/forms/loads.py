@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Run
-from formats.registry import FORMATS
+from annotate.projects.kinds import ProjectKind
+from formats.registry import FORMATS, Format
 
 
 class LoadForm(forms.Form):
@@ -17,23 +22,7 @@ class LoadForm(forms.Form):
         max_length=255,
         help_text=_("As it is, or compressed with gzip. A folder is uploaded as one zip archive."),
     )
-    format = forms.ChoiceField(
-        label=_("Format"),
-        choices=[
-            (
-                one.name,
-                format_html(
-                    # The name as well: error sentences and the command line use it.
-                    '{} <code>{}</code> <span class="below help">{}</span>',
-                    one.title,
-                    one.name,
-                    one.description,
-                ),
-            )
-            for one in FORMATS.values()
-        ],
-        widget=forms.RadioSelect,
-    )
+    format = forms.ChoiceField(label=_("Format"), widget=forms.RadioSelect)
     no_grade = forms.IntegerField(
         label=_("Value that means no grade"),
         required=False,
@@ -50,3 +39,30 @@ class LoadForm(forms.Form):
         choices=[("", _("as its ids indicate")), *Run.Side.choices],
         help_text=_("What a run ranks documents for. Lines of runs over instructions name pairs."),
     )
+
+    def __init__(self, *args: Any, kind: ProjectKind, **kwargs: Any) -> None:
+        """List the formats of this kind of project first."""
+        super().__init__(*args, **kwargs)
+        field = self.fields["format"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = _formats_by_group(kind)
+
+
+def _formats_by_group(kind: ProjectKind) -> list[Any]:
+    """Return the choices of a format: the kind's first, or no groups if it names none."""
+    others = [_choice(one) for one in FORMATS.values() if one.name not in kind.formats]
+    if not kind.formats:
+        return others
+    return [
+        (
+            gettext("For %(kind)s projects") % {"kind": kind.name},
+            [_choice(FORMATS[name]) for name in kind.formats],
+        ),
+        (gettext("Other formats"), others),
+    ]
+
+
+def _choice(one: Format) -> tuple[str, SafeString]:
+    # The name as well: error sentences and the command line use it.
+    label = '{} <code>{}</code> <span class="below help">{}</span>'
+    return one.name, format_html(label, one.title, one.name, one.description)

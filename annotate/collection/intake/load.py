@@ -151,6 +151,8 @@ def _read(intake: Intake, kind: Format, file: InputFile, progress: Progress) -> 
         except FormatError as error:
             # Some errors end the reading even where problems are collected.
             report.refuse(_problem(error))
+    if isinstance(source, Source):
+        report.likely_format = source.likely_format
     report.notes.extend(source.left_out.sentences())
     for problem in source.problems:
         report.refuse(_problem(problem))

@@ -83,6 +83,8 @@ class FileReport:
     # Rows that break rules of the project's kind (at most MAX_SHOWN), and the number of all.
     broken_rules: list[Problem] = field(default_factory=list)
     broken: int = 0
+    # The format that a refused file is likely to have; None if it is not known.
+    likely_format: str | None = None
     notes: list[str] = field(default_factory=list)
 
     def refuse(self, problem: Problem) -> None:
@@ -127,6 +129,7 @@ class FileReport:
             "problems": [problem._asdict() for problem in self.problems],
             "broken": self.broken,
             "broken_rules": [problem._asdict() for problem in self.broken_rules],
+            "likely_format": self.likely_format,
             "notes": list(self.notes),
         }
 

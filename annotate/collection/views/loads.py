@@ -45,6 +45,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
         request.POST or None,
         request.FILES or None,
         initial={"format": request.GET.get("format", "")},
+        kind=kind_of(member.project.kind),
     )
     if request.method == "POST" and form.is_valid():
         try:
@@ -129,6 +130,7 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
                 and bool(upload.file)
                 and confirmed is None
             ),
+            "suggested": load_jobs.suggested_format(upload) if done else None,
             "would_change": bool(report and (report["new"] or report["changed"])),
             "loaded_as": confirmed,
             "seconds_left": upload.seconds_left(timezone.now()),
@@ -157,6 +159,17 @@ def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
     return redirect(upload)
+
+
+@require_POST
+def recheck(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Check a refused file again, in the format that its check suggests."""
+    member, preview = collection_access.load(request.user, slug, pk)
+    try:
+        return redirect(load_jobs.recheck_load(preview=preview, by=member))
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(preview)
 
 
 @require_POST

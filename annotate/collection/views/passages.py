@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.collection.forms.passages import PassagesForm
 from annotate.collection.passages import passage_rule_of, set_passage_rule
 from annotate.projects.access import lead
+from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.page_request import PageRequest
 
@@ -28,9 +29,11 @@ def passages(request: PageRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
             return redirect("annotate:passages", slug)
-    return render(
+    return project_page(
         request,
         "collection/passages.html",
-        {"project": member.project, "member": member, "section": "pools", "form": form},
+        member,
+        section="pools",
+        form=form,
         status=422 if form.errors else 200,
     )

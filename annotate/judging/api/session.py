@@ -7,7 +7,6 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.collection.models import Document
 from annotate.judging.actions import narrative_for
@@ -59,7 +58,7 @@ class RankSerializer(serializers.Serializer[Any]):
 class AskedRejudgingSerializer(serializers.Serializer[Any]):
     """A lead's request to judge a document again."""
 
-    words = serializers.CharField()
+    words = serializers.CharField(source="rejudge_request.words")
     open = serializers.BooleanField(help_text="Whether it waits for your answer.")
 
 
@@ -68,25 +67,33 @@ class DocumentViewSerializer(serializers.Serializer[Any]):
 
     number = serializers.IntegerField(help_text="How to name the document in what you send.")
     position = serializers.IntegerField(help_text="Its position in your order, from 1.")
-    name = serializers.CharField(help_text="Its name on pages: its title, or a neutral name.")
-    doc_id = serializers.CharField(allow_null=True, help_text="null until you have answered.")
-    title = serializers.CharField(
-        allow_blank=True, help_text="Also empty if it is made of a hidden id."
+    name = serializers.CharField(
+        source="name.label", help_text="Its name on pages: its title, or a neutral name."
     )
-    markup = serializers.ChoiceField(choices=Document.Markup.choices)
+    doc_id = serializers.CharField(
+        source="name.doc_id", allow_null=True, help_text="null until you have answered."
+    )
+    title = serializers.CharField(
+        source="name.title", allow_blank=True, help_text="Also empty if it is made of a hidden id."
+    )
+    markup = serializers.ChoiceField(choices=Document.Markup.choices, source="document.markup")
     text_version = serializers.IntegerField(
         help_text="The version of its text, from 1; 0 for none. Send it with your answer."
     )
     text = serializers.CharField(allow_null=True)
     prior_relevance = serializers.IntegerField(
-        allow_null=True, help_text="Also null if the project hides it."
+        source="prior", allow_null=True, help_text="Also null if the project hides it."
     )
     ranks = RankSerializer(many=True)
     evidence_for = serializers.ListField(
-        child=serializers.IntegerField(), help_text="The grades that need a marked passage."
+        child=serializers.IntegerField(),
+        source="evidence_grades",
+        help_text="The grades that need a marked passage.",
     )
-    relevance = serializers.IntegerField(allow_null=True, help_text="Your grade.")
-    flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
+    relevance = serializers.IntegerField(
+        source="given.relevance", allow_null=True, help_text="Your grade."
+    )
+    flag = serializers.ChoiceField(choices=Flag.Kind.choices, source="flag.kind", allow_null=True)
     again = AskedRejudgingSerializer(many=True)
 
 
@@ -116,47 +123,41 @@ class TakenBackSerializer(serializers.Serializer[Any]):
     uuid = serializers.UUIDField()
 
 
-class MyJudgingSession(Resource):
+class MyJudgingSession(Resource, tag="Judging"):
     """The requesting user's progress through the pool of a pair."""
 
-    tag = "Judging"
-
     @reads(JudgingSessionSerializer)
-    def get(self, request: Request, pair: int) -> Response:
+    def get(self, request: Request, pair: int) -> dict[str, Any]:
         """Read the order of the documents, and which is next. You must hold an assignment on the
         pair.
         """
         member, found = access.pair(self.person, pair)
         narrative = narrative_for(member, found)
         session = read_judging_session(narrative=narrative, by=member)
-        return Response(
-            {
-                "narrative": narrative.pk,
-                "order": session.order,
-                "next": session.next(),
-                "total": session.total,
-                "settled": session.settled,
-                "judged": {str(number): grade for number, grade in session.judged.items()},
-                "flagged": {str(number): kind for number, kind in session.flagged.items()},
-                "again": sorted(session.again),
-            }
-        )
+        return {
+            "narrative": narrative.pk,
+            "order": session.order,
+            "next": session.next(),
+            "total": session.total,
+            "settled": session.settled,
+            "judged": session.judged,
+            "flagged": session.flagged,
+            "again": sorted(session.again),
+        }
 
 
-class DocumentViews(Resource):
+class DocumentViews(Resource, tag="Judging"):
     """Documents as they are shown to the requesting user."""
 
-    tag = "Judging"
-
     @reads(DocumentViewSerializer, parameters=AskedDocumentViews, many=True)
-    def get(self, request: Request, pair: int) -> Response:
+    def get(self, request: Request, pair: int) -> list[DocumentView]:
         """Read some of the documents of your pool, with their texts. You must hold an assignment
         on the pair.
         """
         member, found = access.pair(self.person, pair)
         numbers = self.parameters()["candidates"]
         narrative = narrative_for(member, found)
-        views = document_views(
+        return document_views(
             pair=found,
             narrative=narrative,
             member=member,
@@ -164,42 +165,17 @@ class DocumentViews(Resource):
             numbers=numbers,
             grades=list(found.project.grades.order_by("value")),
         )
-        return Response([_as_json(document_view) for document_view in views])
 
 
-class Undo(Resource):
+class Undo(Resource, tag="Judging"):
     """The withdrawal of the latest judgment or flag."""
 
-    tag = "Judging"
-
     @writes(TakenBackSerializer, scope=Scope.JUDGE)
-    def post(self, request: Request, pair: int) -> Response:
+    def post(self, request: Request, pair: int) -> dict[str, Any]:
         """Withdraw your latest judgment or flag under the current narrative. Each further call
         withdraws the one before.
         """
         member, found = access.pair(self.person, pair)
         row: Judgment | Flag | Repeat = undo(narrative=narrative_for(member, found), by=member)
         spot = Spot(row.candidate_id, isinstance(row, Repeat))
-        return Response({"candidate": spot_number(spot, member), "uuid": row.uuid})
-
-
-def _as_json(document_view: DocumentView) -> dict[str, Any]:
-    return {
-        "number": document_view.number,
-        "position": document_view.position,
-        "name": document_view.name.label,
-        "doc_id": document_view.name.doc_id,
-        "title": document_view.name.title,
-        "markup": document_view.document.markup,
-        "text_version": document_view.text_version,
-        "text": document_view.text,
-        "prior_relevance": document_view.prior,
-        "ranks": [{"rank": rank, "run": run} for rank, run in document_view.ranks],
-        "evidence_for": document_view.evidence_grades,
-        "relevance": document_view.given.relevance if document_view.given else None,
-        "flag": document_view.flag.kind if document_view.flag else None,
-        "again": [
-            {"words": shown.rejudge_request.words, "open": shown.open}
-            for shown in document_view.again
-        ],
-    }
+        return {"candidate": spot_number(spot, member), "uuid": row.uuid}

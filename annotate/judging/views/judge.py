@@ -6,7 +6,7 @@ The page's script writes answers to a journal and fetches documents ahead
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -109,59 +109,17 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
 @require_POST
 def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Save one grade and go to the next document."""
-    member, pair = access.pair(request.user, pk)
     sent = request.POST.copy()
     if "text_version" in request.GET:
         # In the list, each row's button names the text version of its document.
         sent.setdefault("text_version", request.GET["text_version"])
-    form = JudgmentForm(sent)
-    try:
-        if not form.is_valid():
-            raise Refused(_first_error(form))
-        data = form.cleaned_data
-        actions.record_grade(
-            target=statement.target_by_number(
-                pair, data["narrative"], candidate_pk, member, data["text_version"]
-            ),
-            relevance=data["relevance"],
-            note=data["note"],
-            evidence=data["evidence"],
-            clauses=data["clauses"],
-            verdicts=data["verdicts"],
-            active_ms=data["active_ms"],
-            pressed=data["pressed"],
-            uuid=data["uuid"],
-            by=member,
-        )
-    except ObjectNotFound as not_here:
-        raise Http404(str(not_here)) from not_here
-    except Refused as refused:
-        return _render_refusal(request, member, pair, candidate_pk, str(refused))
-    return _redirect_onward(pair, candidate_pk, data["back"])
+    return _record(request, pk, candidate_pk, JudgmentForm(sent), actions.record_grade)
 
 
 @require_POST
 def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Put a flag on a document instead of a grade and go to the next one."""
-    member, pair = access.pair(request.user, pk)
-    form = FlagForm(request.POST)
-    try:
-        if not form.is_valid():
-            raise Refused(_first_error(form))
-        data = form.cleaned_data
-        actions.record_flag(
-            target=statement.target_by_number(
-                pair, data["narrative"], candidate_pk, member, data["text_version"]
-            ),
-            kind=data["kind"],
-            words=data["words"],
-            by=member,
-        )
-    except ObjectNotFound as not_here:
-        raise Http404(str(not_here)) from not_here
-    except Refused as refused:
-        return _render_refusal(request, member, pair, candidate_pk, str(refused))
-    return _redirect_onward(pair, candidate_pk, data["back"])
+    return _record(request, pk, candidate_pk, FlagForm(request.POST), actions.record_flag)
 
 
 @require_POST
@@ -181,6 +139,32 @@ def undo(request: PageRequest, pk: int) -> HttpResponse:
     if request.POST.get("back") == BackForm.LIST and not spot.again:
         return redirect(_list_url(pair, judging_session.spot_number(spot, member)))
     return redirect("annotate:judge", pair.pk, judging_session.spot_number(spot, member))
+
+
+def _record(
+    request: PageRequest,
+    pk: int,
+    number: int,
+    form: JudgmentForm | FlagForm,
+    action: Callable[..., statement.Recorded],
+) -> HttpResponse:
+    """Record the answer of a form, whose fields are the parameters of `action`, and go onward.
+
+    If it is refused, show the document again.
+    """
+    member, pair = access.pair(request.user, pk)
+    try:
+        if not form.is_valid():
+            raise Refused(_first_error(form))
+        data = form.cleaned_data
+        back, narrative, text = data.pop("back"), data.pop("narrative"), data.pop("text_version")
+        target = statement.target_by_number(pair, narrative, number, member, text)
+        action(target=target, **data, by=member)
+    except ObjectNotFound as not_here:
+        raise Http404(str(not_here)) from not_here
+    except Refused as refused:
+        return _render_refusal(request, member, pair, number, str(refused))
+    return _redirect_onward(pair, number, back)
 
 
 def _render_page(

@@ -13,6 +13,7 @@ from annotate.collection.models import Candidate, ReadsText
 from annotate.judgments.models.judgments import Verdict
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Membership
+from base.constraints import at_and_by
 
 
 class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
@@ -58,11 +59,7 @@ class Adjudication(ReadsText):
                 condition=Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True),
             ),
             models.CheckConstraint(name="adjudication_has_a_reason", condition=~Q(reason="")),
-            models.CheckConstraint(
-                name="adjudication_withdrawn_by_and_at",
-                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
-                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
-            ),
+            at_and_by("adjudication_withdrawn_by_and_at", "withdrawn"),
         ]
         indexes: ClassVar = [
             # Finds all decisions of a batch, to withdraw them; most decisions have no batch.
@@ -116,11 +113,7 @@ class ConditionAdjudication(ReadsText):
             models.CheckConstraint(
                 name="condition_adjudication_has_a_reason", condition=~Q(reason="")
             ),
-            models.CheckConstraint(
-                name="condition_adjudication_withdrawn_by_and_at",
-                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
-                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
-            ),
+            at_and_by("condition_adjudication_withdrawn_by_and_at", "withdrawn"),
         ]
 
     def __str__(self) -> str:

@@ -15,6 +15,27 @@ from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Membership
 
 
+def one_current(statement: str, ended: str) -> tuple[models.UniqueConstraint, ...]:
+    """Return the constraints on an annotator's statements on a candidate under one narrative.
+
+    One is current, and one is the last under each older text version; `ended` is set on the others.
+    """
+    target = ["narrative", "candidate", "annotator"]
+    not_ended = {f"{ended}__isnull": True}
+    return (
+        models.UniqueConstraint(
+            name=f"{statement}_one_current",
+            fields=target,
+            condition=Q(**not_ended, text_replaced_at__isnull=True),
+        ),
+        models.UniqueConstraint(
+            name=f"{statement}_one_of_older_text",
+            fields=[*target, "text_version"],
+            condition=Q(**not_ended, text_replaced_at__isnull=False),
+        ),
+    )
+
+
 class JudgmentQuerySet(models.QuerySet["Judgment"]):
     """Judgments of people and machines."""
 
@@ -80,18 +101,7 @@ class Judgment(ReadsText):
 
     class Meta:
         constraints: ClassVar = [
-            # Enforces one current judgment per annotator, candidate and narrative version ...
-            models.UniqueConstraint(
-                name="judgment_one_current",
-                fields=["narrative", "candidate", "annotator"],
-                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
-            ),
-            # ... and one last judgment under each older text version.
-            models.UniqueConstraint(
-                name="judgment_one_of_older_text",
-                fields=["narrative", "candidate", "annotator", "text_version"],
-                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=False),
-            ),
+            *one_current("judgment", "superseded_at"),
             # A withdrawn judgment is no longer current.
             models.CheckConstraint(
                 name="judgment_withdrawn_is_superseded",
@@ -192,16 +202,7 @@ class Flag(ReadsText):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(
-                name="flag_one_current",
-                fields=["narrative", "candidate", "annotator"],
-                condition=Q(cleared_at__isnull=True, text_replaced_at__isnull=True),
-            ),
-            models.UniqueConstraint(
-                name="flag_one_of_older_text",
-                fields=["narrative", "candidate", "annotator", "text_version"],
-                condition=Q(cleared_at__isnull=True, text_replaced_at__isnull=False),
-            ),
+            *one_current("flag", "cleared_at"),
         ]
 
     def __str__(self) -> str:

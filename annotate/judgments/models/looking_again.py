@@ -10,9 +10,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotate.collection.models import Candidate, ReadsText
-from annotate.judgments.models.judgments import Flag, Judgment
+from annotate.judgments.models.judgments import Flag, Judgment, one_current
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline, Membership
+from base.constraints import at_and_by
 
 
 class RejudgeRequestQuerySet(models.QuerySet["RejudgeRequest"]):
@@ -62,11 +63,7 @@ class RejudgeRequest(models.Model):
                 condition=Q(withdrawn_at__isnull=True),
             ),
             models.CheckConstraint(name="look_again_has_words", condition=~Q(words="")),
-            models.CheckConstraint(
-                name="look_again_withdrawn_by_and_at",
-                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
-                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
-            ),
+            at_and_by("look_again_withdrawn_by_and_at", "withdrawn"),
         ]
 
     def __str__(self) -> str:
@@ -120,17 +117,7 @@ class Repeat(ReadsText):
 
     class Meta:
         constraints: ClassVar = [
-            # Enforces one current answer per person and repeat.
-            models.UniqueConstraint(
-                name="repeat_one_current",
-                fields=["narrative", "candidate", "annotator"],
-                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
-            ),
-            models.UniqueConstraint(
-                name="repeat_one_of_older_text",
-                fields=["narrative", "candidate", "annotator", "text_version"],
-                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=False),
-            ),
+            *one_current("repeat", "superseded_at"),
             models.CheckConstraint(
                 name="repeat_is_a_grade_or_a_flag",
                 condition=Q(relevance__isnull=False, flag="")
@@ -148,6 +135,16 @@ class Repeat(ReadsText):
 
     def __str__(self) -> str:
         return f"repeat {self.pk}"
+
+    @property
+    def kind(self) -> str:
+        """The kind of the flag, as of a `Flag`; "" if this is a relevance."""
+        return self.flag
+
+    @property
+    def words(self) -> str:
+        """The words of the flag, as of a `Flag`."""
+        return self.note
 
     def answers(self) -> dict[int, str]:
         """Return the answers by condition key."""

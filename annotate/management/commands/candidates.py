@@ -20,7 +20,6 @@ from annotate.pools.removal import (
 from annotate.pools.replacing import Effects, NewDocument, effects, replace_document
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
-from base.errors import Refused
 
 
 class Command(RejudgeCommand):
@@ -67,19 +66,16 @@ class Command(RejudgeCommand):
         ids = [(query, document) for query, document in options["candidate"]]
         if options["file"]:
             ids += _read_candidate_ids(Path(options["file"]))
-        try:
-            keys = candidate_keys(project, ids)
-            if options["action"] == "replace":
-                self._replace(project, keys, options)
-                return
-            if options["action"] == "remove":
-                changed = remove_candidates(
-                    project=project, candidates=keys, reason=options["reason"], by=None
-                )
-            else:
-                changed = restore_candidates(project=project, candidates=keys, by=None)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        keys = candidate_keys(project, ids)
+        if options["action"] == "replace":
+            self._replace(project, keys, options)
+            return
+        if options["action"] == "remove":
+            changed = remove_candidates(
+                project=project, candidates=keys, reason=options["reason"], by=None
+            )
+        else:
+            changed = restore_candidates(project=project, candidates=keys, by=None)
         done = "taken out" if options["action"] == "remove" else "brought back"
         self.stdout.write(f"{changed.changed:,} {done}, {changed.unchanged:,} unchanged")
 

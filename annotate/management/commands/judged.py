@@ -5,12 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotate.management.projects import get_project
 from annotate.pools.judged import CUTOFFS, judged_at
 from base.commands import RejudgeCommand
-from base.errors import Refused
 
 
 class Command(RejudgeCommand):
@@ -30,10 +27,7 @@ class Command(RejudgeCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
-        try:
-            found = judged_at(project, options["cutoffs"] or CUTOFFS)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        found = judged_at(project, options["cutoffs"] or CUTOFFS)
         for number, one in enumerate(found):
             if not number:
                 self.stdout.write(

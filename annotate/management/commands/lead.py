@@ -9,7 +9,6 @@ from django.core.management.base import CommandError, CommandParser
 from annotate.management.projects import get_project
 from annotate.people.members import appoint_lead
 from base.commands import RejudgeCommand
-from base.errors import Refused
 from base.users import User
 
 
@@ -29,8 +28,5 @@ class Command(RejudgeCommand):
             raise CommandError(
                 f"There is no account “{options['user']}”. Make one: manage.py createsuperuser."
             )
-        try:
-            appoint_lead(project=project, user=user)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        appoint_lead(project=project, user=user)
         self.stdout.write(f"{user.username} leads {project.slug}.")

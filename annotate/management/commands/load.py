@@ -103,8 +103,6 @@ class Command(RejudgeCommand):
                     transaction.set_rollback(True)
             else:
                 reports = self._load(options)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
         except KeyboardInterrupt as interrupt:
             stopped = "Stopped. Nothing of the file being read was loaded."
             raise CommandError(stopped, returncode=130) from interrupt

@@ -19,7 +19,6 @@ from annotate.collection.passages import (
 from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
-from base.errors import Refused
 
 # How many texts are in memory at a time.
 TEXTS = 50
@@ -48,11 +47,8 @@ class Command(RejudgeCommand):
         project = get_project(options["project"])
         named = ("words", "overlap", "at_sentences", "published", "share")
         changes = {name: options[name] for name in named if options[name] is not None}
-        try:
-            if changes:
-                set_passage_rule(project=project, changes=changes, by=None)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        if changes:
+            set_passage_rule(project=project, changes=changes, by=None)
         rule = passage_rule_of(project)
         if options["output"] is None:
             for name in named:

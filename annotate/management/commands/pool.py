@@ -12,8 +12,7 @@ from annotate.management.projects import get_project
 from annotate.pools import actions
 from annotate.pools.models import Pool
 from base.commands import RejudgeCommand
-from base.errors import Refused
-from jobs.runner import JobError, run
+from jobs.runner import run
 
 
 class Command(RejudgeCommand):
@@ -44,17 +43,14 @@ class Command(RejudgeCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
         rule = {name: options[name] for name in ("method", "runs", "depth", "strata", "seed")}
-        try:
-            recipe = actions.recipe_of(project=project, **rule)
-            counted = actions.count_pool(recipe)
-            if not options["count"]:
-                pool = actions.request_pool(
-                    recipe=recipe, name=options["name"], by=None, counted=counted["sha256"]
-                )
-                if not run(Pool, pool.pk, actions.make_pool):
-                    raise CommandError(f"{pool.name} was cancelled or taken over by a worker.")
-        except (Refused, JobError) as refused:
-            raise CommandError(str(refused)) from refused
+        recipe = actions.recipe_of(project=project, **rule)
+        counted = actions.count_pool(recipe)
+        if not options["count"]:
+            pool = actions.request_pool(
+                recipe=recipe, name=options["name"], by=None, counted=counted["sha256"]
+            )
+            if not run(Pool, pool.pk, actions.make_pool):
+                raise CommandError(f"{pool.name} was cancelled or taken over by a worker.")
         if options["json"]:
             self.stdout.write(json.dumps(counted, ensure_ascii=False, indent=2))
             return

@@ -13,7 +13,6 @@ from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from annotate.topics import choosing, removal
 from base.commands import RejudgeCommand
-from base.errors import Refused
 
 
 class Command(RejudgeCommand):
@@ -50,11 +49,8 @@ class Command(RejudgeCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
-        try:
-            with transaction.atomic():
-                lines = _ACTIONS[options["action"]](project, options)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        with transaction.atomic():
+            lines = _ACTIONS[options["action"]](project, options)
         for line in lines:
             self.stdout.write(line)
 

@@ -20,7 +20,6 @@ from base.api.resource import (
     RequestBody,
     Resource,
     Scope,
-    no_content,
     reads,
     writes,
 )
@@ -29,16 +28,18 @@ from base.api.resource import (
 class AssignmentSerializer(serializers.Serializer[Any]):
     """An assignment: one person does one task on one pair."""
 
-    id = serializers.IntegerField()
-    task = serializers.ChoiceField(choices=Assignment.Task.choices)
-    pair = serializers.IntegerField()
-    pair_id = serializers.CharField()
-    taken_at = serializers.DateTimeField()
+    id = serializers.IntegerField(source="assignment.pk")
+    task = serializers.ChoiceField(choices=Assignment.Task.choices, source="assignment.task")
+    pair = serializers.IntegerField(source="assignment.pair_id")
+    pair_id = serializers.CharField(source="assignment.pair.pair_id")
+    taken_at = serializers.DateTimeField(source="assignment.taken_at")
     touched_at = serializers.DateTimeField(
+        source="assignment.touched_at",
         allow_null=True,
         help_text="When work began; an untouched assignment is freed after a while.",
     )
     done_at = serializers.DateTimeField(
+        source="assignment.done_at",
         allow_null=True,
         help_text="When the work was finished; null also if its answers came from a file.",
     )
@@ -78,10 +79,8 @@ class AskedAssignments(QueryParameters):
     )
 
 
-class Assignments(Resource):
+class Assignments(Resource, tag="Assignments"):
     """Your assignments in one project."""
-
-    tag = "Assignments"
 
     @reads(AssignmentSerializer, parameters=AskedAssignments, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -93,61 +92,39 @@ class Assignments(Resource):
             mine = mine.filter(pk__in=[assignment.pk for assignment in open_assignments(member)])
         if "task" in asked:
             mine = mine.filter(task=asked["task"])
-        return self.page(mine.select_related("pair"), lambda rows: _all_as_json(member, rows))
+        return self.page(
+            mine.select_related("pair"), prepare=lambda rows: _with_work_left(member, rows)
+        )
 
     @writes(TakenSerializer, body=SentTask, scope=Scope.JUDGE)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Take the next open task of a kind, or get the one you hold and have not begun."""
         member = access.member(self.person, slug)
-        sent = self.body()
-        taken = assignments.take_next(
-            task=sent["task"], by=member, become_blind=sent["become_blind"]
-        )
-        return Response({"assignment": None if taken is None else _all_as_json(member, [taken])[0]})
+        taken = assignments.take_next(**self.body(), by=member)
+        return {"assignment": None if taken is None else _with_work_left(member, [taken])[0]}
 
 
-class OneAssignment(Resource):
+class OneAssignment(Resource, tag="Assignments"):
     """One assignment of a project."""
 
-    tag = "Assignments"
-
     @writes(None, status=204, scope=Scope.JUDGE)
-    def delete(self, request: Request, slug: str, assignment: int) -> Response:
+    def delete(self, request: Request, slug: str, assignment: int) -> None:
         """Give back an assignment in which nothing was done. A lead may free anyone's."""
         member = access.member(self.person, slug)
         assignments.give_back(assignment=pairs_access.assignment(member, assignment), by=member)
-        return no_content()
 
 
-class PairAssignments(Resource):
+class PairAssignments(Resource, tag="Assignments"):
     """The assignments on one pair."""
 
-    tag = "Assignments"
-
     @writes(AssignmentSerializer, body=SentTask, scope=Scope.JUDGE)
-    def post(self, request: Request, pair: int) -> Response:
+    def post(self, request: Request, pair: int) -> dict[str, Any]:
         """Take an assignment on this pair, or get the one you hold."""
         member, found = pairs_access.pair(self.person, pair)
-        sent = self.body()
-        taken = assignments.take(
-            pair=found, task=sent["task"], by=member, become_blind=sent["become_blind"]
-        )
-        return Response(_all_as_json(member, [taken])[0])
+        taken = assignments.take(pair=found, **self.body(), by=member)
+        return _with_work_left(member, [taken])[0]
 
 
-def _all_as_json(member: Membership, rows: Sequence[Assignment]) -> list[dict[str, Any]]:
+def _with_work_left(member: Membership, rows: Sequence[Assignment]) -> list[dict[str, Any]]:
     left = left_in(member.project, rows)
-    return [_as_json(row, left[row.pk].is_open) for row in rows]
-
-
-def _as_json(assignment: Assignment, is_open: bool) -> dict[str, Any]:
-    return {
-        "id": assignment.pk,
-        "task": assignment.task,
-        "pair": assignment.pair_id,
-        "pair_id": assignment.pair.pair_id,
-        "taken_at": assignment.taken_at,
-        "touched_at": assignment.touched_at,
-        "done_at": assignment.done_at,
-        "open": is_open,
-    }
+    return [{"assignment": row, "open": left[row.pk].is_open} for row in rows]

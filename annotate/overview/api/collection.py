@@ -33,15 +33,13 @@ from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.models import Membership
-from annotate.rewriting.api.narratives import full_narrative
+from annotate.rewriting.api.narratives import FullNarrativeSerializer
 from annotate.rewriting.outcome import outcome
 from base.api.resource import Resource, reads
 
 
-class Queries(Resource):
+class Queries(Resource, tag="Collection"):
     """The queries of a project."""
-
-    tag = "Collection"
 
     @reads(QuerySerializer, parameters=AskedQueries, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -52,36 +50,27 @@ class Queries(Resource):
             found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
         if core := self.parameters().get("core"):
             found = found.filter(core=core)
-        return self.page(found, lambda rows: _queries(member, rows))
+        return self.page(found, prepare=lambda rows: _queries(member, rows))
 
 
-class OneQuery(Resource):
+class OneQuery(Resource, tag="Collection"):
     """One query."""
 
-    tag = "Collection"
-
     @reads(FullQuerySerializer)
-    def get(self, request: Request, slug: str, query: int) -> Response:
+    def get(self, request: Request, slug: str, query: int) -> dict[str, Any]:
         """Read a query and its pairs."""
         member = access.member(self.person, slug)
         found = collection_access.query(member, query)
-        pairs = found.pairs.with_narratives().select_related("query").order_by("pk")
-        return Response(
-            {
-                **_queries(member, [found])[0],
-                "pairs": [_pair(pair) for pair in pairs],
-                "siblings": list(
-                    core_queries.siblings(found).values("id", "query_id")[: core_queries.NAMED]
-                ),
-                "pool": found.candidates.count(),
-            }
-        )
+        return {
+            **_queries(member, [found])[0],
+            "pairs": found.pairs.with_narratives().select_related("query").order_by("pk"),
+            "siblings": core_queries.siblings(found)[: core_queries.NAMED],
+            "pool": found.candidates.count(),
+        }
 
 
-class Candidates(Resource):
+class Candidates(Resource, tag="Collection"):
     """The pool of a query."""
-
-    tag = "Collection"
 
     @reads(CandidateSerializer, paged=True)
     def get(self, request: Request, slug: str, query: int) -> Response:
@@ -95,14 +84,12 @@ class Candidates(Resource):
         )
         return self.page(
             found.candidates.select_related("document"),
-            lambda rows: _candidates(member, rows, prior=prior),
+            prepare=lambda rows: _candidates(member, rows, prior=prior),
         )
 
 
-class Pairs(Resource):
+class Pairs(Resource, tag="Collection"):
     """The instruction pairs of a project."""
-
-    tag = "Collection"
 
     @reads(PairSerializer, parameters=AskedPairs, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -114,16 +101,11 @@ class Pairs(Resource):
             pairs = pairs.filter(query=asked["query"])
         if "category" in asked:
             pairs = pairs.filter(category=asked["category"])
-        return self.page(
-            pairs.with_narratives().select_related("query"),
-            lambda rows: [_pair(pair) for pair in rows],
-        )
+        return self.page(pairs.with_narratives().select_related("query"))
 
 
-class OnePair(Resource):
+class OnePair(Resource, tag="Collection"):
     """One pair."""
-
-    tag = "Collection"
 
     @reads(FullPairSerializer)
     def get(self, request: Request, pair: int) -> Response:
@@ -133,10 +115,11 @@ class OnePair(Resource):
         versions = [found.current(side) for side in Narrative.Side.values]
         altered = found.current(Narrative.Side.ALTERED)
         came_to = outcome(found, altered, member) if altered and may_see(member, found) else None
+        narratives = [one for one in versions if one is not None]
         return Response(
             {
-                **_pair(known),
-                "narratives": [full_narrative(one) for one in versions if one is not None],
+                **PairSerializer(known).data,
+                "narratives": FullNarrativeSerializer(narratives, many=True).data,
                 "assignments": [
                     {"task": assignment.task, "member": assignment.member.name, "done": done}
                     for assignment, done in pair_assignments(found)
@@ -150,72 +133,33 @@ class OnePair(Resource):
         )
 
 
-class OneDocument(Resource):
+class OneDocument(Resource, tag="Collection"):
     """A document of a pair's pool."""
 
-    tag = "Collection"
-
     @reads(DocumentSerializer)
-    def get(self, request: Request, pair: int, candidate: int) -> Response:
+    def get(self, request: Request, pair: int, candidate: int) -> dict[str, Any]:
         """Read a document, by its candidate's key or the number that `judging_session` gives it."""
         member, found = pairs_access.pair(self.person, pair)
         row = pairs_access.candidate(found, unmask(candidate, member.pk).candidate)
-        name = names_for(member, [row])[row.pk]
         shown = read_pane(row.document)
-        return Response(
-            {
-                "name": name.label,
-                "doc_id": name.doc_id,
-                "title": name.title,
-                "markup": shown.document.markup,
-                "text_version": shown.document.text_version,
-                "text": shown.text,
-            }
-        )
+        return {
+            "name": names_for(member, [row])[row.pk],
+            "document": shown.document,
+            "text": shown.text,
+        }
 
 
 def _queries(member: Membership, rows: list[Query]) -> list[dict[str, Any]]:
     blind = blind_pairs(member)
     return [
         {
-            "id": row.query.pk,
-            "query_id": row.query.query_id,
-            "title": row.query.title,
-            "description": row.query.description,
-            "core": row.query.core,
-            "answered": row.answered,
-            "wanted": row.wanted,
-            "came_to": {
-                "kept": row.kept,
-                "dropped": row.dropped,
-                "others": row.others,
-                "disputed": row.disputed,
-            }
+            **vars(row),
+            "came_to": row
             if member.leads and blind.isdisjoint(pair.pk for pair in row.pairs)
             else None,
         }
         for row in query_progress(member, rows)
     ]
-
-
-def _pair(pair: Any) -> dict[str, Any]:
-    """Return a pair, read with its query and the columns that `with_narratives` adds."""
-    return {
-        "id": pair.pk,
-        "pair_id": pair.pair_id,
-        "query": pair.query_id,
-        "query_id": pair.query.query_id,
-        "category": pair.category,
-        "restates": pair.restates_id,
-        "origin": pair.origin,
-        "model": pair.model,
-        "original": pair.original_id,
-        "altered": pair.altered_id,
-        "sent_back": bool(
-            pair.sent_back_at and pair.altered_at and pair.sent_back_at > pair.altered_at
-        ),
-        "removed_at": pair.removed_at,
-    }
 
 
 def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:
@@ -227,11 +171,8 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
     return [
         {
             "id": row.pk,
-            "name": names[row.pk].label,
-            "doc_id": names[row.pk].doc_id,
-            "title": names[row.pk].title,
-            "markup": row.document.markup,
-            "length": row.document.length,
+            "name": names[row.pk],
+            "document": row.document,
             "prior_relevance": row.prior_relevance if prior else None,
             "made_for": row.made_for_id if shows_made_for else None,
             "under": [_under(statements) for statements in found.get(row.pk, [])],

@@ -34,12 +34,13 @@ ANSWERED = (
 class QuerySerializer(serializers.Serializer[Any]):
     """A query and its progress."""
 
-    id = serializers.IntegerField()
-    query_id = serializers.CharField(help_text="As in the files.")
-    title = serializers.CharField()
-    description = serializers.CharField()
+    id = serializers.IntegerField(source="query.pk")
+    query_id = serializers.CharField(source="query.query_id", help_text="As in the files.")
+    title = serializers.CharField(source="query.title")
+    description = serializers.CharField(source="query.description")
     core = serializers.CharField(
-        help_text="The key of its core query: queries with the same one differ in the instruction."
+        source="query.core",
+        help_text="The key of its core query: queries with the same one differ in the instruction.",
     )
     answered = serializers.IntegerField(help_text=ANSWERED)
     wanted = serializers.IntegerField(help_text="How many answers are wanted.")
@@ -53,23 +54,32 @@ class PairSerializer(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     pair_id = serializers.CharField(help_text="As in the files.")
-    query = serializers.IntegerField()
-    query_id = serializers.CharField()
+    query = serializers.IntegerField(source="query.pk")
+    query_id = serializers.CharField(source="query.query_id")
     category = serializers.CharField()
     restates = serializers.IntegerField(
+        source="restates_id",
         allow_null=True,
         help_text="The pair that asks the same as a list; this one asks it in prose.",
     )
     origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
     model = serializers.CharField(help_text="From its latest file; each version has its own.")
     original = serializers.IntegerField(
-        allow_null=True, help_text="The key of the original narrative."
+        source="original_id", allow_null=True, help_text="The key of the original narrative."
     )
     altered = serializers.IntegerField(
-        allow_null=True, help_text="The key of the current altered narrative; null: unwritten."
+        source="altered_id",
+        allow_null=True,
+        help_text="The key of the current altered narrative; null: unwritten.",
     )
-    sent_back = serializers.BooleanField(help_text="Whether the altered one must be rewritten.")
+    sent_back = serializers.SerializerMethodField(
+        help_text="Whether the altered one must be rewritten."
+    )
     removed_at = serializers.DateTimeField(allow_null=True)
+
+    def get_sent_back(self, pair: Any) -> bool:
+        """Return whether it was sent back after the altered narrative was written."""
+        return bool(pair.sent_back_at and pair.altered_at and pair.sent_back_at > pair.altered_at)
 
 
 class AssignmentTakenSerializer(serializers.Serializer[Any]):
@@ -144,19 +154,30 @@ class CandidateUnderSerializer(serializers.Serializer[Any]):
     answers = OneAnswerSerializer(many=True, help_text="For annotators: only their own.")
 
 
-class CandidateSerializer(serializers.Serializer[Any]):
+class NamedDocumentSerializer(serializers.Serializer[Any]):
+    """A document by the name that its reader may see."""
+
+    name = serializers.CharField(
+        source="name.label", help_text="What pages call it: its title, or a neutral name."
+    )
+    doc_id = serializers.CharField(
+        source="name.doc_id",
+        allow_null=True,
+        help_text="null while it is hidden from you: until you have answered.",
+    )
+    title = serializers.CharField(
+        source="name.title", allow_blank=True, help_text="Empty also if it is made of a hidden id."
+    )
+    markup = serializers.ChoiceField(choices=Document.Markup.choices, source="document.markup")
+
+
+class CandidateSerializer(NamedDocumentSerializer):
     """A document in a query's pool."""
 
     id = serializers.IntegerField()
-    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
-    doc_id = serializers.CharField(
-        allow_null=True, help_text="null while it is hidden from you: until you have answered."
+    length = serializers.IntegerField(
+        source="document.length", allow_null=True, help_text="Characters; null: no text."
     )
-    title = serializers.CharField(
-        allow_blank=True, help_text="Empty also if it is made of a hidden id."
-    )
-    markup = serializers.ChoiceField(choices=Document.Markup.choices)
-    length = serializers.IntegerField(allow_null=True, help_text="Characters; null: no text.")
     prior_relevance = serializers.IntegerField(
         allow_null=True, help_text="null also if it is hidden from you."
     )
@@ -168,19 +189,13 @@ class CandidateSerializer(serializers.Serializer[Any]):
     under = CandidateUnderSerializer(many=True)
 
 
-class DocumentSerializer(serializers.Serializer[Any]):
+class DocumentSerializer(NamedDocumentSerializer):
     """A document with its text."""
 
-    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
-    doc_id = serializers.CharField(
-        allow_null=True, help_text="null while it is hidden from you: until you have answered."
-    )
-    title = serializers.CharField(
-        allow_blank=True, help_text="Empty also if it is made of a hidden id."
-    )
-    markup = serializers.ChoiceField(choices=Document.Markup.choices)
     text_version = serializers.IntegerField(
-        allow_null=True, help_text="Which of its texts this is, from 1."
+        source="document.text_version",
+        allow_null=True,
+        help_text="Which of its texts this is, from 1.",
     )
     text = serializers.CharField(allow_null=True, help_text="null if only its id is known.")
 

@@ -13,7 +13,6 @@ from rest_framework.utils.urls import replace_query_param
 
 from annotate.judgments import completion
 from annotate.judgments.flags import visible_flags
-from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.api.dashboard_shapes import (
     AskedFlags,
@@ -27,7 +26,7 @@ from annotate.overview.api.dashboard_shapes import (
 )
 from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import matrix
-from annotate.overview.matrix_cells import Cell, Key, Row
+from annotate.overview.matrix_cells import Key, Row
 from annotate.overview.outlook import Estimate, Unknown, estimate
 from annotate.overview.progress import task_progress
 from annotate.overview.time_estimate import time_estimate
@@ -37,35 +36,26 @@ from base import reader_preferences as personal
 from base.api.resource import Resource, form_errors, reads
 
 
-class Progress(Resource):
+class Progress(Resource, tag="Progress"):
     """Progress of a project."""
 
-    tag = "Progress"
-
     @reads(ProgressSerializer)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Read the progress of a project."""
         member = access.member(self.person, slug)
         judgments = completion.judging(member.project)
-        return Response(
-            {
-                "answered": judgments.answered,
-                "wanted": judgments.wanted,
-                "tasks": [
-                    {"task": one.task, "done": one.done, "total": one.total, "free": one.free}
-                    for one in task_progress(member, judgments)
-                ],
-            }
-        )
+        return {
+            "answered": judgments.answered,
+            "wanted": judgments.wanted,
+            "tasks": task_progress(member, judgments),
+        }
 
 
-class Pace(Resource):
+class Pace(Resource, tag="Progress"):
     """Pace of a project."""
 
-    tag = "Progress"
-
     @reads(PaceSerializer, parameters=AskedPace)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Read what was judged day by day, what is left, and when it will be done."""
         member = access.lead(self.person, slug)
         pace = self.parameters()["days"]
@@ -78,41 +68,25 @@ class Pace(Resource):
         assignments = [(one.task, one.name, one.done, one.total) for one in far]
         tasks = paces.tasks_pace(member.project, assignments, calendar, pace)
         lately = paces.last_days(days, pace)
-        time = time_estimate(member, judging)
-        return Response(
-            {
-                "zone": str(calendar.zone),
-                "wanted": work.wanted,
-                "answered": work.answered,
-                "flagged": work.flagged,
-                "left": work.left,
-                "time_estimate": time and {**time._asdict(), "seconds": time.seconds},
-                "outlook": _outlook(
-                    estimate(work.left, lately, days[-1].on, asked=work.wanted > 0)
-                ),
-                "tasks": [
-                    {
-                        "task": one.task,
-                        "done": one.done,
-                        "total": one.total,
-                        "lately": one.lately,
-                        "outlook": _outlook(one.outlook),
-                    }
-                    for one in tasks
-                ],
-                "people": [_person(one, pace) for one in people],
-                "days": [_day(day) for day in days],
-            }
-        )
+        return {
+            "zone": calendar.zone,
+            "wanted": work.wanted,
+            "answered": work.answered,
+            "flagged": work.flagged,
+            "left": work.left,
+            "time_estimate": time_estimate(member, judging),
+            "outlook": _outlook(estimate(work.left, lately, days[-1].on, asked=work.wanted > 0)),
+            "tasks": [{**vars(one), "outlook": _outlook(one.outlook)} for one in tasks],
+            "people": [_person(one, pace) for one in people],
+            "days": days,
+        }
 
 
-class MemberPace(Resource):
+class MemberPace(Resource, tag="Progress"):
     """Pace of one person."""
 
-    tag = "Progress"
-
     @reads(OnePersonPaceSerializer, parameters=AskedPace)
-    def get(self, request: Request, slug: str, member: int) -> Response:
+    def get(self, request: Request, slug: str, member: int) -> dict[str, Any]:
         """Read what one person has done; leads may read everybody's, others their own."""
         reader = access.member(self.person, slug)
         found = access.member_of_project(reader, member)
@@ -122,13 +96,11 @@ class MemberPace(Resource):
         calendar = _calendar()
         done = next(iter(paces.people_pace(reader, calendar, of=found)), None)
         done = done or paces.PersonPace(found, calendar.days())
-        return Response({**_person(done, pace), "days": [_day(day) for day in done.days]})
+        return _person(done, pace)
 
 
-class ProjectFlags(Resource):
+class ProjectFlags(Resource, tag="Progress"):
     """The flags of a project."""
-
-    tag = "Progress"
 
     @reads(FlaggedSerializer, parameters=AskedFlags, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -141,16 +113,14 @@ class ProjectFlags(Resource):
         if "member" in asked:
             flags = flags.filter(annotator=asked["member"])
         rows = flags.select_related("annotator", "candidate__document", "narrative__pair")
-        return self.page(rows.defer("narrative__text"), lambda part: [_flag(row) for row in part])
+        return self.page(rows.defer("narrative__text"))
 
 
-class MatrixPart(Resource):
+class MatrixPart(Resource, tag="Progress"):
     """Each person's answer to each document."""
 
-    tag = "Progress"
-
     @reads(MatrixSerializer, parameters=AskedMatrix)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Read a part of the matrix of documents and people."""
         member = access.lead(self.person, slug)
         self.parameters()
@@ -158,14 +128,12 @@ class MatrixPart(Resource):
         if not form.is_valid():
             raise form_errors(form, "?")
         found = matrix(member, form.people, form.asked())
-        return Response(
-            {
-                "next": _page_url(request, "after", found.after),
-                "previous": _page_url(request, "before", found.before),
-                "people": [{"member": one.pk, "name": one.name} for one in found.people],
-                "results": [_row(row, found.people) for row in found.rows],
-            }
-        )
+        return {
+            "next": _page_url(request, "after", found.after),
+            "previous": _page_url(request, "before", found.before),
+            "people": found.people,
+            "results": [_row(row, found.people) for row in found.rows],
+        }
 
 
 def _calendar() -> paces.Calendar:
@@ -176,59 +144,18 @@ def _calendar() -> paces.Calendar:
 def _outlook(found: Estimate | Unknown) -> dict[str, Any]:
     if isinstance(found, Unknown):
         return {"estimate": None, "unknown": found.value}
-    return {"estimate": found._asdict(), "unknown": None}
+    return {"estimate": found, "unknown": None}
 
 
 def _person(one: paces.PersonPace, days: int) -> dict[str, Any]:
-    return {
-        "member": one.member.pk,
-        "name": one.member.name,
-        "answered": one.answered,
-        "lately": one.lately(days),
-        "flags": one.flags,
-        "last_on": one.last_on,
-        "effort": {"seconds": one.effort.seconds, "judgments": one.effort.judgments},
-    }
-
-
-def _day(day: paces.Day) -> dict[str, Any]:
-    return {"on": day.on, "counting": day.counting, "other": day.other}
-
-
-def _flag(row: Flag) -> dict[str, Any]:
-    return {
-        "pair": row.narrative.pair_id,
-        "pair_id": row.narrative.pair.pair_id,
-        "narrative": row.narrative_id,
-        "candidate": row.candidate_id,
-        "doc_id": row.candidate.document.doc_id,
-        "member": row.annotator_id,
-        "name": row.annotator.name,
-        "kind": row.kind,
-        "words": row.words,
-        "at": row.at,
-    }
+    return {**vars(one), "lately": one.lately(days), "last_on": one.last_on}
 
 
 def _row(row: Row, people: list[Membership]) -> dict[str, Any]:
+    cells = zip(people, row.cells, strict=True)
     return {
-        "pair": row.narrative.pair_id,
-        "pair_id": row.narrative.pair.pair_id,
-        "narrative": row.narrative.pk,
-        "candidate": row.candidate.pk,
-        "doc_id": row.candidate.document.doc_id,
-        "state": row.outcome.state.value if row.outcome else None,
-        "relevance": row.outcome.relevance if row.outcome else None,
-        "cells": [_cell(one, cell) for one, cell in zip(people, row.cells, strict=True)],
-    }
-
-
-def _cell(one: Membership, cell: Cell) -> dict[str, Any]:
-    return {
-        "member": one.pk,
-        "state": cell.state.value,
-        "relevance": cell.relevance,
-        "kind": cell.kind,
+        **vars(row),
+        "cells": [{"member": member.pk, **cell._asdict()} for member, cell in cells],
     }
 
 

@@ -39,8 +39,8 @@ class EstimateSerializer(serializers.Serializer[Any]):
     days = serializers.IntegerField(help_text="Days counted; today only if it has work.")
     done = serializers.IntegerField(help_text="Pieces of work done on these days.")
     pace = serializers.FloatField(help_text="The mean per day.")
-    slow = serializers.FloatField(help_text="Lower bound of the 80 % interval of the pace.")
-    fast = serializers.FloatField(help_text="Upper bound of the 80 % interval of the pace.")
+    slow = serializers.FloatField(help_text="Lower bound of the 80% interval of the pace.")
+    fast = serializers.FloatField(help_text="Upper bound of the 80% interval of the pace.")
     soonest = serializers.DateField(allow_null=True)
     latest = serializers.DateField(allow_null=True)
 
@@ -70,8 +70,8 @@ class EffortSerializer(serializers.Serializer[Any]):
 class PersonPaceSerializer(serializers.Serializer[Any]):
     """What one person has done."""
 
-    member = serializers.IntegerField()
-    name = serializers.CharField()
+    member = serializers.IntegerField(source="member.pk")
+    name = serializers.CharField(source="member.name")
     answered = serializers.IntegerField(help_text=ANSWERED)
     lately = serializers.IntegerField(help_text="Counted answers of the last days, today included.")
     flags = serializers.IntegerField()
@@ -148,13 +148,13 @@ class AskedFlags(QueryParameters):
 class FlaggedSerializer(serializers.Serializer[Any]):
     """A document that somebody flagged."""
 
-    pair = serializers.IntegerField()
-    pair_id = serializers.CharField()
-    narrative = serializers.IntegerField()
-    candidate = serializers.IntegerField()
-    doc_id = serializers.CharField()
-    member = serializers.IntegerField()
-    name = serializers.CharField()
+    pair = serializers.IntegerField(source="narrative.pair_id")
+    pair_id = serializers.CharField(source="narrative.pair.pair_id")
+    narrative = serializers.IntegerField(source="narrative_id")
+    candidate = serializers.IntegerField(source="candidate_id")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    member = serializers.IntegerField(source="annotator_id")
+    name = serializers.CharField(source="annotator.name")
     kind = serializers.ChoiceField(choices=Flag.Kind.choices)
     words = serializers.CharField()
     at = serializers.DateTimeField()
@@ -190,22 +190,24 @@ class CellSerializer(serializers.Serializer[Any]):
 class MatrixRowSerializer(serializers.Serializer[Any]):
     """A document under one current narrative, with a cell for each person."""
 
-    pair = serializers.IntegerField()
-    pair_id = serializers.CharField()
-    narrative = serializers.IntegerField()
-    candidate = serializers.IntegerField()
-    doc_id = serializers.CharField()
+    pair = serializers.IntegerField(source="narrative.pair_id")
+    pair_id = serializers.CharField(source="narrative.pair.pair_id")
+    narrative = serializers.IntegerField(source="narrative.pk")
+    candidate = serializers.IntegerField(source="candidate.pk")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
     state = serializers.CharField(
-        allow_null=True, help_text="The outcome; null: hidden until you have judged it."
+        source="outcome.state",
+        allow_null=True,
+        help_text="The outcome; null: hidden until you have judged it.",
     )
-    relevance = serializers.IntegerField(allow_null=True)
+    relevance = serializers.IntegerField(source="outcome.relevance", allow_null=True)
     cells = CellSerializer(many=True)
 
 
 class ColumnSerializer(serializers.Serializer[Any]):
     """A person who has a column."""
 
-    member = serializers.IntegerField()
+    member = serializers.IntegerField(source="pk")
     name = serializers.CharField()
 
 

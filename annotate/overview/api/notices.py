@@ -6,7 +6,6 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.overview.notices import mark_read, new_among, notices_of, seen_until
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
@@ -16,7 +15,7 @@ from base.users import User
 class NoticeSerializer(serializers.Serializer[Any]):
     """One thing that waits for you in a project."""
 
-    project = serializers.CharField(help_text="The project's slug.")
+    project = serializers.CharField(source="project.slug", help_text="The project's slug.")
     kind = serializers.CharField(
         help_text="sent-back, look-again, held, open, to-check or disputes."
     )
@@ -39,37 +38,25 @@ class SentSeen(RequestBody):
     seen_until = serializers.DateTimeField()
 
 
-class MyNotices(Resource):
+class MyNotices(Resource, tag="You"):
     """Your notices."""
 
-    tag = "You"
-
     @reads(NoticesSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> dict[str, Any]:
         """List your notices."""
-        return Response(_as_json(self.person))
+        return _notices(self.person)
 
     @writes(NoticesSerializer, body=SentSeen, scope=Scope.JUDGE)
-    def put(self, request: Request) -> Response:
+    def put(self, request: Request) -> dict[str, Any]:
         """Mark notices as read up to a time. One before the stored time changes nothing."""
         mark_read(until=self.body()["seen_until"], by=self.person)
-        return Response(_as_json(self.person))
+        return _notices(self.person)
 
 
-def _as_json(user: User) -> dict[str, Any]:
+def _notices(user: User) -> dict[str, Any]:
     found, seen = notices_of(user), seen_until(user)
     new = new_among(found, seen)
     return {
         "seen_until": seen,
-        "notices": [
-            {
-                "project": one.project.slug,
-                "kind": one.kind,
-                "text": one.text,
-                "count": one.count,
-                "at": one.at,
-                "new": one in new,
-            }
-            for one in found
-        ],
+        "notices": [{**vars(one), "new": one in new} for one in found],
     }

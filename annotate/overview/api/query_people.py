@@ -6,7 +6,6 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
 from annotate.collection.models import Query
@@ -42,25 +41,23 @@ class PeopleSerializer(serializers.Serializer[Any]):
     review = serializers.ListField(child=serializers.IntegerField())
 
 
-class QueryPeople(Resource):
+class QueryPeople(Resource, tag="Assignments"):
     """Who takes the tasks of a query: for leads."""
 
-    tag = "Assignments"
-
     @reads(PeopleSerializer)
-    def get(self, request: Request, slug: str, query: int) -> Response:
+    def get(self, request: Request, slug: str, query: int) -> dict[str, list[int]]:
         """Read who takes each task of a query."""
         by = access.lead(self.person, slug)
-        return Response(_as_json(collection_access.query(by, query)))
+        return _people(collection_access.query(by, query))
 
     @writes(PeopleSerializer, body=SentPeople, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str, query: int) -> Response:
+    def put(self, request: Request, slug: str, query: int) -> dict[str, list[int]]:
         """Set who takes each task of a query. People keep the tasks that they already hold."""
         by = access.lead(self.person, slug)
         found = collection_access.query(by, query)
         name_people(query=found, people=self.body(), by=by)
-        return Response(_as_json(found))
+        return _people(found)
 
 
-def _as_json(query: Query) -> dict[str, list[int]]:
+def _people(query: Query) -> dict[str, list[int]]:
     return {task: sorted(keys) for task, keys in named_people(query).items()}

@@ -6,7 +6,6 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.judgments import completion
 from annotate.overview import steps
@@ -33,23 +32,19 @@ class StepsSerializer(serializers.Serializer[Any]):
     steps = StepSerializer(many=True)
 
 
-class Steps(Resource):
+class Steps(Resource, tag="Progress"):
     """The steps of a project."""
 
-    tag = "Progress"
-
     @reads(StepsSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Read the state of each step, and which is next."""
         member = access.lead(self.person, slug)
         judging = completion.judging(member.project)
         context = overview(member, details=True).context
         found = steps.steps(member, judging, task_progress(member, judging), context)
         following = steps.next_step(found)
-        return Response(
-            {
-                "kind": member.project.kind,
-                "next": following.key.value if following else None,
-                "steps": StepSerializer(found, many=True).data,
-            }
-        )
+        return {
+            "kind": member.project.kind,
+            "next": following.key.value if following else None,
+            "steps": found,
+        }

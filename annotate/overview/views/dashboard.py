@@ -32,6 +32,7 @@ from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from base import reader_preferences
 from base.page_request import PageRequest
 
@@ -56,31 +57,28 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     how_fast = paces.tasks_pace(project, assignments, calendar, pace)
     reviewing = next((one for one in how_fast if one.task == Assignment.Task.REVIEW), None)
     reviewed = reviews_by_member(project)
-    return render(
+    return project_page(
         request,
         "overview/progress.html",
-        {
-            "project": project,
-            "member": member,
-            "section": "dashboard",
-            "tab": "progress",
-            "work": work,
-            "days": days,
-            "pace": pace,
-            "paces": paces.PACES,
-            "outlook": estimate(work.left, lately, days[-1].on, asked=work.wanted > 0),
-            "effort": effort,
-            "time_left": effort.for_(work.left),
-            "active_lately": sum(day.active for day in days[-pace:]),
-            "tasks": how_fast,
-            # If nobody is asked to judge, the page estimates when the reviews will be done.
-            "reviewing": None if project.overlap_judge else reviewing,
-            "people": people,
-            "reviewed": {pk: one.reviews for pk, one in reviewed.items()},
-            "last_day": _last_days(people, reviewed, calendar.zone),
-            "lately": {person.member.pk: person.lately(pace) for person in people},
-            "zone": str(calendar.zone),
-        },
+        member,
+        section="dashboard",
+        tab="progress",
+        work=work,
+        days=days,
+        pace=pace,
+        paces=paces.PACES,
+        outlook=estimate(work.left, lately, days[-1].on, asked=work.wanted > 0),
+        effort=effort,
+        time_left=effort.for_(work.left),
+        active_lately=sum(day.active for day in days[-pace:]),
+        tasks=how_fast,
+        # If nobody is asked to judge, the page estimates when the reviews will be done.
+        reviewing=None if project.overlap_judge else reviewing,
+        people=people,
+        reviewed={pk: one.reviews for pk, one in reviewed.items()},
+        last_day=_last_days(people, reviewed, calendar.zone),
+        lately={person.member.pk: person.lately(pace) for person in people},
+        zone=str(calendar.zone),
     )
 
 
@@ -115,41 +113,36 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     pace = _pace(request)
     lately = paces.last_days(done.days, pace)
     listed = list_flags(member, request.GET, of=found)
-    return render(
+    return project_page(
         request,
         "overview/person.html",
-        {
-            "project": project,
-            "member": member,
-            "section": "mine" if found.pk == member.pk else "dashboard",
-            "person": found,
-            "mine": found.pk == member.pk,
-            "answered": done.answered,
-            "last_on": done.last_on,
-            "effort": done.effort,
-            "time_left": done.effort.for_(left),
-            "days": done.days,
-            "pace": pace,
-            "paces": paces.PACES,
-            "left": left,
-            "outlook": estimate(left, lately, done.days[-1].on, asked=bool(judging)),
-            "assignments": [
-                {
-                    "assignment": one.assignment,
-                    "done": one.done,
-                    "total": one.total,
-                    "url": work_url(one.assignment)
-                    if found.pk == member.pk
-                    else reverse(
-                        "annotate:query", args=[project.slug, one.assignment.pair.query_id]
-                    ),
-                }
-                for one in assignments[:ASSIGNMENTS]
-            ],
-            "more_assignments": max(len(assignments) - ASSIGNMENTS, 0),
-            **_flags(listed, member, request),
-            "zone": str(calendar.zone),
-        },
+        member,
+        section="mine" if found.pk == member.pk else "dashboard",
+        person=found,
+        mine=found.pk == member.pk,
+        answered=done.answered,
+        last_on=done.last_on,
+        effort=done.effort,
+        time_left=done.effort.for_(left),
+        days=done.days,
+        pace=pace,
+        paces=paces.PACES,
+        left=left,
+        outlook=estimate(left, lately, done.days[-1].on, asked=bool(judging)),
+        assignments=[
+            {
+                "assignment": one.assignment,
+                "done": one.done,
+                "total": one.total,
+                "url": work_url(one.assignment)
+                if found.pk == member.pk
+                else reverse("annotate:query", args=[project.slug, one.assignment.pair.query_id]),
+            }
+            for one in assignments[:ASSIGNMENTS]
+        ],
+        more_assignments=max(len(assignments) - ASSIGNMENTS, 0),
+        **_flags(listed, member, request),
+        zone=str(calendar.zone),
     )
 
 
@@ -159,19 +152,16 @@ def flags(request: PageRequest, slug: str) -> HttpResponse:
     member = access.lead(request.user, slug)
     listed = list_flags(member, request.GET)
     people = member.project.memberships.people().order_by("name")
-    return render(
+    return project_page(
         request,
         "overview/flags.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "dashboard",
-            "tab": "flags",
-            "people": people,
-            "chosen": request.GET.get("person", ""),
-            "assigned": bool(blind_pairs(member)),
-            **_flags(listed, member, request),
-        },
+        member,
+        section="dashboard",
+        tab="flags",
+        people=people,
+        chosen=request.GET.get("person", ""),
+        assigned=bool(blind_pairs(member)),
+        **_flags(listed, member, request),
     )
 
 

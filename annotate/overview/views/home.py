@@ -28,9 +28,10 @@ from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import shown_to_judges
 from annotate.projects import access, schedule
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.fragments import render_cached
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.prepared_queries import Built, prepared
 from base.routes import address
 from jobs.status import worker_status
@@ -150,11 +151,8 @@ def pair_assignment(request: PageRequest, pk: int) -> HttpResponse:
 def give_back_assignment(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Give back an assignment in which nothing was done."""
     member = access.member(request.user, slug)
-    try:
+    with refusal_as_message(request):
         assignments.give_back(assignment=pairs_access.assignment(member, pk), by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, _("The task is free again."))
     return redirect("annotate:home")
 
@@ -312,14 +310,11 @@ def confirmed(request: PageRequest) -> bool:
 
 def confirm_assignment(request: PageRequest, member: Membership) -> HttpResponse:
     """Ask a lead to confirm the assignment, and say what it hides: the same form again."""
-    return render(
+    return project_page(
         request,
         "overview/become_blind.html",
-        {
-            "project": member.project,
-            "member": member,
-            "task": request.POST.get("task", ""),
-        },
+        member,
+        task=request.POST.get("task", ""),
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import Q
 from django.http import HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
@@ -45,6 +44,7 @@ from annotate.pools.provenance import contributions
 from annotate.projects import access, schedule
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
+from annotate.projects.project_page import project_page
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key, page_in_order
 from base.word_diff import diff
@@ -68,44 +68,40 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     rows = _query_rows(member, page, far)
     # Only leads may open the pages of the steps.
     found = steps.steps(member, judgments, tasks, added.context) if member.leads else []
-    return render(
+    return project_page(
         request,
         "overview/project.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "overview",
-            "due": schedule.due(member.project),
-            "time_estimate": time_estimate(member, judgments) if member.leads else None,
-            "judging": judgments,
-            "judging_begun": completion.has_judging_begun(member.project, judgments),
-            "tasks": tasks,
-            "rewriting_left": any(
-                one.task == Assignment.Task.REWRITE and one.done < one.total for one in tasks
-            ),
-            "reviewing": _reviewing(member.project, tasks),
-            # Tasks that would hide the project's figures from a lead are listed apart.
-            "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
-            "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
-            "steps": found,
-            "next_step": steps.next_step(found),
-            "kind": kind_of(member.project.kind),
-            "todo": [*_begun(assignments), *added.todo],
-            "rows": rows,
-            "shows_judging": _shows_judging(member.project, rows),
-            "previous_url": page.previous,
-            "next_url": page.next,
-            "people": people,
-            # A project of a lead alone needs people first.
-            "is_alone": people is not None
-            and not any(one["member"].user_id for one in people if one["member"] != member),
-            "any_answered": _shows_judging(member.project, people or ()),
-            "any_reviewed": bool(member.project.overlap_review)
-            or any(one["reviewed"] for one in people or ()),
-            "any_imported": any(one["imported"] for one in people or ()),
-            **(worker() if member.leads else {}),
-            **added.context,
-        },
+        member,
+        section="overview",
+        due=schedule.due(member.project),
+        time_estimate=time_estimate(member, judgments) if member.leads else None,
+        judging=judgments,
+        judging_begun=completion.has_judging_begun(member.project, judgments),
+        tasks=tasks,
+        rewriting_left=any(
+            one.task == Assignment.Task.REWRITE and one.done < one.total for one in tasks
+        ),
+        reviewing=_reviewing(member.project, tasks),
+        # Tasks that would hide the project's figures from a lead are listed apart.
+        offered=[one for one in free if not hides_figures(task=one.task, by=member)],
+        hiding=[one for one in free if hides_figures(task=one.task, by=member)],
+        steps=found,
+        next_step=steps.next_step(found),
+        kind=kind_of(member.project.kind),
+        todo=[*_begun(assignments), *added.todo],
+        rows=rows,
+        shows_judging=_shows_judging(member.project, rows),
+        people=people,
+        # A project of a lead alone needs people first.
+        is_alone=people is not None
+        and not any(one["member"].user_id for one in people if one["member"] != member),
+        any_answered=_shows_judging(member.project, people or ()),
+        any_reviewed=bool(member.project.overlap_review)
+        or any(one["reviewed"] for one in people or ()),
+        any_imported=any(one["imported"] for one in people or ()),
+        **worker() if member.leads else {},
+        **added.context,
+        page=page,
     )
 
 
@@ -131,29 +127,23 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
     else:
         page, count = page_by_key(found, request.GET), found.count()
     rows = _query_rows(member, page)
-    return render(
+    return project_page(
         request,
         "overview/queries.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "queries",
-            "rows": rows,
-            "shows_judging": _shows_judging(member.project, rows),
-            "pools": query_lists.pools(member.project, page.rows),
-            "cores": core_queries.count_queries(
-                member.project, [query.core for query in page.rows]
-            ),
-            "search": search,
-            "core": core,
-            "state": state,
-            "states": query_lists.State,
-            "sort": sort,
-            "sorts": query_lists.sorts(member),
-            "found": count,
-            "previous_url": page.previous,
-            "next_url": page.next,
-        },
+        member,
+        section="queries",
+        rows=rows,
+        shows_judging=_shows_judging(member.project, rows),
+        pools=query_lists.pools(member.project, page.rows),
+        cores=core_queries.count_queries(member.project, [query.core for query in page.rows]),
+        search=search,
+        core=core,
+        state=state,
+        states=query_lists.State,
+        sort=sort,
+        sorts=query_lists.sorts(member),
+        found=count,
+        page=page,
     )
 
 
@@ -173,40 +163,34 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     statements = statements_of(member, page.rows)
     # The ranks of a document could influence a reader who still judges, leads included.
     may_see_ranks = member.leads and not must_answer_first(member)
-    return render(
+    return project_page(
         request,
         "overview/query.html",
-        {
-            "project": project,
-            "member": member,
-            "section": "queries",
-            "query": found,
-            "siblings": list(core_queries.siblings(found)[: core_queries.NAMED]),
-            "core_size": core_queries.count_queries(project, [found.core]).get(found.core, 1),
-            "pairs": [{**_pair(member, one), "styles": styles[one.pk]} for one in pairs],
-            "candidates": statements,
-            "shows_statements": bool(project.overlap_judge)
-            or any(one.judgments or one.flags for one in statements),
-            "shows_outcomes": bool(project.overlap_judge)
-            or any(
-                not judgment.annotator.is_machine
-                for one in statements
-                for judgment in one.judgments
-            ),
-            "matrix": matrix_of(statements) if len(pairs) > 1 else None,
-            "names": names_for(member, page.rows),
-            "grades": list(project.grades.order_by("value")),
-            # A reader who still judges is blind to earlier grades, leads included.
-            "show_prior": project.show_prior
-            or (member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)),
-            "pool": found.candidates.count(),
-            "brought": contributions(page.rows) if may_see_ranks else None,
-            "removed": Candidate.with_removed.filter(query=found, removed_at__isnull=False).count()
-            if may_see_ranks
-            else 0,
-            "previous_url": page.previous,
-            "next_url": page.next,
-        },
+        member,
+        section="queries",
+        query=found,
+        siblings=list(core_queries.siblings(found)[: core_queries.NAMED]),
+        core_size=core_queries.count_queries(project, [found.core]).get(found.core, 1),
+        pairs=[{**_pair(member, one), "styles": styles[one.pk]} for one in pairs],
+        candidates=statements,
+        shows_statements=bool(project.overlap_judge)
+        or any(one.judgments or one.flags for one in statements),
+        shows_outcomes=bool(project.overlap_judge)
+        or any(
+            not judgment.annotator.is_machine for one in statements for judgment in one.judgments
+        ),
+        matrix=matrix_of(statements) if len(pairs) > 1 else None,
+        names=names_for(member, page.rows),
+        grades=list(project.grades.order_by("value")),
+        # A reader who still judges is blind to earlier grades, leads included.
+        show_prior=project.show_prior
+        or (member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)),
+        pool=found.candidates.count(),
+        brought=contributions(page.rows) if may_see_ranks else None,
+        removed=Candidate.with_removed.filter(query=found, removed_at__isnull=False).count()
+        if may_see_ranks
+        else 0,
+        page=page,
     )
 
 

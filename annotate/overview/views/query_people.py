@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
@@ -12,6 +12,7 @@ from annotate.collection import access as collection_access
 from annotate.overview.forms import QueryPeopleForm
 from annotate.pairs.named_people import name_people, named_people, people_to_name
 from annotate.projects import access
+from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.page_request import PageRequest
 
@@ -35,15 +36,12 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         else:
             messages.success(request, _("Saved. People keep the tasks that they already hold."))
             return redirect("annotate:query", slug, pk)
-    return render(
+    return project_page(
         request,
         "overview/query_people.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "queries",
-            "query": found,
-            "form": form,
-        },
+        member,
+        section="queries",
+        query=found,
+        form=form,
         status=422 if form.errors else 200,
     )

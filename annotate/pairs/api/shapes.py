@@ -25,26 +25,14 @@ class NarrativeSerializer(serializers.Serializer[Any]):
     side = serializers.ChoiceField(choices=Narrative.Side.choices)
     version = serializers.IntegerField()
     note = serializers.CharField()
-    author = serializers.CharField(allow_null=True, help_text="null: it was loaded from a file.")
+    author = serializers.CharField(
+        source="author.name", allow_null=True, help_text="null: it was loaded from a file."
+    )
     origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
     model = serializers.CharField(
         allow_blank=True, help_text="The language model that wrote this version, if one did."
     )
     created_at = serializers.DateTimeField()
-
-
-def version_as_json(narrative: Narrative) -> dict[str, Any]:
-    """Return the data of a `NarrativeSerializer`."""
-    return {
-        "id": narrative.pk,
-        "side": narrative.side,
-        "version": narrative.version,
-        "note": narrative.note,
-        "author": narrative.author.name if narrative.author else None,
-        "origin": narrative.origin,
-        "model": narrative.model,
-        "created_at": narrative.created_at,
-    }
 
 
 class VersionSerializer(serializers.Serializer[Any]):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +17,6 @@ from annotate.people.api.members import (
     LinkSerializer,
     NewLinkSerializer,
     SentLink,
-    link_as_json,
     link_response,
 )
 from annotate.people.invitations import invite_to_installation, withdraw
@@ -27,7 +26,6 @@ from base.api.resource import (
     RequestBody,
     Resource,
     Scope,
-    no_content,
     reads,
     writes,
 )
@@ -61,10 +59,8 @@ class SentAccount(RequestBody):
     )
 
 
-class Accounts(Resource):
+class Accounts(Resource, tag="Accounts"):
     """The accounts of the installation; administrators only."""
-
-    tag = "Accounts"
 
     @reads(AccountSerializer, parameters=AskedAccounts, paged=True)
     def get(self, request: Request) -> Response:
@@ -76,46 +72,39 @@ class Accounts(Resource):
             found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
         if parameters["closed"]:
             found = found.filter(is_active=False)
-        return self.page(_counted(found), lambda rows: [_account(row) for row in rows])
+        return self.page(_counted(found))
 
 
-class Account(Resource):
+class Account(Resource, tag="Accounts"):
     """One account; administrators only."""
 
-    tag = "Accounts"
-
     @writes(AccountSerializer, body=SentAccount, scope=Scope.LEAD)
-    def patch(self, request: Request, account: int) -> Response:
+    def patch(self, request: Request, account: int) -> User:
         """Close or reopen an account. The person's judgments are kept."""
         found = access.account(self.person, account)
         change = accounts.reactivate if self.body()["is_active"] else accounts.deactivate
         change(user=found, by=self.person)
-        return Response(_account(_counted(User.objects.filter(pk=found.pk)).get()))
+        return _counted(User.objects.filter(pk=found.pk)).get()
 
 
-class AccountSessions(Resource):
+class AccountSessions(Resource, tag="Accounts"):
     """The sessions of one account."""
 
-    tag = "Accounts"
-
     @writes(None, status=204, scope=Scope.LEAD)
-    def delete(self, request: Request, account: int) -> Response:
+    def delete(self, request: Request, account: int) -> None:
         """Sign an account out everywhere. Its tokens stay valid."""
         accounts.sign_out(user=access.account(self.person, account), by=self.person)
-        return Response(status=204)
 
 
-class AccountInvitations(Resource):
+class AccountInvitations(Resource, tag="Accounts"):
     """Invitation links for new accounts without a project."""
-
-    tag = "Accounts"
 
     @reads(LinkSerializer, paged=True)
     def get(self, request: Request) -> Response:
         """List the links that can still be used. Their addresses are not stored."""
         access.admin(self.person)
         rows = Invitation.objects.open().filter(project=None).select_related("created_by")
-        return self.page(rows, lambda part: [link_as_json(row) for row in part])
+        return self.page(rows)
 
     @writes(NewLinkSerializer, body=SentLink, status=201, scope=Scope.LEAD, secret=("url",))
     def post(self, request: Request) -> Response:
@@ -123,33 +112,20 @@ class AccountInvitations(Resource):
         by = access.admin(self.person)
         sent = self.body()
         link = invite_to_installation(name=sent.pop("username"), **sent, by=by)
-        return link_response(request, link, link_as_json(link.invitation))
+        return link_response(request, link, LinkSerializer(link.invitation).data)
 
 
-class OneAccountInvitation(Resource):
+class OneAccountInvitation(Resource, tag="Accounts"):
     """One invitation link for a new account."""
 
-    tag = "Accounts"
-
     @writes(None, status=204, scope=Scope.LEAD)
-    def delete(self, request: Request, invitation: int) -> Response:
+    def delete(self, request: Request, invitation: int) -> None:
         """Withdraw a link. Withdrawing twice changes nothing; 409 if it has been used."""
         found = access.account_invitation(self.person, invitation)
         withdraw(invitation=found, by=self.person)
-        return no_content()
 
 
-def _counted(found: Any) -> Any:
+def _counted(found: QuerySet[User]) -> QuerySet[User]:
     return found.annotate(
         projects=Count("memberships", filter=Q(memberships__left_at__isnull=True))
     )
-
-
-def _account(row: Any) -> dict[str, Any]:
-    return {
-        "id": row.pk,
-        "username": row.username,
-        "email": row.email,
-        "is_active": row.is_active,
-        "projects": row.projects,
-    }

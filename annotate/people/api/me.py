@@ -6,12 +6,12 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.people.models import Token
 from annotate.people.naming import set_named
 from annotate.people.preferences import change_preferences
 from annotate.projects.access import member
+from annotate.projects.models import Membership
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from base.keymap import keys_for
 from base.reader_preferences import preferences
@@ -73,66 +73,50 @@ class NamingSerializer(serializers.Serializer[Any]):
         return member.named_at is not None
 
 
-class Me(Resource):
+class Me(Resource, tag="You"):
     """The person who sends the request."""
 
-    tag = "You"
-
     @reads(MeSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> dict[str, Any]:
         """Return who you are, and the scopes of your token."""
         token = request.auth if isinstance(request.auth, Token) else None
-        return Response(
-            {
-                "username": self.person.get_username(),
-                "token": token.name if token else None,
-                "scopes": token.scopes if token else Scope.values,
-                "expires_at": token.expires_at if token else None,
-            }
-        )
+        return {
+            "username": self.person.get_username(),
+            "token": token.name if token else None,
+            "scopes": token.scopes if token else Scope.values,
+            "expires_at": token.expires_at if token else None,
+        }
 
 
-class MyPreferences(Resource):
+class MyPreferences(Resource, tag="You"):
     """Your preferences."""
 
-    tag = "You"
-
     @reads(PreferencesSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> dict[str, Any]:
         """Return your preferences."""
-        return self._as_json()
+        return self._chosen()
 
     @writes(PreferencesSerializer, body=SentPreferences, scope=Scope.JUDGE)
-    def patch(self, request: Request) -> Response:
+    def patch(self, request: Request) -> dict[str, Any]:
         """Change your preferences."""
         self.person.preferences = change_preferences(**self.body(), by=self.person)
-        return self._as_json()
+        return self._chosen()
 
-    def _as_json(self) -> Response:
+    def _chosen(self) -> dict[str, Any]:
         chosen = preferences(self.person)
-        return Response(
-            {
-                "keys": keys_for(self.person),
-                "theme": chosen.theme,
-                "time_zone": chosen.time_zone,
-                "mail_digest": chosen.mail_digest,
-            }
-        )
+        named = ("theme", "time_zone", "mail_digest")
+        return {"keys": keys_for(self.person), **{name: getattr(chosen, name) for name in named}}
 
 
-class MyNaming(Resource):
+class MyNaming(Resource, tag="You"):
     """Whether you agree to be named in what a project publishes."""
 
-    tag = "You"
-
     @reads(NamingSerializer)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Membership:
         """Return whether you agreed."""
-        return Response(NamingSerializer(member(self.person, slug)).data)
+        return member(self.person, slug)
 
     @writes(NamingSerializer, body=SentNaming, scope=Scope.JUDGE)
-    def put(self, request: Request, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> Membership:
         """Agree, or withdraw your agreement."""
-        by = member(self.person, slug)
-        made = set_named(named=self.body()["named"], by=by)
-        return Response(NamingSerializer(made).data)
+        return set_named(named=self.body()["named"], by=member(self.person, slug))

@@ -13,10 +13,9 @@ from annotate.people import access as people_access
 from annotate.people import members as actions
 from annotate.people.invitation_mail import deliver_link
 from annotate.people.invitations import DAYS, Link, invite, withdraw
-from annotate.people.models import Invitation
 from annotate.projects import access
 from annotate.projects.models import Membership
-from base.api.resource import RequestBody, Resource, Scope, no_content, reads, writes
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
 class MemberSerializer(serializers.ModelSerializer[Membership]):
@@ -72,9 +71,9 @@ class LinkSerializer(serializers.Serializer[Any]):
     """A link that lets one person create an account."""
 
     id = serializers.IntegerField()
-    username = serializers.CharField(help_text="Empty: they choose.")
+    username = serializers.CharField(source="name", help_text="Empty: they choose.")
     email = serializers.CharField(help_text="The address it was mailed to, if any.")
-    made_by = serializers.CharField()
+    made_by = serializers.CharField(source="created_by.username")
     expires_at = serializers.DateTimeField()
 
 
@@ -121,38 +120,32 @@ class SentInvitation(SentLink):
     )
 
 
-class Members(Resource):
+class Members(Resource, tag="Members"):
     """The members of a project."""
-
-    tag = "Members"
 
     @reads(MemberSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List current and former members."""
         member = access.member(self.person, slug)
-        return self.page(member.project.memberships.all(), _all_as_json)
+        return self.page(member.project.memberships.all())
 
     @writes(MemberSerializer, body=SentMember, status=201, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> Membership:
         """Add a person who has an account; for others make an invitation."""
         by = access.lead(self.person, slug)
-        member = actions.add_member(**self.body(), by=by)
-        return Response(MemberSerializer(member).data, status=201)
+        return actions.add_member(**self.body(), by=by)
 
 
-class OneMember(Resource):
+class OneMember(Resource, tag="Members"):
     """One member of a project."""
 
-    tag = "Members"
-
     @reads(MemberSerializer)
-    def get(self, request: Request, slug: str, member: int) -> Response:
+    def get(self, request: Request, slug: str, member: int) -> Membership:
         """Return a member."""
-        found = access.member_of_project(access.member(self.person, slug), member)
-        return Response(MemberSerializer(found).data)
+        return access.member_of_project(access.member(self.person, slug), member)
 
     @writes(ChangedMemberSerializer, body=SentChange, scope=Scope.LEAD)
-    def patch(self, request: Request, slug: str, member: int) -> Response:
+    def patch(self, request: Request, slug: str, member: int) -> Membership:
         """Change a member's role, remove them, add them again, or limit their tasks."""
         by = access.lead(self.person, slug)
         found = access.member_of_project(by, member)
@@ -165,20 +158,18 @@ class OneMember(Resource):
             actions.remove_member(member=found, by=by)
         elif found.left_at is not None and found.user is not None:
             actions.add_member(username=found.user.username, role=found.role, by=by)
-        return Response(ChangedMemberSerializer(access.member_of_project(by, member)).data)
+        return access.member_of_project(by, member)
 
 
-class Invitations(Resource):
+class Invitations(Resource, tag="Members"):
     """The invitation links to a project."""
-
-    tag = "Members"
 
     @reads(InvitationSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the links that can still be used. Their addresses are not stored."""
         by = access.lead(self.person, slug)
         rows = by.project.invitations.open().select_related("created_by")
-        return self.page(rows, lambda part: [_invitation(row) for row in part])
+        return self.page(rows)
 
     @writes(
         NewInvitationSerializer, body=SentInvitation, status=201, scope=Scope.LEAD, secret=("url",)
@@ -188,20 +179,17 @@ class Invitations(Resource):
         by = access.lead(self.person, slug)
         sent = self.body()
         link = invite(name=sent.pop("username"), **sent, by=by)
-        return link_response(request, link, _invitation(link.invitation))
+        return link_response(request, link, InvitationSerializer(link.invitation).data)
 
 
-class OneInvitation(Resource):
+class OneInvitation(Resource, tag="Members"):
     """One invitation link to a project."""
 
-    tag = "Members"
-
     @writes(None, status=204, scope=Scope.LEAD)
-    def delete(self, request: Request, slug: str, invitation: int) -> Response:
+    def delete(self, request: Request, slug: str, invitation: int) -> None:
         """Withdraw a link. Withdrawing twice changes nothing; 409 if it has been used."""
         by = access.lead(self.person, slug)
         withdraw(invitation=people_access.invitation(by, invitation), by=self.person)
-        return no_content()
 
 
 def link_response(request: Request, link: Link, link_data: dict[str, Any]) -> Response:
@@ -209,22 +197,3 @@ def link_response(request: Request, link: Link, link_data: dict[str, Any]) -> Re
     handed = deliver_link(request, link)
     answer = {**link_data, **handed._asdict()}
     return Response(answer, status=201, headers={"Cache-Control": "no-store"})
-
-
-def _invitation(row: Invitation) -> dict[str, Any]:
-    return {**link_as_json(row), "role": row.role}
-
-
-def link_as_json(row: Invitation) -> dict[str, Any]:
-    """Return the API's representation of any link."""
-    return {
-        "id": row.pk,
-        "username": row.name,
-        "email": row.email,
-        "made_by": row.created_by.username,
-        "expires_at": row.expires_at,
-    }
-
-
-def _all_as_json(members: list[Membership]) -> list[dict[str, Any]]:
-    return list(MemberSerializer(members, many=True).data)

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.people.api.members import NewLinkSerializer, link_as_json
+from annotate.people.api.members import LinkSerializer, NewLinkSerializer
 from annotate.people.invitation_batches import MOST, InvitationResult, Invitee, invite_several
 from annotate.people.invitation_mail import Delivery, deliver_links
 from annotate.people.invitations import DAYS
@@ -76,10 +76,8 @@ class InvitedPeopleSerializer(serializers.Serializer[Any]):
     )
 
 
-class SeveralInvitations(Resource):
+class SeveralInvitations(Resource, tag="Members"):
     """Inviting several people at once."""
-
-    tag = "Members"
 
     @writes(
         InvitedPeopleSerializer,
@@ -118,7 +116,7 @@ def _as_json(one: InvitationResult, handed: Delivery | None) -> dict[str, Any]:
         "username": one.invitee.name,
         "email": one.invitee.email,
         "projects": [project.slug for project in one.projects],
-        "link": {**link_as_json(one.link.invitation), **handed._asdict()}
+        "link": {**LinkSerializer(one.link.invitation).data, **handed._asdict()}
         if one.link and handed
         else None,
     }

@@ -27,7 +27,7 @@ from annotate.people.invitations import Link
 from annotate.people.models import Invitation
 from annotate.projects import access
 from base.errors import InvalidField, ObjectNotFound, Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key
 from base.users import User
 
@@ -138,11 +138,8 @@ def account_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
 
 
 def _withdraw(request: PageRequest, found: Invitation) -> None:
-    try:
+    with refusal_as_message(request):
         invitations.withdraw(invitation=found, by=request.user)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, _("The link is withdrawn."))
 
 
@@ -221,7 +218,7 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
     found = people_access.account(request.user, pk)
     change = request.POST.get("change", "")
     names = {"name": found.username}
-    try:
+    with refusal_as_message(request):
         if change == "close":
             people.deactivate(user=found, by=request.user)
             message = _("The account of %(name)s is closed. Their work is kept.") % names
@@ -248,8 +245,5 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
             return _accounts_page(request, InvitationForm(), password_link=link)
         else:
             raise Refused(_("There is no such change."))
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, message)
     return redirect("annotate:people")

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import F
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
@@ -20,8 +20,9 @@ from annotate.people.invitations import Link
 from annotate.people.views.accounts import new_link_context
 from annotate.projects import access
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from base.errors import InvalidField, Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.users import User
 
 
@@ -51,20 +52,17 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
     people = member.project.memberships.select_related("user").order_by(
         F("left_at").asc(nulls_first=True), "is_machine", "name"
     )
-    response = render(
+    response = project_page(
         request,
         "people/members.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "members",
-            "members": people,
-            "invited": shown,
-            "open": member.project.invitations.open().select_related("created_by").order_by("pk")
-            if member.leads
-            else None,
-            "form": form if member.leads else None,
-        },
+        member,
+        section="members",
+        members=people,
+        invited=shown,
+        open=member.project.invitations.open().select_related("created_by").order_by("pk")
+        if member.leads
+        else None,
+        form=form if member.leads else None,
         status=422 if form.errors else 200,
     )
     if shown:
@@ -89,7 +87,7 @@ def change_member(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     by = access.lead(request.user, slug)
     found = access.member_of_project(by, pk)
     change = request.POST.get("change", "")
-    try:
+    with refusal_as_message(request):
         if change == "leave":
             member_actions.remove_member(member=found, by=by)
             words = _("%(name)s was removed from the project. Their work is kept.") % {
@@ -115,9 +113,6 @@ def change_member(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             changed = member_actions.change_role(member=found, role=change, by=by)
             about = {"name": changed.name, "role": changed.get_role_display().lower()}
             words = _("%(name)s is now %(role)s.") % about
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, words)
     return redirect("annotate:members", slug)
 

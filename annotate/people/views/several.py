@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
@@ -21,6 +20,7 @@ from annotate.people.invitation_batches import (
 from annotate.people.invitation_mail import deliver_links
 from annotate.projects import access
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.page_request import PageRequest
 
@@ -56,16 +56,13 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
             # Links are shown in this response, so that they are not stored.
             done = _results(request, found)
             form = SeveralForm(leading=leading, here=member)
-    response = render(
+    response = project_page(
         request,
         "people/several.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "members",
-            "form": form,
-            "done": done,
-        },
+        member,
+        section="members",
+        form=form,
+        done=done,
         status=422 if form.errors else 200,
     )
     if done:

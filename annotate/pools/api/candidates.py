@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.collection.api.removal import ChangedRowsSerializer
-from annotate.collection.models import Candidate
-from annotate.collection.removal import MAX_REASON, MOST
+from annotate.collection.api.removal import ChangedRowsSerializer, SentReason
+from annotate.collection.removal import MOST, ChangeCounts
 from annotate.pools import access, removal
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
@@ -28,78 +28,49 @@ class SentCandidates(RequestBody):
     candidates = serializers.ListField(child=CandidateIdSerializer(), max_length=MOST)
 
 
-class SentRemoval(SentCandidates):
+class SentRemoval(SentCandidates, SentReason):
     """Candidates to take out, and the reason."""
-
-    reason = serializers.CharField(max_length=MAX_REASON)
 
 
 class RemovedCandidateSerializer(serializers.Serializer[Any]):
     """A candidate that was taken out of its pool."""
 
-    query_id = serializers.CharField()
-    doc_id = serializers.CharField()
+    query_id = serializers.CharField(source="query.query_id")
+    doc_id = serializers.CharField(source="document.doc_id")
     removed_at = serializers.DateTimeField()
-    removed_by = serializers.CharField(allow_null=True)
-    reason = serializers.CharField()
+    removed_by = serializers.CharField(source="removed_by.name", allow_null=True)
+    reason = serializers.CharField(source="removed_reason")
 
 
-class RemovedCandidates(Resource):
+class RemovedCandidates(Resource, tag="Pools"):
     """The candidates of a project that were taken out of their pools."""
-
-    tag = "Pools"
 
     @reads(RemovedCandidateSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List removed candidates with their reasons. 403 for a lead who still judges."""
         member = access.lead(self.person, slug)
         rows = removal.removed_candidates(member.project)
-        return self.page(rows.select_related("query", "document", "removed_by"), _as_json)
+        return self.page(rows.select_related("query", "document", "removed_by"))
 
     @writes(ChangedRowsSerializer, body=SentRemoval, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> ChangeCounts:
         """Take candidates out: nobody judges them any more, and they are in no qrels."""
-        member = access.lead(self.person, slug)
-        given = self.body()
-        changed = removal.remove_candidates(
-            project=member.project,
-            candidates=removal.candidate_keys(member.project, _ids(given)),
-            reason=given["reason"],
-            by=member,
-        )
-        return Response(changed._asdict())
+        return _change(self, slug, removal.remove_candidates)
 
 
-class CandidateRestoration(Resource):
+class CandidateRestoration(Resource, tag="Pools"):
     """The return of candidates to their pools."""
 
-    tag = "Pools"
-
     @writes(ChangedRowsSerializer, body=SentCandidates, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> ChangeCounts:
         """Bring candidates back; people's answers about them count again."""
-        member = access.lead(self.person, slug)
-        changed = removal.restore_candidates(
-            project=member.project,
-            candidates=removal.candidate_keys(member.project, _ids(self.body())),
-            by=member,
-        )
-        return Response(changed._asdict())
+        return _change(self, slug, removal.restore_candidates)
 
 
-def _ids(given: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(one["query_id"], one["doc_id"]) for one in given["candidates"]]
-
-
-def _as_json(rows: list[Candidate]) -> list[dict[str, Any]]:
-    data = [
-        {
-            "query_id": row.query.query_id,
-            "doc_id": row.document.doc_id,
-            "removed_at": row.removed_at,
-            "removed_by": row.removed_by.name if row.removed_by else None,
-            "reason": row.removed_reason,
-        }
-        for row in rows
-    ]
-    return list(RemovedCandidateSerializer(data, many=True).data)
+def _change(resource: Resource, slug: str, action: Callable[..., ChangeCounts]) -> ChangeCounts:
+    """Perform an action with the candidates of the request, and with its reason if it has one."""
+    member = access.lead(resource.person, slug)
+    given = resource.body()
+    ids = [(one["query_id"], one["doc_id"]) for one in given.pop("candidates")]
+    candidates = removal.candidate_keys(member.project, ids)
+    return action(project=member.project, candidates=candidates, **given, by=member)

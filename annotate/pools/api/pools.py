@@ -10,11 +10,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.pools import access, actions, choosing, provenance
-from annotate.pools.judged import CUTOFFS, judged_at
+from annotate.pools import access, actions, provenance
+from annotate.pools.judged import CUTOFFS, Judged, judged_at
 from annotate.pools.models import Pool
 from annotate.pools.negatives import Systems, choose_hard_negatives, hard_negative_systems
-from base.api.jobs import JobSerializer, job_as_json
+from base.api.jobs import JobSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_lines
 
@@ -95,7 +95,7 @@ class FullPoolCountSerializer(PoolCountSerializer):
 class PoolRunSerializer(serializers.Serializer[Any]):
     """A run that a pool is drawn from."""
 
-    name = serializers.CharField()
+    name = serializers.CharField(source="run.name")
     system = serializers.CharField()
     sha256 = serializers.CharField()
 
@@ -106,79 +106,69 @@ class PoolSerializer(JobSerializer):
     name = serializers.CharField()
     method = serializers.ChoiceField(choices=Pool.Method.choices)
     depth = serializers.IntegerField(allow_null=True)
-    strata = serializers.CharField(allow_blank=True)
+    strata = serializers.CharField(source="strata_words", allow_blank=True)
     seed = serializers.IntegerField()
-    by = serializers.CharField(allow_null=True)
-    runs = PoolRunSerializer(many=True)
+    by = serializers.CharField(source="by.name", allow_null=True)
+    runs = PoolRunSerializer(many=True, source="pool_runs")
     counts = PoolCountSerializer(allow_null=True, help_text="null until it is made.")
 
 
-class Pools(Resource):
+class Pools(Resource, tag="Pools"):
     """The pools of a project."""
-
-    tag = "Pools"
 
     @reads(PoolSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List the pools, the newest first. 403 for a lead who still judges."""
         member = access.lead(self.person, slug)
         found = Pool.objects.filter(project=member.project_id).select_related("by")
-        return self.page(found, _as_json, newest_first=True)
+        return self.page(found, prepare=provenance.with_runs, newest_first=True)
 
     @writes(PoolSerializer, body=SentPool, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> Pool:
         """Make a pool: documents that are not candidates yet become candidates."""
         member = access.lead(self.person, slug)
         given = self.body()
         name, counted = given.pop("name"), given.pop("counted", "")
         recipe = actions.recipe_of(project=member.project, **given)
         made = actions.request_pool(recipe=recipe, name=name, by=member, counted=counted)
-        return Response(_as_json([made])[0], status=201)
+        return provenance.with_runs([made])[0]
 
 
-class PoolCount(Resource):
+class PoolCount(Resource, tag="Pools"):
     """The count of a pool that is not made."""
 
-    tag = "Pools"
-
     @writes(FullPoolCountSerializer, body=SentRule, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Count what a pool would contain, without making it."""
         member = access.lead(self.person, slug)
         recipe = actions.recipe_of(project=member.project, **self.body())
-        return Response(FullPoolCountSerializer(actions.count_pool(recipe)).data)
+        return actions.count_pool(recipe)
 
 
-class OnePool(Resource):
+class OnePool(Resource, tag="Pools"):
     """One pool."""
 
-    tag = "Pools"
-
     @reads(PoolSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str, pool: int) -> Response:
+    def get(self, request: Request, slug: str, pool: int) -> Pool:
         """Read the progress of a pool, and its contents once it is made."""
         _member, found = access.pool(self.person, slug, pool)
-        return Response(_as_json([found])[0])
+        return provenance.with_runs([found])[0]
 
 
-class PoolCancellation(Resource):
+class PoolCancellation(Resource, tag="Pools"):
     """The cancellation of a pool."""
 
-    tag = "Pools"
-
     @writes(PoolSerializer, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str, pool: int) -> Response:
+    def post(self, request: Request, slug: str, pool: int) -> Pool:
         """Cancel a pool that is being made; a finished one stays."""
         member, found = access.pool(self.person, slug, pool)
         actions.cancel_pool(pool=found, by=member)
         found.refresh_from_db()
-        return Response(_as_json([found])[0])
+        return provenance.with_runs([found])[0]
 
 
-class PoolDocuments(Resource):
+class PoolDocuments(Resource, tag="Pools"):
     """The documents of a pool."""
-
-    tag = "Pools"
 
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, pool: int) -> StreamingHttpResponse:
@@ -202,42 +192,34 @@ class AskedCutoffs(QueryParameters):
 class JudgedSerializer(serializers.Serializer[Any]):
     """The judged@k of a run: how many of its first documents have a label."""
 
-    run = serializers.CharField()
-    system = serializers.CharField()
+    run = serializers.CharField(source="run.name")
+    system = serializers.CharField(source="run.tag")
     topics = serializers.IntegerField(help_text="Topics of the run that have a label.")
     judged = serializers.DictField(
         child=serializers.FloatField(allow_null=True),
+        source="shares",
         help_text="By cutoff, the mean share over these topics; null without a topic.",
     )
 
 
-class JudgedAt(Resource):
+class JudgedAt(Resource, tag="Pools"):
     """judged@k of the runs of a project."""
 
-    tag = "Pools"
-
     @reads(JudgedSerializer, parameters=AskedCutoffs, many=True, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> list[Judged]:
         """Read judged@k of each run."""
         member = access.lead(self.person, slug)
         given = self.parameters().get("k")
         cutoffs = [int(k) for k in given.split(",")] if given else CUTOFFS
-        data = [
-            {
-                "run": one.run.name,
-                "system": one.run.tag,
-                "topics": one.topics,
-                "judged": {str(k): share for k, share in one.shares.items()},
-            }
-            for one in judged_at(member.project, cutoffs)
-        ]
-        return Response(JudgedSerializer(data, many=True).data)
+        return judged_at(member.project, cutoffs)
 
 
 class SystemsSerializer(serializers.Serializer[Any]):
     """The systems whose non-relevant documents a release lists as hard negatives."""
 
-    runs = serializers.ListField(child=serializers.CharField(), help_text="Empty: no file.")
+    runs = serializers.ListField(
+        child=serializers.CharField(), source="names", help_text="Empty: no file."
+    )
     depth = serializers.IntegerField()
 
 
@@ -250,48 +232,17 @@ class SentSystems(RequestBody):
     depth = serializers.IntegerField(min_value=1, max_value=actions.MAX_DEPTH)
 
 
-class HardNegativeSystems(Resource):
+class HardNegativeSystems(Resource, tag="Pools"):
     """The systems whose non-relevant documents are hard negatives."""
 
-    tag = "Pools"
-
     @reads(SystemsSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Systems:
         """Read the systems and the depth."""
         member = access.lead(self.person, slug)
-        return Response(_systems(hard_negative_systems(member.project)))
+        return hard_negative_systems(member.project)
 
     @writes(SystemsSerializer, body=SentSystems, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> Systems:
         """Choose the systems and the depth; without runs, releases have no such file."""
         member = access.lead(self.person, slug)
-        given = self.body()
-        chosen = choose_hard_negatives(
-            project=member.project, runs=given["runs"], depth=given["depth"], by=member
-        )
-        return Response(_systems(chosen))
-
-
-def _systems(chosen: Systems) -> dict[str, Any]:
-    return {"runs": [run.name for run in chosen.runs], "depth": chosen.depth}
-
-
-def _as_json(pools: list[Pool]) -> list[dict[str, Any]]:
-    runs_of = provenance.runs_of(pools)
-    return [
-        {
-            **job_as_json(pool),
-            "name": pool.name,
-            "method": pool.method,
-            "depth": pool.depth,
-            "strata": choosing.strata_words(pool.strata),
-            "seed": pool.seed,
-            "by": pool.by.name if pool.by else None,
-            "runs": [
-                {"name": one.run.name, "system": one.system, "sha256": one.sha256}
-                for one in runs_of[pool.pk]
-            ],
-            "counts": pool.counts,
-        }
-        for pool in pools
-    ]
+        return choose_hard_negatives(project=member.project, **self.body(), by=member)

@@ -65,81 +65,67 @@ class EffectsSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="Releases, which do not change."
     )
     makes_document = serializers.BooleanField()
-    token = serializers.CharField()
+    token = serializers.CharField(source="digest")
 
 
 class ReplacementSerializer(serializers.Serializer[Any]):
     """A replacement."""
 
     id = serializers.IntegerField()
-    old = serializers.CharField()
-    new = serializers.CharField()
+    old = serializers.CharField(source="old.doc_id")
+    new = serializers.CharField(source="new.doc_id")
     reason = serializers.CharField()
-    by = serializers.CharField()
+    by = serializers.CharField(source="by.name")
     at = serializers.DateTimeField()
     undone_at = serializers.DateTimeField(allow_null=True)
-    undone_by = serializers.CharField(allow_null=True)
+    undone_by = serializers.CharField(source="undone_by.name", allow_null=True)
 
 
-class ReplacementPreview(Resource):
+class ReplacementPreview(Resource, tag="Pools"):
     """The preview of a replacement."""
 
-    tag = "Pools"
-
     @writes(EffectsSerializer, body=SentNewDocument, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Count what a replacement would change. Nothing is written."""
         member = access.lead(self.person, slug)
         given = self.body()
         effects = replacing.effects(_candidate(member, given), _new(given))
-        data = {
-            **{name: getattr(effects, name) for name in ("judgments", "checks", "claims")},
-            "queries": [one.query.query_id for one in effects.pools],
-            "rules": {rule.value: pairs for rule, pairs in effects.rules.items()},
-            "releases": effects.releases,
-            "makes_document": effects.makes_document,
-            "token": effects.digest,
-        }
-        return Response(EffectsSerializer(data).data)
+        queries = [one.query.query_id for one in effects.pools]
+        return {**vars(effects), "queries": queries}
 
 
-class Replacements(Resource):
+class Replacements(Resource, tag="Pools"):
     """The replacements of a project."""
-
-    tag = "Pools"
 
     @reads(ReplacementSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List replacements, including undone ones. 403 for a lead who still judges."""
         member = access.lead(self.person, slug)
         rows = replacing.replacements(member.project)
-        return self.page(rows, lambda part: [_as_json(row) for row in part])
+        return self.page(rows)
 
     @writes(ReplacementSerializer, body=SentReplacement, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> Replacement:
         """Replace a document. 409 if its effects differ from those of the preview."""
         member = access.lead(self.person, slug)
         given = self.body()
-        made = replacing.replace_document(
+        return replacing.replace_document(
             candidate=_candidate(member, given),
             new=_new(given),
             reason=given["reason"],
             digest=given["token"],
             by=member,
         )
-        return Response(_as_json(made), status=201)
 
 
-class ReplacementUndoing(Resource):
+class ReplacementUndoing(Resource, tag="Pools"):
     """The undoing of a replacement."""
 
-    tag = "Pools"
-
     @writes(ReplacementSerializer, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str, replacement: int) -> Response:
+    def post(self, request: Request, slug: str, replacement: int) -> Replacement:
         """Undo a replacement: the old document is back. Undoing twice changes nothing."""
         member, found = access.replacement(self.person, slug, replacement)
-        return Response(_as_json(replacing.undo_replacement(replacement=found, by=member)))
+        return replacing.undo_replacement(replacement=found, by=member)
 
 
 def _candidate(member: Membership, given: dict[str, Any]) -> Candidate:
@@ -149,17 +135,3 @@ def _candidate(member: Membership, given: dict[str, Any]) -> Candidate:
 
 def _new(given: dict[str, Any]) -> replacing.NewDocument:
     return replacing.NewDocument(given["new_doc_id"], given["title"], given["text"])
-
-
-def _as_json(row: Replacement) -> dict[str, Any]:
-    data = {
-        "id": row.pk,
-        "old": row.old.doc_id,
-        "new": row.new.doc_id,
-        "reason": row.reason,
-        "by": row.by.name,
-        "at": row.at,
-        "undone_at": row.undone_at,
-        "undone_by": row.undone_by.name if row.undone_by else None,
-    }
-    return dict(ReplacementSerializer(data).data)

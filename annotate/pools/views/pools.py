@@ -6,23 +6,24 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.collection.models import Run
-from annotate.pools import access, actions, choosing, provenance
+from annotate.pools import access, actions, provenance
 from annotate.pools.forms import NegativesForm, PoolForm
 from annotate.pools.judged import CUTOFFS, judged_at
 from annotate.pools.models import Pool
 from annotate.pools.negatives import choose_hard_negatives, hard_negative_systems
 from annotate.pools.removal import removed_candidates
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from base.csv_output import csv_lines
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import newest_by_key
 
 # How many queries of a count a page shows; the download has all of them.
@@ -36,27 +37,24 @@ def pools(request: PageRequest, slug: str) -> HttpResponse:
     page = newest_by_key(
         Pool.objects.filter(project=member.project_id).select_related("by", "project"), request.GET
     )
-    runs_of = provenance.runs_of(page.rows)
     systems = hard_negative_systems(member.project)
-    return render(
+    return project_page(
         request,
         "pools/pools.html",
-        {
-            **_base(member),
-            "rows": [{"pool": pool, "runs": len(runs_of[pool.pk])} for pool in page.rows],
-            "judged": [
-                {"run": one.run, "topics": one.topics, "shares": list(one.shares.values())}
-                for one in judged_at(member.project)
-            ],
-            "cutoffs": CUTOFFS,
-            "removed": removed_candidates(member.project).count(),
-            "negatives": NegativesForm(
-                _runs(member),
-                initial={"runs": [run.name for run in systems.runs], "depth": systems.depth},
-            ),
-            "previous_url": page.previous,
-            "next_url": page.next,
-        },
+        member,
+        section="pools",
+        pools=provenance.with_runs(page.rows),
+        judged=[
+            {"run": one.run, "topics": one.topics, "shares": list(one.shares.values())}
+            for one in judged_at(member.project)
+        ],
+        cutoffs=CUTOFFS,
+        removed=removed_candidates(member.project).count(),
+        negatives=NegativesForm(
+            _runs(member),
+            initial={"runs": systems.names, "depth": systems.depth},
+        ),
+        page=page,
     )
 
 
@@ -81,18 +79,17 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
             counted = actions.count_pool(recipe)
         except Refused as refused:
             form.add_error(None, str(refused))
-    return render(
+    return project_page(
         request,
         "pools/new_pool.html",
-        {
-            **_base(member),
-            "form": form,
-            "again": PoolForm(runs, given, auto_id=False),
-            "name": name,
-            "counts": counted,
-            "queries": counted["queries"][:QUERIES] if counted else [],
-            "more_queries": max(0, len(counted["queries"]) - QUERIES) if counted else 0,
-        },
+        member,
+        section="pools",
+        form=form,
+        again=PoolForm(runs, given, auto_id=False),
+        name=name,
+        counts=counted,
+        queries=counted["queries"][:QUERIES] if counted else [],
+        more_queries=max(0, len(counted["queries"]) - QUERIES) if counted else 0,
         status=422 if form.errors else 200,
     )
 
@@ -105,19 +102,16 @@ def pool(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         # The job has ended since the last poll, so the whole page has changed.
         return HttpResponseClientRefresh()
     counts = found.counts if found.state == Pool.State.DONE else None
-    return render(
+    return project_page(
         request,
         "pools/pool.html#job" if request.htmx else "pools/pool.html",
-        {
-            **_base(member),
-            "pool": found,
-            "strata": choosing.strata_words(found.strata),
-            "pool_runs": provenance.runs_of([found])[found.pk],
-            "counts": counts,
-            "queries": counts["queries"][:QUERIES] if counts else [],
-            "more_queries": max(0, len(counts["queries"]) - QUERIES) if counts else 0,
-            "seconds_left": found.seconds_left(timezone.now()),
-        },
+        member,
+        section="pools",
+        pool=provenance.with_runs([found])[0],
+        counts=counts,
+        queries=counts["queries"][:QUERIES] if counts else [],
+        more_queries=max(0, len(counts["queries"]) - QUERIES) if counts else 0,
+        seconds_left=found.seconds_left(timezone.now()),
     )
 
 
@@ -125,10 +119,8 @@ def pool(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Cancel a pool that is being made."""
     member, found = access.pool(request.user, slug, pk)
-    try:
+    with refusal_as_message(request):
         actions.cancel_pool(pool=found, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
     return redirect(found)
 
 
@@ -151,11 +143,8 @@ def hard_negatives(request: PageRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("Choose runs of this project, and a depth that is a number."))
         return redirect("annotate:pools", slug)
-    try:
+    with refusal_as_message(request):
         chosen = choose_hard_negatives(project=member.project, by=member, **form.cleaned_data)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(
             request,
             _("Releases list the hard negatives of %(n)d systems.") % {"n": len(chosen.runs)}

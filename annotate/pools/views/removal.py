@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection import access as collection_access
 from annotate.collection.removal import parse_keys
-from annotate.collection.views.removal import redirect_after_change
 from annotate.pools import access
 from annotate.pools.removal import (
     keys_of_query,
@@ -18,7 +18,8 @@ from annotate.pools.removal import (
     removed_candidates,
     restore_candidates,
 )
-from base.page_request import PageRequest
+from annotate.projects.project_page import project_page
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key
 
 
@@ -27,17 +28,18 @@ def removal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Take the ticked documents of a query out of its pool."""
     member = access.lead(request.user, slug)
     query = collection_access.query(member, pk)
-    return redirect_after_change(
-        request,
-        lambda: remove_candidates(
+    with refusal_as_message(request):
+        changed = remove_candidates(
             project=member.project,
             candidates=keys_of_query(request.POST.getlist("candidates"), query),
             reason=request.POST.get("reason", ""),
             by=member,
-        ),
-        lambda n: ngettext("%(n)d document was taken out.", "%(n)d documents were taken out.", n),
-        reverse("annotate:query", args=[slug, pk]),
-    )
+        ).changed
+        words = ngettext(
+            "%(n)d document was taken out.", "%(n)d documents were taken out.", changed
+        )
+        messages.success(request, words % {"n": changed})
+    return redirect(reverse("annotate:query", args=[slug, pk]))
 
 
 @require_GET
@@ -46,17 +48,13 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
     member = access.lead(request.user, slug)
     rows = removed_candidates(member.project).select_related("query", "document", "removed_by")
     page = page_by_key(rows, request.GET)
-    return render(
+    return project_page(
         request,
         "pools/removed.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "pools",
-            "candidates": page.rows,
-            "previous_url": page.previous,
-            "next_url": page.next,
-        },
+        member,
+        section="pools",
+        candidates=page.rows,
+        page=page,
     )
 
 
@@ -64,15 +62,14 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
 def restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked documents back into their pools."""
     member = access.lead(request.user, slug)
-    return redirect_after_change(
-        request,
-        lambda: restore_candidates(
+    with refusal_as_message(request):
+        changed = restore_candidates(
             project=member.project,
             candidates=parse_keys(request.POST.getlist("candidates")),
             by=member,
-        ),
-        lambda n: ngettext(
-            "%(n)d document was brought back.", "%(n)d documents were brought back.", n
-        ),
-        reverse("annotate:removed_candidates", args=[slug]),
-    )
+        ).changed
+        words = ngettext(
+            "%(n)d document was brought back.", "%(n)d documents were brought back.", changed
+        )
+        messages.success(request, words % {"n": changed})
+    return redirect(reverse("annotate:removed_candidates", args=[slug]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -12,8 +12,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.pools import access
 from annotate.pools import replacing as actions
 from annotate.pools.forms import ReplacementForm
+from annotate.projects.project_page import project_page
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key
 
 
@@ -47,18 +48,15 @@ def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> Htt
                 return redirect("annotate:query", slug, pk)
         except Refused as refused:
             form.add_error(None, str(refused))
-    return render(
+    return project_page(
         request,
         "pools/replacement.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "queries",
-            "query": found.query,
-            "candidate": found,
-            "form": form,
-            "effects": effects,
-        },
+        member,
+        section="queries",
+        query=found.query,
+        candidate=found,
+        form=form,
+        effects=effects,
         status=422 if form.errors else 200,
     )
 
@@ -68,17 +66,13 @@ def replacements(request: PageRequest, slug: str) -> HttpResponse:
     """List replacements with their reasons, including undone ones."""
     member = access.lead(request.user, slug)
     page = page_by_key(actions.replacements(member.project), request.GET)
-    return render(
+    return project_page(
         request,
         "pools/replacements.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "pools",
-            "rows": page.rows,
-            "previous_url": page.previous,
-            "next_url": page.next,
-        },
+        member,
+        section="pools",
+        rows=page.rows,
+        page=page,
     )
 
 
@@ -86,10 +80,7 @@ def replacements(request: PageRequest, slug: str) -> HttpResponse:
 def undoing(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Undo a replacement."""
     member, found = access.replacement(request.user, slug, pk)
-    try:
+    with refusal_as_message(request):
         actions.undo_replacement(replacement=found, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, _("The replacement is undone: the old document is back."))
     return redirect("annotate:replacements", slug)

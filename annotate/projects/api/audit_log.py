@@ -24,7 +24,9 @@ class AuditEventSerializer(serializers.Serializer[Any]):
 
     uuid = serializers.UUIDField()
     at = serializers.DateTimeField()
-    who = serializers.CharField(help_text="Their name at that time; empty: a command.")
+    who = serializers.CharField(
+        source="name", help_text="Their name at that time; empty: a command."
+    )
     what = serializers.CharField()
     about = serializers.CharField(help_text="The affected object, by its name at that time.")
     kind = serializers.CharField(help_text="The kind of the affected row ...")
@@ -44,10 +46,8 @@ class AskedAuditLog(QueryParameters):
     until = serializers.DateField(required=False, help_text="Up to and including this day.")
 
 
-class AuditLog(Resource):
+class AuditLog(Resource, tag="Audit log"):
     """The audit log of a project."""
-
-    tag = "Audit log"
 
     @reads(AuditEventSerializer, parameters=AskedAuditLog, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -55,10 +55,8 @@ class AuditLog(Resource):
         return events_response(self, access.lead(self.person, slug))
 
 
-class AuditLogTable(Resource):
+class AuditLogTable(Resource, tag="Audit log"):
     """The audit log of a project as a table."""
-
-    tag = "Audit log"
 
     @reads(OpenApiTypes.STR, parameters=AskedAuditLog, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
@@ -68,8 +66,7 @@ class AuditLogTable(Resource):
 
 def events_response(resource: Resource, reader: Membership | None) -> Response:
     """Return the requested page of an audit log; `reader`: see `audit_log_page`."""
-    found = _matching_events(resource, reader)
-    return resource.page(found, lambda rows: [_audit_event(row) for row in rows], newest_first=True)
+    return resource.page(_matching_events(resource, reader), newest_first=True)
 
 
 def table_response(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
@@ -85,17 +82,3 @@ def _matching_events(resource: Resource, reader: Membership | None) -> QuerySet[
     if not form.is_valid():
         raise form_errors(form, "?")
     return audit_events(reader, form.kinds, form.event_filter())
-
-
-def _audit_event(row: AuditEvent) -> dict[str, Any]:
-    return {
-        "uuid": row.uuid,
-        "at": row.at,
-        "who": row.name,
-        "what": row.what,
-        "about": row.about,
-        "kind": row.kind,
-        "key": row.key,
-        "words": row.words,
-        "changes": row.changes,
-    }

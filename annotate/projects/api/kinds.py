@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.projects import access, kind_settings
 from annotate.projects.kinds import KINDS, ProjectKind, kind_of
@@ -71,8 +71,8 @@ class DifferenceSerializer(serializers.Serializer[Any]):
     """A rule of the project that differs from what the kind sets."""
 
     field = serializers.CharField()
-    here = serializers.JSONField()
-    of_kind = serializers.JSONField()
+    here = serializers.JSONField(source="before")
+    of_kind = serializers.JSONField(source="after")
 
 
 class KindOfProjectSerializer(serializers.Serializer[Any]):
@@ -88,51 +88,30 @@ class SentKind(RequestBody):
     kind = serializers.ChoiceField(choices=list(KINDS))
 
 
-class Kinds(Resource):
+class Kinds(Resource, tag="Projects"):
     """The kinds of projects."""
 
-    tag = "Projects"
-
     @reads(KindSerializer, many=True)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Iterable[ProjectKind]:
         """List the kinds and what each sets."""
-        return Response([_as_json(kind) for kind in KINDS.values()])
+        return KINDS.values()
 
 
-class KindOfProject(Resource):
+class KindOfProject(Resource, tag="Projects"):
     """The kind of a project."""
 
-    tag = "Projects"
-
     @reads(KindOfProjectSerializer)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Return the kind, and what the project has changed."""
-        return Response(_of(access.lead(self.person, slug).project))
+        return _kind_of(access.lead(self.person, slug).project)
 
     @writes(KindOfProjectSerializer, body=SentKind, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> dict[str, Any]:
         """Give the project another kind and its settings; refused if that would lose data."""
         by = access.lead(self.person, slug)
-        return Response(_of(kind_settings.change_kind(key=self.body()["kind"], by=by)))
+        return _kind_of(kind_settings.change_kind(key=self.body()["kind"], by=by))
 
 
-def _as_json(kind: ProjectKind) -> dict[str, Any]:
-    return {
-        **kind._asdict(),
-        "settings": dict(kind.settings),
-        "step_names": dict(kind.step_names),
-        "grades": [grade._asdict() for grade in kind.grades],
-        "must_hold": [{"rule": one.rule, "limits": dict(one.limits)} for one in kind.must_hold],
-        "checks": [check._asdict() for check in kind.checks],
-    }
-
-
-def _of(project: Project) -> dict[str, Any]:
+def _kind_of(project: Project) -> dict[str, Any]:
     kind = kind_of(project.kind)
-    return {
-        "kind": kind.key,
-        "differences": [
-            {"field": one.field, "here": one.before, "of_kind": one.after}
-            for one in kind_settings.differences(project, kind)
-        ],
-    }
+    return {"kind": kind.key, "differences": kind_settings.differences(project, kind)}

@@ -44,18 +44,26 @@ class RulesSerializer(serializers.ModelSerializer[Project]):
 class ProjectSerializer(serializers.Serializer[Any]):
     """A project as one of its members sees it."""
 
-    slug = serializers.CharField(help_text="The short name, used in addresses.")
-    name = serializers.CharField()
-    description = serializers.CharField()
-    kind = serializers.CharField(help_text="The way of working that it follows.")
-    role = serializers.ChoiceField(choices=Membership.Role.choices, help_text="Your role.")
-    member = serializers.IntegerField(help_text="The key of your membership.")
-    archived_at = serializers.DateTimeField(allow_null=True)
-    paused_at = serializers.DateTimeField(
-        allow_null=True, help_text="Since when no new tasks are given out; null: it is not paused."
+    slug = serializers.CharField(
+        source="project.slug", help_text="The short name, used in addresses."
     )
-    due_on = serializers.DateField(allow_null=True, help_text="The day by which it should be done.")
-    created_at = serializers.DateTimeField()
+    name = serializers.CharField(source="project.name")
+    description = serializers.CharField(source="project.description")
+    kind = serializers.CharField(
+        source="project.kind", help_text="The way of working that it follows."
+    )
+    role = serializers.ChoiceField(choices=Membership.Role.choices, help_text="Your role.")
+    member = serializers.IntegerField(source="pk", help_text="The key of your membership.")
+    archived_at = serializers.DateTimeField(source="project.archived_at", allow_null=True)
+    paused_at = serializers.DateTimeField(
+        source="project.paused_at",
+        allow_null=True,
+        help_text="Since when no new tasks are given out; null: it is not paused.",
+    )
+    due_on = serializers.DateField(
+        source="project.due_on", allow_null=True, help_text="The day by which it should be done."
+    )
+    created_at = serializers.DateTimeField(source="project.created_at")
 
 
 class FullProjectSerializer(ProjectSerializer):
@@ -123,17 +131,15 @@ class AskedProjects(QueryParameters):
     )
 
 
-class Projects(Resource):
+class Projects(Resource, tag="Projects"):
     """Your projects."""
-
-    tag = "Projects"
 
     @reads(ProjectSerializer, parameters=AskedProjects, paged=True)
     def get(self, request: Request) -> Response:
         """List your projects."""
         archived = self.parameters()["archived"]
         mine = (access.archived_projects if archived else access.memberships_of)(self.person)
-        return self.page(mine, lambda members: [project_as_json(member) for member in members])
+        return self.page(mine)
 
     @writes(FullProjectSerializer, body=SentProject, status=201, scope=Scope.LEAD)
     def post(self, request: Request) -> Response:
@@ -142,10 +148,8 @@ class Projects(Resource):
         return Response(full_project(access.member(self.person, made.slug)), status=201)
 
 
-class OneProject(Resource):
+class OneProject(Resource, tag="Projects"):
     """One project."""
-
-    tag = "Projects"
 
     @reads(FullProjectSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -165,43 +169,20 @@ class OneProject(Resource):
         return Response(full_project(access.member(self.person, slug)))
 
 
-class Archiving(Resource):
+class Archiving(Resource, tag="Projects"):
     """Whether a project is archived."""
 
-    tag = "Projects"
-
     @writes(ProjectSerializer, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> Membership:
         """Archive a project: nothing in it can be changed."""
         rules.archive(by=access.lead(self.person, slug))
-        return Response(project_as_json(access.member(self.person, slug)))
+        return access.member(self.person, slug)
 
     @writes(ProjectSerializer, scope=Scope.LEAD)
-    def delete(self, request: Request, slug: str) -> Response:
+    def delete(self, request: Request, slug: str) -> Membership:
         """Unarchive a project."""
         rules.unarchive(by=access.lead(self.person, slug))
-        return Response(project_as_json(access.member(self.person, slug)))
-
-
-def project_as_json(member: Membership) -> dict[str, Any]:
-    """Return a project as one of its members sees it."""
-    project = member.project
-    return dict(
-        ProjectSerializer(
-            {
-                "slug": project.slug,
-                "name": project.name,
-                "description": project.description,
-                "kind": project.kind,
-                "role": member.role,
-                "member": member.pk,
-                "archived_at": project.archived_at,
-                "paused_at": project.paused_at,
-                "due_on": project.due_on,
-                "created_at": project.created_at,
-            }
-        ).data
-    )
+        return access.member(self.person, slug)
 
 
 def full_project(member: Membership) -> dict[str, Any]:
@@ -209,7 +190,7 @@ def full_project(member: Membership) -> dict[str, Any]:
     project = member.project
     grades = project.grades.order_by("value").values("value", "name", "sentence")
     return {
-        **project_as_json(member),
+        **ProjectSerializer(member).data,
         "grades": list(grades),
         "relevant_from": project.relevant_from,
         "evidence_rule": project.evidence_rule,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.projects import access, schedule
-from annotate.projects.api.projects import ProjectSerializer, project_as_json
+from annotate.projects.api.projects import ProjectSerializer
+from annotate.projects.models import Membership
 from base.api.resource import RequestBody, Resource, Scope, writes
 
 
@@ -17,32 +17,28 @@ class SentDueDate(RequestBody):
     due_on = serializers.DateField(allow_null=True, help_text="null: no due date.")
 
 
-class Pause(Resource):
+class Pause(Resource, tag="Projects"):
     """Whether a project is paused."""
 
-    tag = "Projects"
-
     @writes(ProjectSerializer, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> Membership:
         """Pause a project: no new tasks are given out. What people still save counts."""
         schedule.pause(by=access.lead(self.person, slug))
-        return Response(project_as_json(access.member(self.person, slug)))
+        return access.member(self.person, slug)
 
     @writes(ProjectSerializer, scope=Scope.LEAD)
-    def delete(self, request: Request, slug: str) -> Response:
+    def delete(self, request: Request, slug: str) -> Membership:
         """Resume a project: tasks are given out again."""
         schedule.resume(by=access.lead(self.person, slug))
-        return Response(project_as_json(access.member(self.person, slug)))
+        return access.member(self.person, slug)
 
 
-class DueDate(Resource):
+class DueDate(Resource, tag="Projects"):
     """The due date of a project."""
 
-    tag = "Projects"
-
     @writes(ProjectSerializer, body=SentDueDate, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> Membership:
         """Set or remove the due date."""
         by = access.lead(self.person, slug)
         schedule.set_due_date(due_on=self.body()["due_on"], by=by)
-        return Response(project_as_json(access.member(self.person, slug)))
+        return access.member(self.person, slug)

@@ -6,7 +6,6 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.projects import access, taxonomy
 from annotate.projects.models import Project
@@ -34,37 +33,33 @@ class SentTaxonomy(RequestBody):
     name = serializers.ChoiceField(choices=list(TAXONOMIES))
 
 
-class Categories(Resource):
+class Categories(Resource, tag="Projects"):
     """The types of a project's instructions."""
 
-    tag = "Projects"
-
     @reads(TaxonomySerializer)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Return the types."""
-        return Response(_as_json(access.lead(self.person, slug).project))
+        return _taxonomy(access.lead(self.person, slug).project)
 
     @writes(TaxonomySerializer, body=TaxonomySerializer, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> dict[str, Any]:
         """Make these the types; instructions keep the keys they have."""
         by = access.lead(self.person, slug)
         taxonomy.set_categories(kinds=[Kind(**one) for one in self.body()["categories"]], by=by)
-        return Response(_as_json(by.project))
+        return _taxonomy(by.project)
 
 
-class Taxonomy(Resource):
+class Taxonomy(Resource, tag="Projects"):
     """Adding the types of a ready-made taxonomy."""
 
-    tag = "Projects"
-
     @writes(TaxonomySerializer, body=SentTaxonomy, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Add the types of a taxonomy; types whose key exists are not changed."""
         by = access.lead(self.person, slug)
         taxonomy.add_taxonomy(name=self.body()["name"], by=by)
-        return Response(_as_json(by.project))
+        return _taxonomy(by.project)
 
 
-def _as_json(project: Project) -> dict[str, Any]:
+def _taxonomy(project: Project) -> dict[str, Any]:
     rows = project.categories.order_by("place", "key").values("key", "name", "sentence")
     return {"categories": list(rows)}

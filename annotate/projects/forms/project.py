@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.forms import BaseFormSet, formset_factory
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -34,7 +35,10 @@ class NewProjectForm(forms.Form):
         label=_lazy("Kind"),
         initial=OWN.key,
         required=False,
-        choices=[(kind.key, f"{kind.name}: {kind.sentence}") for kind in KINDS.values()],
+        choices=[
+            (kind.key, format_html("<strong>{}</strong>: {}", kind.name, kind.sentence))
+            for kind in KINDS.values()
+        ],
         widget=forms.RadioSelect,
         help_text=_lazy(
             "The way of working that is followed. It sets tasks, grades, rubric and rules; "

@@ -63,6 +63,8 @@ class ProjectKind(NamedTuple):
     first_files: str = (
         "Begin with the topics, then the earlier judgments (qrels), then the documents."
     )
+    # Names in formats.registry.FORMATS that the form for loading lists first, in the order of work.
+    formats: tuple[str, ...] = ()
     # A name in TAXONOMIES; "" for none.
     taxonomy: str = ""
     # The name of a ready-made rubric; "" keeps the current one.

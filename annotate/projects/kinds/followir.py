@@ -35,6 +35,14 @@ FOLLOWIR = ProjectKind(
     ),
     steps=("load", "choose", "rewrite", "judge", "settle", "release"),
     step_names={"judge": "Re-judge"},
+    formats=(
+        "trec-topics",
+        "trec-topics-xml",
+        "trec-qrels",
+        "trec-docs",
+        "docs-jsonl",
+        "trec-run",
+    ),
     checks=(
         PlannedCheck(
             "Documents that were never relevant: they stay non-relevant under the new narrative.",

@@ -37,6 +37,7 @@ FOLLOWTABLE = ProjectKind(
     },
     first_files="Begin with the FollowTable folder: query_instruction.json and tables/, as one zip "
     "archive.",
+    formats=("followtable", "pairs-jsonl", "trec-run"),
     taxonomy="FollowTable",
     rubric="followtable-1",
     checks=(

@@ -47,6 +47,7 @@ INFOSEARCH = ProjectKind(
     },
     first_files="Begin with the InfoSearch folder: queries.jsonl, corpus.jsonl and the three "
     "folders of qrels, as one zip archive.",
+    formats=("infosearch", "trec-run", "infosearch-results"),
     taxonomy="InfoSearch",
     checks=(
         PlannedCheck(

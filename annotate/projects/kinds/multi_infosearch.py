@@ -28,6 +28,12 @@ MULTI_INFOSEARCH = ProjectKind(
     step_names={"load": "Load queries and documents", "judge": "Verdict per attribute"},
     first_files="Begin with the Multi-InfoSearch folder: final_sorted.jsonl and query-doc.json, "
     "as one zip archive.",
+    formats=(
+        "multi-infosearch-folder",
+        "multi-infosearch",
+        "multi-infosearch-docs",
+        "trec-run",
+    ),
     taxonomy="InfoSearch",
     measures=("m_wise", "m_sicr"),
     counts_claims=True,

@@ -42,6 +42,7 @@ MULTICONIR = ProjectKind(
         "check": "Document-label validity",
     },
     first_files="Begin with the MultiConIR table (CSV), then what a machine's filter decided.",
+    formats=("multiconir", "filter-jsonl", "filter-csv", "trec-run"),
     rubric="multiconir-1",
     checks=(
         PlannedCheck(

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
@@ -15,9 +15,9 @@ from annotate.projects.forms.project import RulesForm
 from annotate.projects.kind_settings import Difference
 from annotate.projects.kinds import KINDS, ProjectKind, kind_of
 from annotate.projects.models import Project
+from annotate.projects.project_page import project_page
 from annotate.projects.taxonomies import TAXONOMIES
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 
 
 @require_http_methods(["GET", "POST"])
@@ -25,31 +25,25 @@ def kind(request: PageRequest, slug: str) -> HttpResponse:
     """Show what the kind sets and what the project has changed; `?kind=` previews another one."""
     member = access.lead(request.user, slug)
     if request.method == "POST":
-        try:
+        with refusal_as_message(request):
             kind_settings.change_kind(key=request.POST.get("kind", ""), by=member)
-        except Refused as refused:
-            messages.error(request, str(refused))
-        else:
             messages.success(request, _("Saved. The settings of this kind apply from now on."))
         return redirect("annotate:kind", slug)
     project = member.project
     now = kind_of(project.kind)
     shown = KINDS.get(request.GET.get("kind", ""), now)
-    return render(
+    return project_page(
         request,
         "projects/kind.html",
-        {
-            "project": project,
-            "member": member,
-            "section": "settings",
-            "kinds": list(KINDS.values()),
-            "now": now,
-            "shown": shown,
-            "settings": _settings(shown),
-            "types": TAXONOMIES.get(shown.taxonomy, ()),
-            "changes": [_row(one) for one in kind_settings.differences(project, shown)],
-            "in_the_way": kind_settings.refusal_reason(project, shown),
-        },
+        member,
+        section="settings",
+        kinds=list(KINDS.values()),
+        now=now,
+        shown=shown,
+        settings=_settings(shown),
+        types=TAXONOMIES.get(shown.taxonomy, ()),
+        changes=[_row(one) for one in kind_settings.differences(project, shown)],
+        in_the_way=kind_settings.refusal_reason(project, shown),
     )
 
 

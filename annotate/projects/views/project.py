@@ -18,6 +18,7 @@ from annotate.projects.forms.project import (
     grade_rules,
 )
 from annotate.projects.kinds import kind_of
+from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.page_request import PageRequest
 
@@ -73,19 +74,16 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
             return redirect("annotate:settings", slug)
     bad = request.method == "POST"
     member.project.refresh_from_db()
-    return render(
+    return project_page(
         request,
         "projects/settings.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "settings",
-            "kind": kind_of(member.project.kind),
-            "form": form,
-            "grades": formset,
-            "due_form": DueDateForm(initial={"due_on": member.project.due_on}),
-            "judged": judged,
-        },
+        member,
+        section="settings",
+        kind=kind_of(member.project.kind),
+        form=form,
+        grades=formset,
+        due_form=DueDateForm(initial={"due_on": member.project.due_on}),
+        judged=judged,
         status=422 if bad else 200,
     )
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.projects import access
 from annotate.projects import taxonomy as actions
 from annotate.projects.forms.taxonomy import CategoryFormSet, kinds
+from annotate.projects.project_page import project_page
 from annotate.projects.taxonomies import TAXONOMIES
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 
 
 @require_http_methods(["GET", "POST"])
@@ -37,22 +38,19 @@ def categories(request: PageRequest, slug: str) -> HttpResponse:
     used = member.project.pairs.exclude(category="").order_by().values_list("category")
     counts = dict(used.annotate(n=Count("pk")))
     known = {row["key"] for row in rows}
-    return render(
+    return project_page(
         request,
         "projects/categories.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "settings",
-            "categories": formset,
-            "error": error,
-            "unknown": sorted((key, n) for key, n in counts.items() if key not in known),
-            "taxonomies": [
-                {"name": name, "kinds": found}
-                for name, found in TAXONOMIES.items()
-                if not {kind.key for kind in found} <= known
-            ],
-        },
+        member,
+        section="settings",
+        categories=formset,
+        error=error,
+        unknown=sorted((key, n) for key, n in counts.items() if key not in known),
+        taxonomies=[
+            {"name": name, "kinds": found}
+            for name, found in TAXONOMIES.items()
+            if not {kind.key for kind in found} <= known
+        ],
         status=422 if request.method == "POST" else 200,
     )
 
@@ -61,10 +59,7 @@ def categories(request: PageRequest, slug: str) -> HttpResponse:
 def taxonomy(request: PageRequest, slug: str) -> HttpResponse:
     """Add the types of a ready-made taxonomy."""
     member = access.lead(request.user, slug)
-    try:
+    with refusal_as_message(request):
         actions.add_taxonomy(name=request.POST.get("name", ""), by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, _("Added. You can edit the names and sentences."))
     return redirect("annotate:categories", slug)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -16,6 +17,7 @@ from annotate.pairs import access
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
+from annotate.rewriting.advice import Advice
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Page, Words
 from annotate.rewriting.models import MAX_NARRATIVE, Draft
 from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_stake, search_filter
@@ -25,7 +27,6 @@ from base.api.resource import (
     RequestBody,
     Resource,
     Scope,
-    no_content,
     reads,
     writes,
 )
@@ -144,31 +145,32 @@ class AtRewriteImpactSerializer(serializers.Serializer[Any]):
     """A document that was relevant before."""
 
     candidate = serializers.IntegerField()
-    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
-    doc_id = serializers.CharField(allow_null=True, help_text="null while it is hidden from you.")
+    name = serializers.CharField(
+        source="name.label", help_text="What pages call it: its title, or a neutral name."
+    )
+    doc_id = serializers.CharField(
+        source="name.doc_id", allow_null=True, help_text="null while it is hidden from you."
+    )
     title = serializers.CharField(
-        allow_blank=True, help_text="Empty also if it is made of a hidden id."
+        source="name.title", allow_blank=True, help_text="Empty also if it is made of a hidden id."
     )
     prior_relevance = serializers.IntegerField(
         allow_null=True, help_text="null if the project hides it."
     )
 
 
-class MyDraft(Resource):
+class MyDraft(Resource, tag="Rewriting"):
     """Your draft on one side of a pair."""
 
-    tag = "Rewriting"
-
     @reads(KeptDraftSerializer, parameters=AskedSide)
-    def get(self, request: Request, pair: int) -> Response:
+    def get(self, request: Request, pair: int) -> dict[str, Draft | None]:
         """Read your draft."""
         member, found = _get_writer(self, pair)
         side = self.parameters()["side"]
-        draft = Draft.objects.filter(pair=found, side=side, member=member).first()
-        return Response({"draft": _as_json(draft)})
+        return {"draft": Draft.objects.filter(pair=found, side=side, member=member).first()}
 
     @writes(KeptDraftSerializer, body=SentDraft, scope=Scope.JUDGE)
-    def put(self, request: Request, pair: int) -> Response:
+    def put(self, request: Request, pair: int) -> dict[str, Draft | None]:
         """Store a draft and get the one that counts: the newest words; others become overtaken."""
         member, found = access.pair(self.person, pair)
         sent = self.body()
@@ -189,49 +191,42 @@ class MyDraft(Resource):
             ),
             by=member,
         )
-        return Response({"draft": _as_json(kept)})
+        return {"draft": kept}
 
     @writes(None, status=204, parameters=AskedSide, scope=Scope.JUDGE)
-    def delete(self, request: Request, pair: int) -> Response:
+    def delete(self, request: Request, pair: int) -> None:
         """Discard your draft."""
         member, found = _get_writer(self, pair)
         drafts.discard_draft(pair=found, side=self.parameters()["side"], by=member)
-        return no_content()
 
 
-class Overtaken(Resource):
+class Overtaken(Resource, tag="Rewriting"):
     """Words of yours that were overtaken by newer words of yours."""
 
-    tag = "Rewriting"
-
     @writes(KeptDraftSerializer, parameters=AskedSide, scope=Scope.JUDGE)
-    def put(self, request: Request, pair: int, which: str) -> Response:
+    def put(self, request: Request, pair: int, which: str) -> dict[str, Draft]:
         """Make these words the draft again; those that were the draft become overtaken."""
         member, found = _get_writer(self, pair)
         side = self.parameters()["side"]
-        kept = drafts.take_overtaken(pair=found, side=side, which=which, by=member)
-        return Response({"draft": _as_json(kept)})
+        return {"draft": drafts.take_overtaken(pair=found, side=side, which=which, by=member)}
 
     @writes(None, status=204, parameters=AskedSide, scope=Scope.JUDGE)
-    def delete(self, request: Request, pair: int, which: str) -> Response:
+    def delete(self, request: Request, pair: int, which: str) -> None:
         """Delete these words."""
         member, found = _get_writer(self, pair)
         drafts.drop_overtaken(pair=found, side=self.parameters()["side"], which=which, by=member)
-        return no_content()
 
 
-class LookAtWords(Resource):
+class LookAtWords(Resource, tag="Rewriting"):
     """Advice on a text."""
 
-    tag = "Rewriting"
-
     @writes(AdviceSerializer, body=SentWords, many=True, scope=Scope.READ)
-    def post(self, request: Request, pair: int) -> Response:
+    def post(self, request: Request, pair: int) -> Sequence[Advice]:
         """Get advice on a text. Nothing is saved."""
         member, found = _get_writer(self, pair)
         sent = self.body()
         source = found.written_from(sent["side"])
-        advice = advise(
+        return advise(
             found,
             side=sent["side"],
             before=source.text if source else "",
@@ -240,24 +235,10 @@ class LookAtWords(Resource):
             in_texts=sent["in_texts"],
             reader=member,
         )
-        return Response(
-            [
-                {
-                    "check": one.check,
-                    "good": one.good,
-                    "found": list(one.found),
-                    "number": one.number,
-                    "of": one.of,
-                }
-                for one in advice
-            ]
-        )
 
 
-class ImpactedDocuments(Resource):
+class ImpactedDocuments(Resource, tag="Rewriting"):
     """The documents that were relevant before."""
-
-    tag = "Rewriting"
 
     @reads(AtRewriteImpactSerializer, parameters=AskedRewriteImpact, paged=True)
     def get(self, request: Request, pair: int) -> Response:
@@ -268,19 +249,15 @@ class ImpactedDocuments(Resource):
         if find := asked.get("find"):
             rows = rows.filter(search_filter(found, find, member, in_texts=asked["in_texts"]))
         prior = found.project.show_prior or member.leads
-        return self.page(rows, lambda part: _documents_as_json(member, part, prior=prior))
+        return self.page(rows, prepare=lambda part: _named(member, part, prior=prior))
 
 
-def _documents_as_json(
-    member: Membership, rows: list[Candidate], *, prior: bool
-) -> list[dict[str, Any]]:
+def _named(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:
     names = names_for(member, rows)
     return [
         {
             "candidate": row.pk,
-            "name": names[row.pk].label,
-            "doc_id": names[row.pk].doc_id,
-            "title": names[row.pk].title,
+            "name": names[row.pk],
             "prior_relevance": row.prior_relevance if prior else None,
         }
         for row in rows
@@ -292,14 +269,3 @@ def _get_writer(resource: Resource, pair: int) -> tuple[Membership, InstructionP
     member, found = access.pair(resource.person, pair)
     drafts.refuse_unless_writer(pair=found, by=member)
     return member, found
-
-
-def _as_json(draft: Draft | None) -> dict[str, Any] | None:
-    if draft is None:
-        return None
-    names = ("text", "note", "conditions", "based_on", "drops", "place", "turn")
-    return {
-        **{name: getattr(draft, name) for name in names},
-        "saved_at": draft.saved_at,
-        "overtaken": draft.overtaken,
-    }

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.pairs import access as pairs_access
-from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer, version_as_json
+from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer
 from annotate.pairs.models import Narrative
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE
@@ -21,7 +19,7 @@ class FullNarrativeSerializer(NarrativeSerializer):
     """A version of a narrative."""
 
     text = serializers.CharField()
-    conditions = ConditionSerializer(many=True)
+    conditions = ConditionSerializer(many=True, source="ordered_conditions")
 
 
 class AskedNarratives(QueryParameters):
@@ -51,10 +49,8 @@ class SentNarrative(RequestBody):
     )
 
 
-class Narratives(Resource):
+class Narratives(Resource, tag="Collection"):
     """The versions of a pair's narratives."""
-
-    tag = "Collection"
 
     @reads(NarrativeSerializer, parameters=AskedNarratives, paged=True)
     def get(self, request: Request, pair: int) -> Response:
@@ -63,29 +59,20 @@ class Narratives(Resource):
         versions = found.narratives.select_related("author").defer("text")
         if side := self.parameters().get("side"):
             versions = versions.filter(side=side)
-        return self.page(versions, lambda rows: [version_as_json(row) for row in rows])
+        return self.page(versions)
 
     @writes(FullNarrativeSerializer, body=SentNarrative, status=201, scope=Scope.JUDGE)
-    def post(self, request: Request, pair: int) -> Response:
+    def post(self, request: Request, pair: int) -> Narrative:
         """Write the next version; 409 if a version newer than `based_on` was saved."""
         member, found = pairs_access.pair(self.person, pair)
-        saved = rewriting.rewrite_narrative(pair=found, **self.body(), by=member)
-        return Response(full_narrative(saved), status=201)
+        return rewriting.rewrite_narrative(pair=found, **self.body(), by=member)
 
 
-class OneNarrative(Resource):
+class OneNarrative(Resource, tag="Collection"):
     """One version of a narrative."""
 
-    tag = "Collection"
-
     @reads(FullNarrativeSerializer)
-    def get(self, request: Request, pair: int, narrative: int) -> Response:
+    def get(self, request: Request, pair: int, narrative: int) -> Narrative:
         """Read a version with its text and conditions."""
         _member, found = pairs_access.pair(self.person, pair)
-        return Response(full_narrative(pairs_access.narrative(found, narrative)))
-
-
-def full_narrative(narrative: Narrative) -> dict[str, Any]:
-    """Return a version with its text and its conditions, as the API sends it."""
-    conditions = narrative.conditions.order_by("number").values("id", "number", "name", "text")
-    return {**version_as_json(narrative), "text": narrative.text, "conditions": list(conditions)}
+        return pairs_access.narrative(found, narrative)

@@ -6,13 +6,12 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.collection.api.removal import ChangedRowsSerializer
-from annotate.collection.removal import MOST
+from annotate.collection.removal import MOST, ChangeCounts
 from annotate.projects import access
-from annotate.topics import choosing, removal
-from annotate.topics.api.removal import SentQueryRemoval
+from annotate.topics import choosing
+from annotate.topics.api.removal import SentQueryRemoval, change_queries
 from annotate.topics.forms import LARGEST
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
@@ -40,48 +39,33 @@ class TopicSerializer(serializers.Serializer[Any]):
     has_narrative = serializers.BooleanField()
 
 
-class Topics(Resource):
+class Topics(Resource, tag="Collection"):
     """The topics of a project that are not taken out."""
 
-    tag = "Collection"
-
     @reads(TopicSerializer, many=True, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> list[choosing.Topic]:
         """List the topics with the values that conditions check."""
-        member = access.lead(self.person, slug)
-        found = choosing.topics(member.project)
-        return Response(TopicSerializer([one._asdict() for one in found], many=True).data)
+        return choosing.topics(access.lead(self.person, slug).project)
 
     @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> ChangeCounts:
         """Keep these queries and take the others out with the reason."""
-        member = access.lead(self.person, slug)
-        given = self.body()
-        changed = choosing.choose_topics(
-            project=member.project,
-            queries=removal.query_keys(member.project, given["queries"]),
-            reason=given["reason"],
-            by=member,
-        )
-        return Response(changed._asdict())
+        return change_queries(self, slug, choosing.choose_topics)
 
 
-class TopicDraw(Resource):
+class TopicDraw(Resource, tag="Collection"):
     """Drawing topics."""
 
-    tag = "Collection"
-
     @writes(ChangedRowsSerializer, body=SentDraw, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> ChangeCounts:
         """Draw topics that meet the conditions and take the others out."""
         member = access.lead(self.person, slug)
         given = self.body()
         conditions = choosing.Conditions(given["narrative"], given.get("least"), given.get("most"))
-        changed = choosing.draw_topics(
+        return choosing.draw_topics(
             project=member.project,
             conditions=conditions,
             number=given["number"],
             seed=given["seed"],
             by=member,
         )
-        return Response(changed._asdict())

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.collection.api.removal import ChangedRowsSerializer
-from annotate.collection.models import Query
-from annotate.collection.removal import MAX_REASON, MOST
+from annotate.collection.api.removal import ChangedRowsSerializer, SentReason
+from annotate.collection.removal import MOST, ChangeCounts
 from annotate.judgments.blindness import must_answer_first
-from annotate.pairs.models import InstructionPair
 from annotate.projects import access
+from annotate.projects.models import Project
 from annotate.topics import removal
-from annotate.topics.filters import filter_counts
+from annotate.topics.filters import FilterCount, filter_counts
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
@@ -33,10 +34,8 @@ class SentQueries(RequestBody):
     queries = _ids()
 
 
-class SentQueryRemoval(SentQueries):
+class SentQueryRemoval(SentQueries, SentReason):
     """Queries to take out, and the reason."""
-
-    reason = serializers.CharField(max_length=MAX_REASON)
 
 
 class SentPairs(RequestBody):
@@ -45,10 +44,8 @@ class SentPairs(RequestBody):
     pairs = _ids()
 
 
-class SentPairRemoval(SentPairs):
+class SentPairRemoval(SentPairs, SentReason):
     """Instructions to take out, and the reason."""
-
-    reason = serializers.CharField(max_length=MAX_REASON)
 
 
 class RemovedRowSerializer(serializers.Serializer[Any]):
@@ -62,48 +59,50 @@ class RemovedRowSerializer(serializers.Serializer[Any]):
     )
 
 
-class RemovedQueries(Resource):
+class RemovedQueries(Resource, tag="Collection"):
     """The queries of a project that are taken out."""
-
-    tag = "Collection"
 
     @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List the queries that are taken out, with the reasons."""
-        member = access.lead(self.person, slug)
-        rows = removal.removed_queries(member.project).select_related("removed_by")
-        blind = must_answer_first(member)
-        return self.page(rows, lambda found: [_as_json(one, one.query_id, blind) for one in found])
+        return _removed(self, slug, removal.removed_queries, "query_id")
 
     @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> ChangeCounts:
         """Take queries out: nobody works on them, and they are not in qrels."""
-        member = access.lead(self.person, slug)
-        given = self.body()
-        changed = removal.remove_queries(
-            project=member.project,
-            queries=removal.query_keys(member.project, given["queries"]),
-            reason=given["reason"],
-            by=member,
-        )
-        return Response(changed._asdict())
+        return change_queries(self, slug, removal.remove_queries)
 
 
-class QueryRestoration(Resource):
+class QueryRestoration(Resource, tag="Collection"):
     """Bringing queries back."""
 
-    tag = "Collection"
-
     @writes(ChangedRowsSerializer, body=SentQueries, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> ChangeCounts:
         """Bring queries back, with the instructions that were taken out with them."""
-        member = access.lead(self.person, slug)
-        changed = removal.restore_queries(
-            project=member.project,
-            queries=removal.query_keys(member.project, self.body()["queries"]),
-            by=member,
-        )
-        return Response(changed._asdict())
+        return change_queries(self, slug, removal.restore_queries)
+
+
+class RemovedPairs(Resource, tag="Collection"):
+    """The instructions of a project that are taken out."""
+
+    @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the instructions that are taken out without their query, with the reasons."""
+        return _removed(self, slug, removal.removed_pairs, "pair_id")
+
+    @writes(ChangedRowsSerializer, body=SentPairRemoval, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> ChangeCounts:
+        """Take instructions out: nobody works on them, and they are not in qrels."""
+        return _change_pairs(self, slug, removal.remove_pairs)
+
+
+class PairRestoration(Resource, tag="Collection"):
+    """Bringing instructions back."""
+
+    @writes(ChangedRowsSerializer, body=SentPairs, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> ChangeCounts:
+        """Bring instructions back."""
+        return _change_pairs(self, slug, removal.restore_pairs)
 
 
 class FilterCountSerializer(serializers.Serializer[Any]):
@@ -118,67 +117,49 @@ class FilterCountSerializer(serializers.Serializer[Any]):
     )
 
 
-class Filters(Resource):
+class Filters(Resource, tag="Collection"):
     """Counts of what machines' filters kept and discarded."""
 
-    tag = "Collection"
-
     @reads(FilterCountSerializer, many=True, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> list[FilterCount]:
         """Count the decisions of each machine."""
-        member = access.lead(self.person, slug)
-        found = filter_counts(member.project)
-        return Response(FilterCountSerializer([one._asdict() for one in found], many=True).data)
+        return filter_counts(access.lead(self.person, slug).project)
 
 
-class RemovedPairs(Resource):
-    """The instructions of a project that are taken out."""
-
-    tag = "Collection"
-
-    @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
-        """List the instructions that are taken out without their query, with the reasons."""
-        member = access.lead(self.person, slug)
-        rows = removal.removed_pairs(member.project).select_related("removed_by")
-        blind = must_answer_first(member)
-        return self.page(rows, lambda found: [_as_json(one, one.pair_id, blind) for one in found])
-
-    @writes(ChangedRowsSerializer, body=SentPairRemoval, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
-        """Take instructions out: nobody works on them, and they are not in qrels."""
-        member = access.lead(self.person, slug)
-        given = self.body()
-        changed = removal.remove_pairs(
-            project=member.project,
-            pairs=removal.pair_keys(member.project, given["pairs"]),
-            reason=given["reason"],
-            by=member,
-        )
-        return Response(changed._asdict())
+def change_queries(
+    resource: Resource, slug: str, action: Callable[..., ChangeCounts]
+) -> ChangeCounts:
+    """Perform an action with the queries of the request, and with its reason if it has one."""
+    member = access.lead(resource.person, slug)
+    given = resource.body()
+    queries = removal.query_keys(member.project, given.pop("queries"))
+    return action(project=member.project, queries=queries, **given, by=member)
 
 
-class PairRestoration(Resource):
-    """Bringing instructions back."""
-
-    tag = "Collection"
-
-    @writes(ChangedRowsSerializer, body=SentPairs, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
-        """Bring instructions back."""
-        member = access.lead(self.person, slug)
-        changed = removal.restore_pairs(
-            project=member.project,
-            pairs=removal.pair_keys(member.project, self.body()["pairs"]),
-            by=member,
-        )
-        return Response(changed._asdict())
+def _change_pairs(
+    resource: Resource, slug: str, action: Callable[..., ChangeCounts]
+) -> ChangeCounts:
+    member = access.lead(resource.person, slug)
+    given = resource.body()
+    pairs = removal.pair_keys(member.project, given.pop("pairs"))
+    return action(project=member.project, pairs=pairs, **given, by=member)
 
 
-def _as_json(row: Query | InstructionPair, name: str, blind: bool) -> dict[str, Any]:
-    return {
-        "id": name,
-        "removed_at": row.removed_at,
-        "removed_by": row.removed_by.name if row.removed_by else None,
-        "reason": None if blind else row.removed_reason,
-    }
+def _removed(
+    resource: Resource, slug: str, rows_of: Callable[[Project], QuerySet[Any]], name: str
+) -> Response:
+    """Return the page of what is taken out; the reasons are null for a lead who is blind."""
+    member = access.lead(resource.person, slug)
+    blind = must_answer_first(member)
+    return resource.page(
+        rows_of(member.project).select_related("removed_by"),
+        prepare=lambda rows: [
+            {
+                "id": getattr(row, name),
+                "removed_at": row.removed_at,
+                "removed_by": row.removed_by and row.removed_by.name,
+                "reason": None if blind else row.removed_reason,
+            }
+            for row in rows
+        ],
+    )

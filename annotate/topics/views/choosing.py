@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 from annotate.collection.removal import ChangeCounts, parse_keys
 from annotate.projects import access
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from annotate.topics import choosing
 from annotate.topics.forms import DrawForm
 from base.errors import Refused
@@ -49,21 +50,18 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
         else:
             drawn = {topic.pk for topic in rows}
             drawn_ids = [topic.query_id for topic in rows]
-    return render(
+    return project_page(
         request,
         "topics/topics.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "queries",
-            "form": form,
-            "error": error,
-            "count": len(found),
-            "topics": found[:LISTED] if len(found) <= LISTED else [],
-            "eligible": sum(topic.meets(form.conditions) for topic in found) if drawn else None,
-            "drawn": drawn,
-            "drawn_ids": drawn_ids,
-        },
+        member,
+        section="queries",
+        form=form,
+        error=error,
+        count=len(found),
+        topics=found[:LISTED] if len(found) <= LISTED else [],
+        eligible=sum(topic.meets(form.conditions) for topic in found) if drawn else None,
+        drawn=drawn,
+        drawn_ids=drawn_ids,
         status=422 if request.method == "POST" else 200,
     )
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.removal import MOST, parse_keys
-from annotate.collection.views.removal import redirect_after_change
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
+from annotate.projects.project_page import project_page
 from annotate.topics import removal
 from annotate.topics.filters import filter_counts
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key
 
 
@@ -26,21 +27,17 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
     rows = removal.removed_queries(member.project).select_related("removed_by")
     page = page_by_key(rows, request.GET)
     pairs = removal.removed_pairs(member.project).select_related("query", "removed_by")
-    return render(
+    return project_page(
         request,
         "topics/removed.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "queries",
-            "queries": page.rows,
-            "pairs": pairs.order_by("pk")[:MOST],
-            "filters": filter_counts(member.project),
-            # A reason may say how documents were judged.
-            "blind": must_answer_first(member),
-            "previous_url": page.previous,
-            "next_url": page.next,
-        },
+        member,
+        section="queries",
+        queries=page.rows,
+        pairs=pairs.order_by("pk")[:MOST],
+        filters=filter_counts(member.project),
+        # A reason may say how documents were judged.
+        blind=must_answer_first(member),
+        page=page,
     )
 
 
@@ -48,70 +45,68 @@ def removed(request: PageRequest, slug: str) -> HttpResponse:
 def query_removal(request: PageRequest, slug: str) -> HttpResponse:
     """Take the ticked queries out."""
     member = access.lead(request.user, slug)
-    return redirect_after_change(
-        request,
-        lambda: removal.remove_queries(
+    with refusal_as_message(request):
+        changed = removal.remove_queries(
             project=member.project,
             queries=parse_keys(request.POST.getlist("queries")),
             reason=request.POST.get("reason", ""),
             by=member,
-        ),
-        lambda n: ngettext("%(n)d query was taken out.", "%(n)d queries were taken out.", n),
-        _back(request, slug),
-    )
+        ).changed
+        words = ngettext("%(n)d query was taken out.", "%(n)d queries were taken out.", changed)
+        messages.success(request, words % {"n": changed})
+    return redirect(_back(request, slug))
 
 
 @require_POST
 def query_restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked queries back."""
     member = access.lead(request.user, slug)
-    return redirect_after_change(
-        request,
-        lambda: removal.restore_queries(
+    with refusal_as_message(request):
+        changed = removal.restore_queries(
             project=member.project,
             queries=parse_keys(request.POST.getlist("queries")),
             by=member,
-        ),
-        lambda n: ngettext("%(n)d query was brought back.", "%(n)d queries were brought back.", n),
-        _back(request, slug),
-    )
+        ).changed
+        words = ngettext(
+            "%(n)d query was brought back.", "%(n)d queries were brought back.", changed
+        )
+        messages.success(request, words % {"n": changed})
+    return redirect(_back(request, slug))
 
 
 @require_POST
 def pair_removal(request: PageRequest, slug: str) -> HttpResponse:
     """Take the ticked instructions out."""
     member = access.lead(request.user, slug)
-    return redirect_after_change(
-        request,
-        lambda: removal.remove_pairs(
+    with refusal_as_message(request):
+        changed = removal.remove_pairs(
             project=member.project,
             pairs=parse_keys(request.POST.getlist("pairs")),
             reason=request.POST.get("reason", ""),
             by=member,
-        ),
-        lambda n: ngettext(
-            "%(n)d instruction was taken out.", "%(n)d instructions were taken out.", n
-        ),
-        _back(request, slug),
-    )
+        ).changed
+        words = ngettext(
+            "%(n)d instruction was taken out.", "%(n)d instructions were taken out.", changed
+        )
+        messages.success(request, words % {"n": changed})
+    return redirect(_back(request, slug))
 
 
 @require_POST
 def pair_restoration(request: PageRequest, slug: str) -> HttpResponse:
     """Bring the ticked instructions back."""
     member = access.lead(request.user, slug)
-    return redirect_after_change(
-        request,
-        lambda: removal.restore_pairs(
+    with refusal_as_message(request):
+        changed = removal.restore_pairs(
             project=member.project,
             pairs=parse_keys(request.POST.getlist("pairs")),
             by=member,
-        ),
-        lambda n: ngettext(
-            "%(n)d instruction was brought back.", "%(n)d instructions were brought back.", n
-        ),
-        _back(request, slug),
-    )
+        ).changed
+        words = ngettext(
+            "%(n)d instruction was brought back.", "%(n)d instructions were brought back.", changed
+        )
+        messages.success(request, words % {"n": changed})
+    return redirect(_back(request, slug))
 
 
 def _back(request: PageRequest, slug: str) -> str:

@@ -87,7 +87,7 @@ def _report_lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> l
     lines += [""]
     lines += [f"Left out: {entry['count']} {entry['reason']}." for entry in figures["left_out"]]
     lines.append(
-        "Intervals: 95 % expanded percentile bootstrap over units unless stated, BCa if a table is "
+        "Intervals: 95% expanded percentile bootstrap over units unless stated, BCa if a table is "
         "skewed, "
         f"{figures['resamples']:,} resamples, seed {figures['seed']}. "
         f"Scale: {', '.join(map(str, figures['scale']))}."

@@ -211,7 +211,7 @@ def _agreement(project: Project) -> list[str]:
         f"Computed on {found['units']:,} judged documents, {found['ratings']:,} judgments "
         f"and {found['raters']:,} people."
     )
-    return [_table(("coefficient", "value", "95 % interval"), lines), computed]
+    return [_table(("coefficient", "value", "95% interval"), lines), computed]
 
 
 def _people(project: Project) -> list[str]:

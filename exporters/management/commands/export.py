@@ -53,8 +53,6 @@ class Command(RejudgeCommand):
             source = _source(project, options["format"], options["release"])
             earlier = _files_of_earlier_export(folder)
             written = _write(source, folder, earlier)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
         except ValueError as error:
             raise CommandError(f"This cannot be written: {error}.") from error
         except OSError as error:

@@ -12,13 +12,12 @@ from annotate.collection.models import Run
 from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
-from base.errors import Refused
 from exporters.evaluations import evaluation, systems, tables
 from exporters.evaluations.actions import compute_evaluation, request_evaluation
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.systems import SIDES, System
 from exporters.management.commands.release import find_release
-from jobs.runner import JobError, run
+from jobs.runner import run
 
 # How many disputed documents are printed.
 SHOWN = 10
@@ -57,18 +56,15 @@ class Command(RejudgeCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
         release = find_release(project, options["release"]) if options["release"] else None
-        try:
-            requested = request_evaluation(
-                project=project,
-                measured=_systems(project, options["runs"]),
-                release=release,
-                options=dict(map(_option, options["option"])),
-                baseline=options["baseline"],
-                by=None,
-            )
-            run(Evaluation, requested.pk, compute_evaluation)
-        except (Refused, JobError) as refused:
-            raise CommandError(str(refused)) from refused
+        requested = request_evaluation(
+            project=project,
+            measured=_systems(project, options["runs"]),
+            release=release,
+            options=dict(map(_option, options["option"])),
+            baseline=options["baseline"],
+            by=None,
+        )
+        run(Evaluation, requested.pk, compute_evaluation)
         requested.refresh_from_db()
         if requested.results is None:
             raise CommandError("The evaluation was cancelled or taken over by a worker.")

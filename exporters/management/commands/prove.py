@@ -9,7 +9,6 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
-from base.errors import Refused
 from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.proving import DIFFERS, FAILED, prove
 
@@ -30,8 +29,6 @@ class Command(RejudgeCommand):
         folder = Path(options["folder"])
         try:
             made = prove(folder)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
         except OSError as error:
             raise CommandError(f"{error.filename or folder}: {error.strerror}.") from error
         for part, facts in made["expected"].items():

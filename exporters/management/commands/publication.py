@@ -6,11 +6,8 @@ import json
 from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotate.management.projects import get_project
 from base.commands import RejudgeCommand
-from base.errors import Refused
 from exporters.exports.actions import LAYOUTS
 from exporters.exports.publishing import FIELDS, set_publication
 
@@ -64,10 +61,7 @@ class Command(RejudgeCommand):
         changes = {name: options[name] for name in FIELDS if options[name] is not None}
         if "creators" in changes:
             changes["creators"] = "\n".join(changes["creators"])
-        try:
-            publication = set_publication(project=project, changes=changes, by=None)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        publication = set_publication(project=project, changes=changes, by=None)
         settings = {name: getattr(publication, name) for name in FIELDS}
         if options["json"]:
             self.stdout.write(json.dumps(settings, ensure_ascii=False, indent=2))

@@ -12,11 +12,10 @@ from django.utils import timezone
 from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
-from base.errors import Refused
 from exporters.releases import actions as releasing
 from exporters.releases import contents
 from exporters.releases.models import Release
-from jobs.runner import JobError, run
+from jobs.runner import run
 
 
 class Command(RejudgeCommand):
@@ -40,17 +39,14 @@ class Command(RejudgeCommand):
         if options["verify"]:
             self._verify(find_release(project, options["name"]))
             return
-        try:
-            release = releasing.request_release(
-                project=project,
-                name=options["name"],
-                note=options["note"],
-                by=None,
-                now=timezone.now(),
-            )
-            made = run(Release, release.pk, releasing.build)
-        except (Refused, JobError) as refused:
-            raise CommandError(str(refused)) from refused
+        release = releasing.request_release(
+            project=project,
+            name=options["name"],
+            note=options["note"],
+            by=None,
+            now=timezone.now(),
+        )
+        made = run(Release, release.pk, releasing.build)
         release.refresh_from_db()
         if not made or release.manifest is None:
             raise CommandError(f"{release.name} was cancelled or taken over by a worker.")

@@ -10,7 +10,6 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
-from base.errors import Refused
 from base.progress_bar import Bar
 from keeping.backup import BackupCounts, back_up
 
@@ -41,8 +40,6 @@ class Command(RejudgeCommand):
         bar = Bar(path.name)
         try:
             counts = back_up(path=path, project=options["project"], progress=bar)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
         except OSError as error:
             raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
         except KeyboardInterrupt as interrupt:

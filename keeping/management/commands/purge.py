@@ -8,7 +8,6 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
-from base.errors import Refused
 from keeping.purge import ProjectContents, purge, read_contents
 
 
@@ -36,8 +35,6 @@ class Command(RejudgeCommand):
             if typed is None:
                 typed = input(f"Type {slug} to delete it: ").strip()
             counts = purge(slug=slug, typed=typed)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
         except (EOFError, KeyboardInterrupt) as stopped:
             raise CommandError("Nothing was deleted.", returncode=130) from stopped
         self.stdout.write(f"“{slug}” was deleted: {counts.rows:,} rows and {counts.files:,} files.")

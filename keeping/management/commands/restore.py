@@ -11,7 +11,6 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
-from base.errors import Refused
 from base.progress_bar import Bar
 from keeping import archive
 from keeping.restore import RestoreResult, check, restore
@@ -52,8 +51,6 @@ class Command(RejudgeCommand):
             else:
                 result = restore(path=path, slug=options["slug"], progress=bar)
                 summary, lines = result._asdict(), _report_lines(result)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
         except OSError as error:
             raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
         except KeyboardInterrupt as interrupt:

@@ -14,10 +14,10 @@ export function tick(keys) {
   show();
 }
 
-// As on the server: 0 % and 100 % only if exact.
+// As on the server: 0% and 100% only if exact.
 function percent(share) {
   const whole = Math.round(share * 100);
-  return `${share > 0 && share < 1 ? Math.min(Math.max(whole, 1), 99) : whole}\u00a0%`;
+  return `${share > 0 && share < 1 ? Math.min(Math.max(whole, 1), 99) : whole}%`;
 }
 
 function show() {

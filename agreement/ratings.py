@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .cells import cells_of_rows
 from .coefficient import Excluded
 from .counting import FEW_CELLS, FEW_CODES, Patterns, counts_of, tally, value_counts
 from .rater_pairs import presence, presence_of_two, table_of_two, tables_of_pairs
@@ -164,36 +165,20 @@ class Ratings:
             ValueError: a unit that one rater judged twice, a value that is not on the scale, an
                 invalid scale, or a unit without a cluster if clusters are given.
         """
-        units: dict[Hashable, int] = {}
-        raters: dict[Hashable, int] = {}
-        of_unit: list[int] = []
-        of_rater: list[int] = []
-        values: list[Hashable] = []
-        for unit, rater, value in rows:
-            of_unit.append(units.setdefault(unit, len(units)))
-            of_rater.append(raters.setdefault(rater, len(raters)))
-            values.append(value)
-        unit_at, rater_at = np.array(of_unit, dtype=np.int64), np.array(of_rater, dtype=np.int64)
-        cells, times = np.unique(unit_at * len(raters) + rater_at, return_counts=True)
-        if (times > 1).any():
-            first, by = divmod(int(cells[times > 1][0]), len(raters))
-            raise ValueError(
-                f"the unit {list(units)[first]!r} was judged twice by the rater "
-                f"{list(raters)[by]!r}"
-            )
-        column = as_column(values)
+        cells = cells_of_rows(rows)
+        column = as_column(cells.values)
         scale, ordered = resolve_scale(categories, column)
         encoded = digits_of(column, scale)[:, 0]
-        digits = np.zeros((len(units), len(raters)), dtype=encoded.dtype)
-        digits[unit_at, rater_at] = encoded
-        of_units, cluster_names = clusters_of_units(units, clusters)
+        digits = np.zeros((len(cells.units), len(cells.raters)), dtype=encoded.dtype)
+        digits[cells.unit_at, cells.rater_at] = encoded
+        of_units, cluster_names = clusters_of_units(cells.units, clusters)
         ratings = cls(
             scale,
             ordered,
             digits,
             clusters=of_units,
-            names=tuple(raters),
-            labels=tuple(units),
+            names=cells.raters,
+            labels=cells.units,
             cluster_names=cluster_names,
         )
         return ratings.seen() if isinstance(categories, str) else ratings
