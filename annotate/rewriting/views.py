@@ -1,4 +1,4 @@
-"""The rewrite page: the original beside the narrative being written, and documents at stake."""
+"""The rewrite page: the original beside the narrative being written, and affected documents."""
 
 from __future__ import annotations
 

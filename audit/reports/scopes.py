@@ -310,7 +310,7 @@ def describe_scope(scope: Scope, criteria: Mapping[str, str] | None = None) -> s
         (scope.week, _("in the week of %(day)s") % {"day": scope.week}),
         (scope.blind, _("blind judgments only")),
     ]
-    return ", ".join(values for is_said, values in parts if is_said)
+    return ", ".join(words for applies, words in parts if applies)
 
 
 _SIDES: dict[str, Promise] = {

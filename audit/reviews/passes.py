@@ -273,8 +273,8 @@ def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
             pair__project__in=[member.project_id],
             pair__removed_at__isnull=True,
             side=Narrative.Side.ALTERED,
-            # What follows asks for one at least. To begin with the reviews is quicker than to look
-            # for those of each narrative.
+            # The filters below require at least one review. Starting from the reviews is faster
+            # than looking for the reviews of each narrative.
             pk__in=Review.objects.submitted().of_people().values("narrative"),
         )
         .annotate(submitted=Coalesce(Subquery(count), Value(0)))

@@ -92,6 +92,6 @@ def _views_without_access(tree: ast.Module) -> Iterator[str]:
             methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
             helpers = {one.name for one in methods if one.name not in VERBS and uses(one)}
             for one in methods:
-                asked = {part.attr for part in ast.walk(one) if isinstance(part, ast.Attribute)}
-                if one.name in VERBS and not uses(one) and not asked & helpers:
+                names = {part.attr for part in ast.walk(one) if isinstance(part, ast.Attribute)}
+                if one.name in VERBS and not uses(one) and not names & helpers:
                     yield f"{node.name}.{one.name}"
