@@ -12,6 +12,8 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from django.http import StreamingHttpResponse
+
 # Characters that begin a formula, also after white space. Spreadsheets read the full-width forms
 # like the ASCII ones.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -30,6 +32,14 @@ def csv_lines(rows: Iterable[Sequence[str]]) -> Iterator[str]:
     writer = csv.writer(_Echo(), lineterminator="\n")
     for row in rows:
         yield writer.writerow([cell(text) for text in row])
+
+
+def csv_response(rows: Iterable[Sequence[str]], name: str = "") -> StreamingHttpResponse:
+    """Return rows as a table to download; `name` is that of the file that a browser saves."""
+    response = StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8")
+    if name:
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 class _Echo:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from base.control_characters import first_invalid_character
 from jobs.errors import Refused
 
-__all__ = ["ObjectNotFound", "Refused", "Stale", "refuse_invalid_characters"]
+__all__ = ["ObjectNotFound", "Refused", "Stale", "refuse_invalid_characters", "refuse_longer"]
 
 
 class Stale(Refused):
@@ -28,6 +28,12 @@ class InvalidField(Refused):
     def __init__(self, sentence: str, field: str) -> None:
         super().__init__(sentence)
         self.field = field
+
+
+def refuse_longer(text: str, most: int, sentence: str) -> None:
+    """Refuse a text of more than `most` characters; `sentence` names its `length` and `most`."""
+    if len(text) > most:
+        raise Refused(sentence % {"length": f"{len(text):,}", "most": f"{most:,}"})
 
 
 def refuse_invalid_characters(text: str, before: str = "") -> None:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.contrib import messages
+from django.forms import BaseForm
 from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
 
-from base.errors import Refused
+from base.errors import InvalidField, Refused
 from base.users import User
 
 
@@ -27,3 +28,14 @@ def refusal_as_message(request: HttpRequest) -> Iterator[None]:
         yield
     except Refused as refused:
         messages.error(request, str(refused))
+
+
+@contextmanager
+def refusal_in(form: BaseForm, field: str | None = None) -> Iterator[None]:
+    """Show the reason of a refusal in a form, at this field, instead of raising it."""
+    try:
+        yield
+    except Refused as refused:
+        if field is None and isinstance(refused, InvalidField):
+            field = refused.field
+        form.add_error(field, str(refused))

@@ -11,10 +11,26 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 
 class CannotDraw(ValueError):
     """The sample cannot be drawn as requested; the message is a sentence that says why."""
+
+
+@dataclass(frozen=True)
+class DrawPlan:
+    """What a draw would take: the size of each stratum, and how many are drawn from it."""
+
+    sizes: dict[str, int]
+    taken: dict[str, int] = field(default_factory=dict)
+    # Why nothing can be drawn; "" if the draw is possible.
+    refused: str = ""
+
+    @property
+    def total(self) -> int:
+        """How many there are to draw from."""
+        return sum(self.sizes.values())
 
 
 def place(seed: int, name: str) -> bytes:

@@ -17,7 +17,7 @@ from annotate.projects.api.audit_log import (
     events_response,
     table_response,
 )
-from base.api.jobs import JobSerializer, job_as_json
+from base.api.jobs import JobSerializer
 from base.api.resource import Resource, Scope, reads, writes
 from base.errors import Refused
 from config import installation_status
@@ -74,31 +74,26 @@ class InstallationStatus(Resource, tag="Installation"):
     """The state of the installation; administrators only."""
 
     @reads(StatusSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> dict[str, Any]:
         """Return the state of workers, queues and jobs."""
         _check_staff(self)
         failed, _more = installation_status.failed_jobs()
-        return Response(
-            {
-                "worker": status.worker_status().alive,
-                "workers": [one._asdict() for one in status.workers()],
-                "messages": installation_status.count_messages(),
-                "unapplied": installation_status.unapplied_migrations(),
-                "queues": [
-                    {name: value for name, value in one._asdict().items() if name != "name"}
-                    for one in installation_status.queues()
-                ],
-                "running": [_as_json(job) for job in installation_status.running_jobs()],
-                "failed": [_as_json(job) for job in failed],
-            }
-        )
+        return {
+            "worker": status.worker_status().alive,
+            "workers": status.workers(),
+            "messages": installation_status.count_messages(),
+            "unapplied": installation_status.unapplied_migrations(),
+            "queues": installation_status.queues(),
+            "running": installation_status.running_jobs(),
+            "failed": failed,
+        }
 
 
 class JobRetry(Resource, tag="Installation"):
     """A failed job; administrators only."""
 
     @writes(KindOfJobSerializer, scope=Scope.LEAD)
-    def put(self, request: Request, label: str, job: int) -> Response:
+    def put(self, request: Request, label: str, job: int) -> Job:
         """Retry a failed job; a job that already waits or runs stays as it is."""
         _check_staff(self)
         found = installation_status.find_job(label, job)
@@ -109,7 +104,7 @@ class JobRetry(Resource, tag="Installation"):
         except queue.CannotRetry as no:
             raise Refused(str(no)) from no
         found.refresh_from_db()
-        return Response(_as_json(found))
+        return found
 
 
 class InstallationAuditLog(Resource, tag="Installation"):
@@ -135,7 +130,3 @@ class InstallationAuditLogTable(Resource, tag="Installation"):
 def _check_staff(resource: Resource) -> None:
     if not resource.person.is_staff:
         raise PermissionDenied("Only administrators of this installation can do that.")
-
-
-def _as_json(job: Job) -> dict[str, Any]:
-    return {**job_as_json(job), "label": job.label()}

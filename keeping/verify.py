@@ -135,7 +135,7 @@ def _links(kind: str, project: Project | None) -> Iterator[_LinkedDigests]:
         # The first event has the content's digest; of several ends, the last one counts.
         recorded = stands = None
         for _name, event, what in events:
-            if event == Link.Event.STANDS:
+            if event == Link.Event.END:
                 stands = bytes(what)
             elif recorded is None:
                 recorded = bytes(what)

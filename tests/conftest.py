@@ -88,7 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     the same ORM on both, so one run is enough.
     """
     postgresql = on_postgresql()
-    kept: list[pytest.Item] = []
+    selected: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
         marked = {mark.name for mark in item.iter_markers()}
@@ -96,10 +96,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             wanted = bool(marked & ON_POSTGRESQL) and "sqlite" not in marked
         else:
             wanted = "postgresql" not in marked
-        (kept if wanted else left_out).append(item)
+        (selected if wanted else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-    items[:] = order_for_processes(kept, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    items[:] = order_for_processes(selected, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 def order_for_processes(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
@@ -143,16 +143,16 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
     Properties of tests in other processes arrive with their reports; their output does not.
     """
-    told = [
+    lines = [
         str(words)
         for report in terminalreporter.getreports("passed")
         if report.when == "call"
         for name, words in report.user_properties
         if name == "tried"
     ]
-    if told:
+    if lines:
         terminalreporter.section("what was tried")
-        for words in sorted(told):
+        for words in sorted(lines):
             terminalreporter.line(words)
 
 

@@ -53,5 +53,5 @@ def disputed(scene):
 
 def levels(default: str = "excellent", **others: str) -> dict[str, tuple[str, str]]:
     """Return answers to all six criteria; a poor one has words."""
-    given = {key: others.get(key, default) for key in FOLLOWTABLE.keys}
-    return {key: (level, "Weak." if level == "poor" else "") for key, level in given.items()}
+    level_by_key = {key: others.get(key, default) for key in FOLLOWTABLE.keys}
+    return {key: (level, "Weak." if level == "poor" else "") for key, level in level_by_key.items()}

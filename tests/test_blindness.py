@@ -433,8 +433,8 @@ def answer(response: Any) -> tuple[int, list[str], bytes]:
     body = b"".join(response) if response.streaming else response.content
     for changing in CHANGING:
         body = changing.sub(b"", body)
-    told = [f"{name}: {response.headers[name]}" for name in HEADERS if name in response.headers]
-    return response.status_code, told, body
+    headers = [f"{name}: {response.headers[name]}" for name in HEADERS if name in response.headers]
+    return response.status_code, headers, body
 
 
 def signed_in(member: Membership) -> Client:
@@ -519,7 +519,7 @@ def test_others_answers_change_no_byte_except_progress(stage, names, asking_for_
                     stage.members[name], parts, follow=False, htmx=True
                 )
 
-    assert {who: find_differences(said, read[2][who]) for who, said in read[1].items()} == {
+    assert {who: find_differences(pages, read[2][who]) for who, pages in read[1].items()} == {
         who: set() for who in read[1]
     }
     for pages in read[1].values():
@@ -648,9 +648,9 @@ def test_the_response_to_a_first_answer_reveals_nothing_of_others(stage, name, k
         with rolled_back():
             give_answers(stage, AnswerSet(number), twice=not blind.leads)
             client = signed_in(blind)
-            for shape, url, said in first_requests(stage, name):
+            for shape, url, data in first_requests(stage, name):
                 kind = "application/json" if shape == "json" else MULTIPART_CONTENT
-                response = client.post(url, said, content_type=kind, follow=True)
+                response = client.post(url, data, content_type=kind, follow=True)
                 answers[number].append((url, *answer(response)))
             # Their request was stored, so the response is not a refusal.
             counts = (

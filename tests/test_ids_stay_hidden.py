@@ -161,12 +161,12 @@ def test_a_lead_who_judges_sees_no_id_on_the_judge_page(stage):
 
 
 def test_a_checker_sees_the_id_once_the_label_is_checked(stage):
-    url, told_to_programs = f"/labels/{stage.label.pk}/check/", f"labels/{stage.label.pk}/"
+    url, api_path = f"/labels/{stage.label.pk}/check/", f"labels/{stage.label.pk}/"
     client, program = signed_in(stage.nina), Program("nina")
-    before = client.get(url).content.decode(), program.get(told_to_programs).json()
+    before = client.get(url).content.decode(), program.get(api_path).json()
 
     checks.check(item=stage.label, relevance=1, by=stage.nina)
-    after = client.get(url).content.decode(), program.get(told_to_programs).json()
+    after = client.get(url).content.decode(), program.get(api_path).json()
 
     assert ("q_positive" in before[0], before[1]["doc_id"]) == (False, None)
     assert ("q_positive" in after[0], after[1]["doc_id"]) == (True, "q_positive")

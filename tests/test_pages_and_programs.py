@@ -1,4 +1,4 @@
-"""Whatever pages change, API programs can change too, except what is left to pages on purpose.
+"""API programs can make every change that pages make, except those left to pages on purpose.
 
 Pages are read from the URL configuration: the test fails for a page that changes something until
 SAME names the API operation that does the same, or LEFT_TO_PAGES the page.

@@ -45,16 +45,16 @@ class Right(Enum):
     MEMBER = "members of the project"
     READ = "members of the project; leads may also write"
     LEAD = "leads of the project"
-    API = "programs of members: told no, never sent to a page"
-    ADMIN = "who runs the installation"
-    DOOR = "steps of signing in and of one's own account: nothing there without what they are for"
-    HIDDEN = "who brings a token; nobody else finds it"
-    STAFF = "who looks after the installation"
+    API = "programs of members; others get an error, never a redirect to a page"
+    ADMIN = "administrators of the installation"
+    DOOR = "steps of signing in and of the own account; they do nothing outside their step"
+    HIDDEN = "administrators and holders of the metrics token; others get 404"
+    STAFF = "staff of the installation"
     API_PERSON = "programs of whoever is signed in"
     API_READ = "programs of members; those of leads may also write"
     API_LEAD = "programs of leads"
-    API_ADMIN = "programs of who runs the installation"
-    JOURNAL = "the same, of whoever is signed in: what it may is said for each entry"
+    API_ADMIN = "programs of administrators of the installation"
+    JOURNAL = "programs of whoever is signed in; rights are checked for each entry"
 
 
 LEADS = {Right.LEAD, Right.API_LEAD}
@@ -642,7 +642,7 @@ def test_rows_of_another_project_are_not_found_under_ones_own(tides, client, rec
             **{key: tides.keys[key] for key in ("slug", "narrative", "pair", "criterion", "name")},
         },
     )
-    before, tried, wrong = rows(), 0, {}
+    before, tried, failures = rows(), 0, {}
     for name in RIGHTS:
         named = ROUTES[name].pattern.converters.keys()
         if len(named) < 2 or named.isdisjoint({"slug", "candidate", "candidate_pk"}):
@@ -652,9 +652,9 @@ def test_rows_of_another_project_are_not_found_under_ones_own(tides, client, rec
             tried += 1
             status = client.generic(verb, mixed.url(name)).status_code
             if status not in {404, 405}:
-                wrong[verb, name] = status
+                failures[verb, name] = status
     record_property("tried", f"things of another project under one's own: {tried:,} requests")
 
-    assert wrong == {}
+    assert failures == {}
     assert rows() == before
     assert tried > 400

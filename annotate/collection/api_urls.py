@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
 from annotate.collection.api import loads, passages
+from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
 LOAD = f"{PROJECT}loads/<int:load>/"
 
 urlpatterns = [
-    path(f"{PROJECT}passages/", passages.Passages.as_view(), name="api_passages"),
-    path("formats/", loads.Formats.as_view(), name="api_formats"),
-    path(f"{PROJECT}loads/", loads.Loads.as_view(), name="api_loads"),
-    path(LOAD, loads.OneLoad.as_view(), name="api_load"),
-    path(f"{LOAD}confirmation/", loads.Confirmation.as_view(), name="api_confirmation"),
-    path(f"{LOAD}cancellation/", loads.Cancellation.as_view(), name="api_cancellation"),
-    path(f"{LOAD}recheck/", loads.Recheck.as_view(), name="api_recheck"),
-    path(f"{LOAD}leaving/", loads.Leaving.as_view(), name="api_leaving"),
+    route(f"{PROJECT}passages/", passages.Passages, "api_passages"),
+    route("formats/", loads.Formats, "api_formats"),
+    route(f"{PROJECT}loads/", loads.Loads, "api_loads"),
+    route(LOAD, loads.OneLoad, "api_load"),
+    route(f"{LOAD}confirmation/", loads.Confirmation, "api_confirmation"),
+    route(f"{LOAD}cancellation/", loads.Cancellation, "api_cancellation"),
+    route(f"{LOAD}recheck/", loads.Recheck, "api_recheck"),
+    route(f"{LOAD}leaving/", loads.Leaving, "api_leaving"),
 ]

@@ -18,7 +18,6 @@ from formats.tables import Cell, Table
 # A head with more rows would leave no visible space for the body.
 _HEAD = 8
 
-
 # What counts as a number: 12, −3.4, 1,204, 1 204, 12 %, €5, 3.2e-4, (1.5).
 _NUMBER = re.compile(
     r"\s*[(<>≤≥~≈±+\-−–]{0,2}\s?[$€£¥]?\d[\d.,\s'’]*(?:e[+\-−]?\d+)?\s?[%‰)]{0,2}\s*", re.IGNORECASE

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
 from annotate.guidelines import api as guidelines
+from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
 GUIDELINE = f"{PROJECT}guidelines/<int:version>/"
 
 urlpatterns = [
-    path(f"{PROJECT}guidelines/", guidelines.Guidelines.as_view(), name="api_guidelines"),
-    path(GUIDELINE, guidelines.OneGuideline.as_view(), name="api_guideline"),
-    path(
+    route(f"{PROJECT}guidelines/", guidelines.Guidelines, "api_guidelines"),
+    route(GUIDELINE, guidelines.OneGuideline, "api_guideline"),
+    route(
         f"{GUIDELINE}rejudge-requests/",
-        guidelines.OlderJudgments.as_view(),
-        name="api_rejudge_requests_of_guideline",
+        guidelines.OlderJudgments,
+        "api_rejudge_requests_of_guideline",
     ),
 ]

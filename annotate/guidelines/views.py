@@ -23,7 +23,7 @@ from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
 from annotate.projects.project_page import project_page
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message
+from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.word_diff import diff
 
 
@@ -42,12 +42,7 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
     form = GuidelineForm(request.POST or None, initial=starting)
     if request.method == "POST" and form.is_valid():
         try:
-            saved = actions.write_guideline(
-                text=form.cleaned_data["text"],
-                based_on=form.cleaned_data["based_on"],
-                cases=_cases(request),
-                by=member,
-            )
+            saved = actions.write_guideline(**form.cleaned_data, cases=_cases(request), by=member)
         except Refused as refused:
             form = GuidelineForm({**request.POST.dict(), "based_on": starting["based_on"]})
             form.add_error("text", str(refused))
@@ -84,17 +79,13 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
         initial={"words": _("The guidelines have changed. Judge this once more by the new ones.")},
     )
     if request.method == "POST" and selection.is_valid() and form.is_valid():
-        try:
+        with refusal_in(form):
             asked = rejudge_requests.ask_older(
                 guideline=guideline,
                 selection=selection.selection(),
-                words=form.cleaned_data["words"],
-                token=form.cleaned_data["token"],
+                **form.cleaned_data,
                 by=member,
             )
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
             messages.success(
                 request,
                 ngettext(

@@ -17,7 +17,6 @@ from base.errors import Refused, refuse_invalid_characters
 
 MAX_NOTE = 10_000
 
-
 # A day in milliseconds: nobody looks at one document for longer.
 MAX_ACTIVE_MS = 86_400_000
 

@@ -272,7 +272,7 @@ def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
             AND q.kind <> '{Flag.Kind.LATER}' {_LOOK_UP}
         )
     """  # noqa: S608 (constants)
-    # Who judges in the order of the pool has settled what comes before, and nothing that follows.
+    # A member who judges in pool order has settled every document before this one and none after.
     return f"""(
         EXISTS ({unsettled} AND o.id > %(candidate)s)
         OR EXISTS ({unsettled} AND o.id {before} %(candidate)s)

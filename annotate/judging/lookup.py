@@ -341,7 +341,6 @@ _FIRST = """
 # The text version that was read: the one sent, else the newest; 0 if there was no text.
 _TEXT_READ = "COALESCE(%(text)s, d.text_version, 0)"
 
-
 # The version that replaced it: the first text of a document replaces nothing.
 _NEXT_TEXT = f"CASE WHEN {_TEXT_READ} < 1 THEN 2 ELSE {_TEXT_READ} + 1 END"
 

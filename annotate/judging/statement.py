@@ -16,14 +16,9 @@ from annotate.projects.models import Membership
 # As `instead_of`: the sender does not say which statement they saw as current, so none is compared.
 UNKNOWN_PREVIOUS = uuids.UUID(int=0)
 
-
 # As `On.text`: the document had no text when the annotator read it.
 NO_TEXT = 0
-
-
 VALID_KEYS = range(1, 2**63)
-
-
 INSTANT = timedelta(microseconds=1)
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
 from annotate.judgments import api
+from base.api.resource import route
 
 PAIR = "pairs/<int:pair>/"
 
 urlpatterns = [
-    path(f"{PAIR}attributes/", api.Attributes.as_view(), name="api_attributes"),
-    path(
-        f"{PAIR}attributes/documents/",
-        api.DocumentsWithAttributes.as_view(),
-        name="api_attribute_documents",
-    ),
+    route(f"{PAIR}attributes/", api.Attributes, "api_attributes"),
+    route(f"{PAIR}attributes/documents/", api.DocumentsWithAttributes, "api_attribute_documents"),
 ]

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from annotate.judgments import revisions
@@ -40,6 +41,7 @@ from annotate.judgments.completion_queries import (
 from annotate.pairs.models import Assignment
 from annotate.pairs.pool import PoolRules, common_rules
 from annotate.projects.models import Project
+from base.prepared_queries import Prepared
 
 Task = Assignment.Task
 
@@ -134,21 +136,13 @@ def _rules(projects: Sequence[Project]) -> dict[int, PoolRules]:
     return {project.pk: common_rules([project]) for project in projects}
 
 
-def _count_documents(rules: PoolRules, narratives: list[int]) -> dict[int, Counter[int]]:
+def _count_by(query: Prepared, rules: PoolRules, narratives: list[int]) -> dict[int, Counter[int]]:
+    """Return the counts of a query by narrative and by its second column."""
     found: dict[int, Counter[int]] = defaultdict(Counter)
-    for narrative, answers, documents in documents_by_answers.rows(
+    for narrative, key, number in query.rows(
         rules.scope, relevant_from=rules.relevant_from, narratives=narratives
     ):
-        found[narrative][answers] = documents
-    return found
-
-
-def _count_answers(rules: PoolRules, narratives: list[int]) -> dict[int, Counter[int]]:
-    found: dict[int, Counter[int]] = defaultdict(Counter)
-    for narrative, person, answers in answers_of_people.rows(
-        rules.scope, relevant_from=rules.relevant_from, narratives=narratives
-    ):
-        found[narrative][person] = answers
+        found[narrative][key] = number
     return found
 
 
@@ -163,8 +157,8 @@ def _count_pools(rules: PoolRules, queries: list[int]) -> dict[int, list[tuple[i
 
 
 _pool_sizes = revisions.CachedCounts(_count_pools)
-_documents_by_answers = revisions.CachedCounts(_count_documents)
-_answers_of_people = revisions.CachedCounts(_count_answers)
+_documents_by_answers = revisions.CachedCounts(partial(_count_by, documents_by_answers))
+_answers_of_people = revisions.CachedCounts(partial(_count_by, answers_of_people))
 
 
 def total(pairs: Iterable[PairProgress]) -> JudgingProgress:

@@ -29,8 +29,6 @@ from base.prepared_queries import Built, Prepared, count_of, prepared
 # current altered narratives of projects (by key), or for None of any narrative. Reviews belong to
 # an app above this one, which registers the function.
 ReviewSource = Callable[[Sequence[int] | None], QuerySet[Any]]
-
-
 _reviews: list[ReviewSource] = []
 
 

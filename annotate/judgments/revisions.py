@@ -27,8 +27,6 @@ Rules = TypeVar("Rules", bound=Hashable)
 
 # The most narratives that one kind of count caches in a process; then its cache is cleared.
 MAX_CACHED = 20_000
-
-
 _caches: list[dict[Any, Any]] = []
 
 

@@ -58,6 +58,17 @@ def chosen(member: Membership, asked: QueryDict) -> tuple[str, str]:
     return (state if state in State.values else "", sort if sort in sorts(member) else "")
 
 
+def find_queries(project: Project, search: str, core: str) -> QuerySet[Query]:
+    """Return the queries with this id or these words in the title, and of this core query.
+
+    "" for either: all.
+    """
+    found = project.queries.all()
+    if search:
+        found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
+    return found.filter(core=core) if core else found
+
+
 def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:
     """Return the pools of these queries, by the key of each: one query."""
     before = Q(prior_relevance__gte=project.relevant_from)

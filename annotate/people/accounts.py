@@ -9,7 +9,7 @@ from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -19,6 +19,19 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.users import User
+
+
+def find_accounts(search: str = "", *, closed: bool = False) -> QuerySet[User]:
+    """Return the accounts with this text in the name or the address, each with its `projects`.
+
+    `closed`: only closed ones. `projects` is the number of projects that the person is in.
+    """
+    found = User.objects.annotate(
+        projects=Count("memberships", filter=Q(memberships__left_at__isnull=True))
+    )
+    if search:
+        found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
+    return found.filter(is_active=False) if closed else found
 
 
 def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:

@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
 from annotate.people.api import accounts, me, members, several
+from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
 
 urlpatterns = [
-    path("me/", me.Me.as_view(), name="api_me"),
-    path("me/preferences/", me.MyPreferences.as_view(), name="api_preferences"),
-    path("accounts/", accounts.Accounts.as_view(), name="api_accounts"),
-    path("accounts/<int:account>/", accounts.Account.as_view(), name="api_account"),
-    path(
-        "accounts/<int:account>/sessions/",
-        accounts.AccountSessions.as_view(),
-        name="api_account_sessions",
-    ),
-    path(
-        "accounts/invitations/",
-        accounts.AccountInvitations.as_view(),
-        name="api_account_invitations",
-    ),
-    path(
+    route("me/", me.Me, "api_me"),
+    route("me/preferences/", me.MyPreferences, "api_preferences"),
+    route("accounts/", accounts.Accounts, "api_accounts"),
+    route("accounts/<int:account>/", accounts.Account, "api_account"),
+    route("accounts/<int:account>/sessions/", accounts.AccountSessions, "api_account_sessions"),
+    route("accounts/invitations/", accounts.AccountInvitations, "api_account_invitations"),
+    route(
         "accounts/invitations/<int:invitation>/",
-        accounts.OneAccountInvitation.as_view(),
-        name="api_account_invitation",
+        accounts.OneAccountInvitation,
+        "api_account_invitation",
     ),
-    path(f"{PROJECT}naming/", me.MyNaming.as_view(), name="api_naming"),
-    path(f"{PROJECT}members/", members.Members.as_view(), name="api_members"),
-    path(f"{PROJECT}members/<int:member>/", members.OneMember.as_view(), name="api_member"),
-    path(f"{PROJECT}invitations/", members.Invitations.as_view(), name="api_invitations"),
-    path(
-        f"{PROJECT}invitations/several/",
-        several.SeveralInvitations.as_view(),
-        name="api_several_invitations",
-    ),
-    path(
-        f"{PROJECT}invitations/<int:invitation>/",
-        members.OneInvitation.as_view(),
-        name="api_invitation",
-    ),
+    route(f"{PROJECT}naming/", me.MyNaming, "api_naming"),
+    route(f"{PROJECT}members/", members.Members, "api_members"),
+    route(f"{PROJECT}members/<int:member>/", members.OneMember, "api_member"),
+    route(f"{PROJECT}invitations/", members.Invitations, "api_invitations"),
+    route(f"{PROJECT}invitations/several/", several.SeveralInvitations, "api_several_invitations"),
+    route(f"{PROJECT}invitations/<int:invitation>/", members.OneInvitation, "api_invitation"),
 ]

@@ -14,16 +14,25 @@ from annotate.pools.models import Pool
 from annotate.pools.replacing import MAX_ID, MAX_TEXT, NewDocument
 
 
-def _choices(runs: Iterable[Run]) -> list[tuple[str, str]]:
-    return [(run.name, f"{run.name} ({run.tag})" if run.tag else run.name) for run in runs]
-
-
-class PoolForm(forms.Form):
-    """The rule of a pool, and the runs it chooses from."""
+class RunsForm(forms.Form):
+    """A choice of runs of a project."""
 
     runs = forms.MultipleChoiceField(
         label=_("Runs"), required=False, widget=forms.CheckboxSelectMultiple
     )
+
+    def __init__(self, runs: Iterable[Run], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["runs"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = [
+            (run.name, f"{run.name} ({run.tag})" if run.tag else run.name) for run in runs
+        ]
+
+
+class PoolForm(RunsForm):
+    """The rule of a pool, and the runs it chooses from."""
+
     method = forms.ChoiceField(
         label=_("Method"),
         choices=Pool.Method.choices,
@@ -50,12 +59,6 @@ class PoolForm(forms.Form):
         help_text=_("The same seed draws the same sample."),
     )
 
-    def __init__(self, runs: Iterable[Run], *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["runs"]
-        assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = _choices(runs)
-
     def rule(self) -> dict[str, Any]:
         """Return the arguments of `recipe_of`, without values that the method does not use."""
         given = self.cleaned_data
@@ -69,19 +72,13 @@ class PoolForm(forms.Form):
         }
 
 
-class NegativesForm(forms.Form):
+class NegativesForm(RunsForm):
     """The systems whose non-relevant documents a release lists."""
 
     runs = forms.MultipleChoiceField(
         label=_("Systems"), required=False, widget=forms.CheckboxSelectMultiple
     )
     depth = forms.IntegerField(label=_("Depth"), help_text=_("How many of the first ranks count."))
-
-    def __init__(self, runs: Iterable[Run], *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["runs"]
-        assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = _choices(runs)
 
 
 class ReplacementForm(forms.Form):

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
 from annotate.projects.api import audit_log, kinds, projects, schedule, taxonomy
+from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
 
 urlpatterns = [
-    path("projects/", projects.Projects.as_view(), name="api_projects"),
-    path("kinds/", kinds.Kinds.as_view(), name="api_kinds"),
-    path(f"{PROJECT}kind/", kinds.KindOfProject.as_view(), name="api_kind"),
-    path(PROJECT, projects.OneProject.as_view(), name="api_project"),
-    path(f"{PROJECT}archiving/", projects.Archiving.as_view(), name="api_archiving"),
-    path(f"{PROJECT}pause/", schedule.Pause.as_view(), name="api_pause"),
-    path(f"{PROJECT}due-date/", schedule.DueDate.as_view(), name="api_due_date"),
-    path(f"{PROJECT}categories/", taxonomy.Categories.as_view(), name="api_categories"),
-    path(f"{PROJECT}categories/taking/", taxonomy.Taxonomy.as_view(), name="api_taxonomy"),
-    path(f"{PROJECT}audit-log/", audit_log.AuditLog.as_view(), name="api_audit_log"),
-    path(
-        f"{PROJECT}audit-log/table/", audit_log.AuditLogTable.as_view(), name="api_audit_log_table"
-    ),
+    route("projects/", projects.Projects, "api_projects"),
+    route("kinds/", kinds.Kinds, "api_kinds"),
+    route(f"{PROJECT}kind/", kinds.KindOfProject, "api_kind"),
+    route(PROJECT, projects.OneProject, "api_project"),
+    route(f"{PROJECT}archiving/", projects.Archiving, "api_archiving"),
+    route(f"{PROJECT}pause/", schedule.Pause, "api_pause"),
+    route(f"{PROJECT}due-date/", schedule.DueDate, "api_due_date"),
+    route(f"{PROJECT}categories/", taxonomy.Categories, "api_categories"),
+    route(f"{PROJECT}categories/taking/", taxonomy.Taxonomy, "api_taxonomy"),
+    route(f"{PROJECT}audit-log/", audit_log.AuditLog, "api_audit_log"),
+    route(f"{PROJECT}audit-log/table/", audit_log.AuditLogTable, "api_audit_log_table"),
 ]

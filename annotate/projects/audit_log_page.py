@@ -20,7 +20,6 @@ from base.users import User
 SHOWN = 120
 COLUMNS = ("uuid", "at", "who", "what", "about", "kind", "key", "words", "changes")
 
-
 # Answered by the package of judgments.
 is_blind: Provider[[Membership], bool] = Provider("Has a member judging or reviewing left?")
 

@@ -90,12 +90,12 @@ def register(kinds: Mapping[str, Kind]) -> None:
 
 def content_event(kind: str, name: uuids.UUID, content: Content) -> Event:
     """Return the event that records a row's content."""
-    return Event(Link.Event.SAID, kind, name, digest(kind, content))
+    return Event(Link.Event.CONTENT, kind, name, digest(kind, content))
 
 
 def end_event(kind: str, name: uuids.UUID, ended: Content | None) -> Event:
     """Return the event that records that a row ended, or is current again (`ended` is None)."""
-    return Event(Link.Event.STANDS, kind, name, digest(kind, ended))
+    return Event(Link.Event.END, kind, name, digest(kind, ended))
 
 
 def digest(kind: str, content: Content | None) -> bytes:
@@ -248,7 +248,7 @@ def append_changes(
 
 def find_unlinked(kind: str, project: int, found: Iterable[tuple[int, Row]]) -> set[int]:
     """Return the keys of the rows that are missing in the project's one chain of a kind."""
-    links = Link.objects.filter(project=project, chain=named(kind), event=Link.Event.SAID)
+    links = Link.objects.filter(project=project, chain=named(kind), event=Link.Event.CONTENT)
     known = set(links.values_list("name", flat=True))
     return {key for key, row in found if row.name not in known}
 

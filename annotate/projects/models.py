@@ -348,8 +348,8 @@ class Link(models.Model):
     class Event(models.IntegerChoices):
         """What the digest covers."""
 
-        SAID = 1, "what was said"
-        STANDS = 2, "since when it no longer stands"
+        CONTENT = 1, "what was said"
+        END = 2, "since when it no longer stands"
 
     # Null: a chain of the installation.
     project = models.ForeignKey(

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
 from annotate.rewriting.api import drafts, narratives
+from base.api.resource import route
 
 PAIR = "pairs/<int:pair>/"
 
 urlpatterns = [
-    path(f"{PAIR}narratives/", narratives.Narratives.as_view(), name="api_narratives"),
-    path(
-        f"{PAIR}narratives/<int:narrative>/",
-        narratives.OneNarrative.as_view(),
-        name="api_narrative",
-    ),
-    path(f"{PAIR}draft/", drafts.MyDraft.as_view(), name="api_draft"),
-    path(f"{PAIR}draft/overtaken/<str:which>/", drafts.Overtaken.as_view(), name="api_overtaken"),
-    path(f"{PAIR}advice/", drafts.LookAtWords.as_view(), name="api_advice"),
-    path(f"{PAIR}rewrite-impact/", drafts.ImpactedDocuments.as_view(), name="api_rewrite_impact"),
+    route(f"{PAIR}narratives/", narratives.Narratives, "api_narratives"),
+    route(f"{PAIR}narratives/<int:narrative>/", narratives.OneNarrative, "api_narrative"),
+    route(f"{PAIR}draft/", drafts.MyDraft, "api_draft"),
+    route(f"{PAIR}draft/overtaken/<str:which>/", drafts.Overtaken, "api_overtaken"),
+    route(f"{PAIR}advice/", drafts.LookAtWords, "api_advice"),
+    route(f"{PAIR}rewrite-impact/", drafts.ImpactedDocuments, "api_rewrite_impact"),
 ]

@@ -1,4 +1,4 @@
-"""What the rewrite page shows beside the text: documents at stake, advice, conditions."""
+"""What the rewrite page shows beside the text: affected documents, advice, conditions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def is_key(value: str) -> bool:
 
 
 def impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
-    """Return a page of the documents at stake, with their ticks."""
+    """Return a page of the affected documents, with their ticks."""
     project = desk.pair.project
     drops = list(desk.draft.drops) if desk.draft else []
     if request.method == "POST":

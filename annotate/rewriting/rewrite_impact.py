@@ -1,4 +1,4 @@
-"""The documents at stake in a rewrite: those of the query that were relevant before."""
+"""The documents that a rewrite affects: those of the query that were relevant before."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXTS = 20
 
 @dataclass(frozen=True)
 class RewriteImpact:
-    """A page of the documents at stake that match the search."""
+    """A page of the affected documents that match the search."""
 
     total: int
     # How many match; `total` if nothing is searched for.
@@ -49,7 +49,7 @@ def candidates_at_stake(pair: InstructionPair) -> QuerySet[Candidate]:
 
 
 def find_impact(pair: InstructionPair, asked: QueryDict, reader: Membership) -> RewriteImpact:
-    """Return the page of documents at stake that the address asks for.
+    """Return the page of affected documents that the address asks for.
 
     `?find=` searches titles and ids, with `in=texts` also the texts; `?after=` and `?before=`
     choose the page. Two queries, and three more for a search. Only a search with `in=texts` touches
@@ -88,7 +88,7 @@ def search_filter(pair: InstructionPair, find: str, reader: Membership, *, in_te
 
 
 def _hidden_candidates(pair: InstructionPair, reader: Membership) -> tuple[set[int], set[int]]:
-    """Return the candidates at stake whose ids are hidden, and those of them without a title."""
+    """Return the affected candidates whose ids are hidden, and those of them without a title."""
     rows = list(candidates_at_stake(pair).select_related("document"))
     still_open = hidden_from(reader, rows)
     names = {
@@ -105,7 +105,7 @@ def pool_ids(pair: InstructionPair) -> list[str]:
 
 
 def texts_at_stake(pair: InstructionPair, reader: Membership) -> Iterator[Source]:
-    """Yield the texts at stake, fetched a few at a time; of a long one only the start.
+    """Yield the affected texts, fetched a few at a time; of a long one only the start.
 
     If the reader may not know a document's id, its neutral name replaces it.
     """

@@ -1,4 +1,4 @@
-"""The rewrite page: the original beside the narrative being written, and documents at stake."""
+"""The rewrite page: the original beside the narrative being written, and affected documents."""
 
 from __future__ import annotations
 
@@ -51,13 +51,7 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             saved = actions.rewrite_narrative(
-                pair=pair,
-                side=desk.side,
-                text=form.cleaned_data["text"],
-                note=form.cleaned_data["note"],
-                conditions=form.cleaned_data["conditions"],
-                based_on=form.cleaned_data["based_on"],
-                by=member,
+                pair=pair, side=desk.side, **form.cleaned_data, by=member
             )
         except Stale as stale:
             # Their text stays; the next save is based on the version that the error names.

@@ -36,8 +36,10 @@ def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
         return access.member(user, found.project.slug), found
 
 
-def item(user: Person, pk: int) -> Checking:
-    """Return a claimed label with its narrative and document (not the text), or raise Http404."""
+def label(pk: int) -> SampleItem:
+    """Return a claimed label with its narrative and document (not the text), or raise Http404; the
+    caller has yet to check the person's rights.
+    """
     found = (
         SampleItem.objects.select_related(
             "sample__project",
@@ -50,5 +52,11 @@ def item(user: Person, pk: int) -> Checking:
     )
     if found is None:
         raise Http404(NO_LABEL)
+    return found
+
+
+def item(user: Person, pk: int) -> Checking:
+    """Return a claimed label of a project of the person, or raise Http404."""
+    found = label(pk)
     with access.not_found_as(NO_LABEL):
         return Checking(access.member(user, found.sample.project.slug), found)

@@ -25,7 +25,7 @@ from annotate.projects.models import Membership
 from audit.checks import check_chain
 from audit.checks.models import Check, Question, Reply, Sample, SampleItem
 from base.control_characters import tidy
-from base.errors import Refused, refuse_invalid_characters
+from base.errors import Refused, refuse_invalid_characters, refuse_longer
 
 MAX_WORDS = 10_000
 
@@ -93,9 +93,7 @@ def check(
             _refuse_if_fixed(mine, current, by)
             if _content_of(mine) == answer:
                 return mine
-            mine.superseded_at = now
-            mine.save(update_fields=["superseded_at"])
-            check_chain.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
+            _supersede(mine, by, now)
             place = mine.place
         else:
             free = {1, 2} - {one.place for one in current}
@@ -143,9 +141,7 @@ def settle(
             if _content_of(settlement) == answer:
                 return settlement
             _refuse_if_reason_read(settlement)
-            settlement.superseded_at = now
-            settlement.save(update_fields=["superseded_at"])
-            check_chain.follow(by.project_id, ended={settlement.pk}, pk=settlement.pk, texts=True)
+            _supersede(settlement, by, now)
         made = _insert_check(item, Check.SETTLES, answer, read, uuid, by, now)
         _record_settlement("label.settled", made, by, now)
     return made
@@ -170,9 +166,8 @@ def withdraw_check(
             _refuse_if_reason_read(mine)
         else:
             _refuse_if_fixed(mine, current, by)
-        mine.superseded_at = mine.withdrawn_at = now
-        mine.save(update_fields=["superseded_at", "withdrawn_at"])
-        check_chain.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
+        mine.withdrawn_at = now
+        _supersede(mine, by, now)
         if mine.place == Check.SETTLES:
             _record_settlement("label.unsettled", mine, by, now)
     return mine
@@ -204,6 +199,12 @@ def _record_settlement(what: str, settled: Check, by: Membership, now: datetime)
     item = settled.item
     named = f"{item.narrative.pair} · {item.narrative} · {item.candidate.document}"
     record(project=by.project, what=what, about=settled, named=named, by=by, now=now)
+
+
+def _supersede(old: Check, by: Membership, now: datetime) -> None:
+    old.superseded_at = now
+    old.save(update_fields=["superseded_at", "withdrawn_at"])
+    check_chain.follow(by.project_id, ended={old.pk}, pk=old.pk, texts=True)
 
 
 def _insert_check(
@@ -296,14 +297,7 @@ def _derive_grade(answer: _CheckContent, by: Membership) -> _CheckContent:
 
 
 def _content_of(row: Check) -> _CheckContent:
-    return _CheckContent(
-        row.relevance,
-        row.cannot_judge,
-        row.verdicts,
-        row.on_topic,
-        row.meets_constraint,
-        row.words,
-    )
+    return _CheckContent(*(getattr(row, name) for name in _CheckContent._fields))
 
 
 def is_agreed(one: Check, other: Check) -> bool:
@@ -359,10 +353,8 @@ def _refuse_if_reason_read(mine: Check) -> None:
 
 def _validate_words(words: str) -> str:
     words = tidy(words)
-    if len(words) > MAX_WORDS:
-        raise Refused(
-            _("You wrote %(length)s characters; at most %(most)s are kept.")
-            % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
-        )
+    refuse_longer(
+        words, MAX_WORDS, _("You wrote %(length)s characters; at most %(most)s are kept.")
+    )
     refuse_invalid_characters(words)
     return words

@@ -12,7 +12,7 @@ from annotate.judgments.models import Verdict
 from annotate.pairs.models import Condition
 from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.questions import QuestionReplies, question_replies_of
-from audit.checks.queue import with_checks
+from audit.checks.queue import hide_open_checks, with_checks
 
 _AT_ONCE = 500
 
@@ -82,6 +82,14 @@ def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, BrokenC
         pk: BrokenConditions(claimed.get((item.narrative_id, item.candidate_id)), counted.get(pk))
         for pk, item in done.items()
     }
+
+
+def broken_conditions_of(item: SampleItem) -> BrokenConditions | None:
+    """Return which conditions one document breaks, once its label is checked."""
+    if item.sample.asks != Sample.Asks.COUNT:
+        return None
+    rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
+    return broken_conditions(item.sample, rows).get(item.pk)
 
 
 def _claimed_as_broken(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list[int]]:
@@ -154,7 +162,7 @@ def label_rows(sample: Sample) -> Iterator[list[str]]:
     while part := list(rows.filter(pk__gt=last).order_by("pk")[:_AT_ONCE]):
         last = part[-1].pk
         broken = broken_conditions(sample, part)
-        for item in part:
+        for item in hide_open_checks(part):
             row = _label_columns(
                 item, sizes[item.narrative_id], broken.get(item.pk, BrokenConditions(None, None))
             )
@@ -173,15 +181,9 @@ def _reply_columns(item: Any, answers: Sequence[QuestionReplies]) -> list[str]:
 
 
 def _label_columns(item: Any, conditions: int, broken: BrokenConditions) -> list[str]:
-    pair, answered = item.narrative.pair, item.answered == 2
-    done = item.outcome is not None
-    values = [
-        item.claimed if done else None,
-        item.first if answered else None,
-        item.second if answered else None,
-        item.outcome,
-        int(item.outcome != item.claimed) if done else None,
-    ]
+    pair = item.narrative.pair
+    wrong = None if item.outcome is None else int(item.outcome != item.claimed)
+    values = [item.claimed, item.first, item.second, item.outcome, wrong]
     return [
         pair.pair_id,
         item.narrative.side,

@@ -43,6 +43,17 @@ class _ClaimsForm(forms.Form):
     """The choice of whose labels are checked."""
 
     claims = forms.ChoiceField(label=_("Labels to check"))
+    modes = forms.MultipleChoiceField(
+        label=_("Modes"),
+        choices=list(MODES.items()),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "Each mode becomes a separate sample, checked with the narrative of that mode. The "
+            "same seed draws the same documents in each. If none is ticked: one sample of all "
+            "modes."
+        ),
+    )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -78,30 +89,20 @@ class _ClaimsForm(forms.Form):
         return ClaimSelection(chosen, None, relevant_only, asks)
 
 
-def _modes_field() -> forms.MultipleChoiceField:
-    return forms.MultipleChoiceField(
-        label=_("Modes"),
-        choices=list(MODES.items()),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_(
-            "Each mode becomes a separate sample, checked with the narrative of that mode. The "
-            "same seed draws the same documents in each. If none is ticked: one sample of all "
-            "modes."
-        ),
-    )
-
-
-class SampleForm(_ClaimsForm):
-    """The choices for a random sample."""
-
-    modes = _modes_field()
+class _NamedForm(forms.Form):
+    """The name and the strata of a new sample."""
 
     name = forms.CharField(
         max_length=MAX_NAME,
         help_text=_("Checkers see it, so it should not reveal what is claimed."),
         error_messages={"required": "Give the sample a name."},
     )
+    stratify = forms.ChoiceField(label=_("Strata"), choices=_STRATA, initial=Sample.Stratify.NONE)
+
+
+class SampleForm(_NamedForm, _ClaimsForm):
+    """The choices for a random sample."""
+
     asks = forms.ChoiceField(
         label=_("What is checked"),
         choices=Sample.Asks.choices,
@@ -117,7 +118,6 @@ class SampleForm(_ClaimsForm):
         label=_("Only documents claimed to be relevant"),
         required=False,
     )
-    stratify = forms.ChoiceField(label=_("Strata"), choices=_STRATA, initial=Sample.Stratify.NONE)
     size = forms.IntegerField(label=_("How many"), min_value=1, max_value=MAX_ITEMS, initial=150)
     per = forms.ChoiceField(
         label=_("Of what"),
@@ -189,7 +189,6 @@ class _Runs(forms.ModelMultipleChoiceField[Run]):
 class SuspectsForm(_ClaimsForm):
     """The rule for suspects: documents that are claimed relevant and missed by runs."""
 
-    modes = _modes_field()
     runs = _Runs(
         Run.objects.none(),
         widget=forms.CheckboxSelectMultiple,
@@ -227,15 +226,9 @@ class SuspectsForm(_ClaimsForm):
         return given
 
 
-class SendForm(forms.Form):
+class SendForm(_NamedForm):
     """The choices for a sample of suspects."""
 
-    name = forms.CharField(
-        max_length=MAX_NAME,
-        help_text=_("Checkers see it, so it should not reveal what is claimed."),
-        error_messages={"required": "Give the sample a name."},
-    )
-    stratify = forms.ChoiceField(label=_("Strata"), choices=_STRATA, initial=Sample.Stratify.NONE)
     shows_claim = forms.BooleanField(label=_("Show checkers what is claimed"), required=False)
 
 

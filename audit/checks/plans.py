@@ -8,23 +8,14 @@ from dataclasses import dataclass, field
 
 from audit.checks.claims import LABELS, SEPARATOR, Claim, Frame
 from audit.checks.models import Sample
-from base.sampling import CannotDraw, draw, place
+from base.sampling import CannotDraw, DrawPlan, draw, place
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a sample would take: the size of each stratum and how many are drawn from it."""
+class Plan(DrawPlan):
+    """What a sample would take: claims, each with its stratum."""
 
-    sizes: dict[str, int]
-    taken: dict[str, int] = field(default_factory=dict)
     claims: list[tuple[Claim, str]] = field(default_factory=list)
-    # Why it cannot be drawn; "" if it can.
-    refused: str = ""
-
-    @property
-    def total(self) -> int:
-        """Number of claims to draw from."""
-        return sum(self.sizes.values())
 
 
 def plan(
@@ -82,7 +73,7 @@ def plan(
     taken = dict.fromkeys(sizes, 0)
     for _claim, stratum in claims:
         taken[stratum] += 1
-    return Plan(sizes, taken, claims)
+    return Plan(sizes, taken, claims=claims)
 
 
 def sizes_of(claims: Iterable[Claim], stratify: str) -> dict[str, int]:

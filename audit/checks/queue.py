@@ -135,6 +135,18 @@ def filter_labels(found: Sample, showing: str) -> QuerySet[Any, Any]:
     return items
 
 
+def hide_open_checks(labels: Sequence[Any]) -> Sequence[Any]:
+    """Hide from leads, who check too, what could influence them: the two answers to a label until
+    both are given, and its claims until it is checked. `labels` come from `with_checks`.
+    """
+    for label in labels:
+        if label.answered < 2:
+            label.first = label.second = None
+        if label.outcome is None:
+            label.claimed = label.claimed_topic = label.claimed_constraint = None
+    return labels
+
+
 def next_to_check(member: Membership, left: QuerySet[SampleItem], after: int | None) -> int | None:
     """Return the item of `left` that `member` checks after `after`; None if none is left or the
     project is paused.

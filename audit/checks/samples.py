@@ -19,7 +19,7 @@ from audit.checks.claims import Claim, ClaimSelection, build_frame, why_unfit
 from audit.checks.models import Sample, SampleItem
 from audit.checks.plans import plan, sizes_of
 from audit.checks.suspects import find_suspects
-from base.errors import Refused, refuse_invalid_characters
+from base.errors import Refused, refuse_invalid_characters, refuse_longer
 
 # Limits a sample to what people can check and one page can count.
 MAX_ITEMS = 20_000
@@ -142,11 +142,8 @@ def _validate_choices(name: str, selection: ClaimSelection, stratify: str, by: M
     name = " ".join(name.split())
     if not name:
         raise Refused(_("Give the sample a name."))
-    if len(name) > MAX_NAME:
-        raise Refused(
-            _("The name has %(length)s characters; at most %(most)s are kept.")
-            % {"length": f"{len(name):,}", "most": MAX_NAME}
-        )
+    too_long = _("The name has %(length)s characters; at most %(most)s are kept.")
+    refuse_longer(name, MAX_NAME, too_long)
     refuse_invalid_characters(name)
     if selection.source not in Sample.Source.values:
         raise Refused(_("Choose whose labels are checked."))

@@ -17,8 +17,8 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks.api.shapes import CoefficientSerializer
 from audit.reports import access, actions
-from audit.reports.category_figures import by_category
-from audit.reports.coverage import coverage
+from audit.reports.category_figures import CategoryFigures, by_category
+from audit.reports.coverage import CategoryCoverage, coverage
 from audit.reports.differences import differences
 from audit.reports.models import AgreementReport
 from audit.reports.scopes import FIELDS, describe_scope, scope_of, stored_scope
@@ -26,7 +26,7 @@ from audit.reports.scopes import Scope as Part
 from audit.reports.units import Of, units
 from base.api.jobs import JobSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 from base.errors import Refused
 from jobs.queue import cancel
 
@@ -164,22 +164,16 @@ class CategoryFiguresSerializer(serializers.Serializer[Any]):
     kappa = CoefficientSerializer(allow_null=True)
 
 
-class AgreementReports(Resource):
+class AgreementReports(Resource, tag="Agreement"):
     """The reports of a project's agreement."""
-
-    tag = "Agreement"
 
     @reads(AgreementReportSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List the reports, the newest first, without figures."""
         member = annotate_access.lead(self.person, slug)
         found = AgreementReport.objects.filter(project=member.project_id).defer("figures")
-        context = {"blind": must_answer_first(member)}
-        return self.page(
-            found,
-            lambda rows: list(AgreementReportSerializer(rows, many=True, context=context).data),
-            newest_first=True,
-        )
+        blind = must_answer_first(member)
+        return self.page(found, lambda rows: self.shape(rows, blind=blind), newest_first=True)
 
     @writes(AgreementReportSerializer, body=SentPart, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -187,13 +181,11 @@ class AgreementReports(Resource):
         member = annotate_access.lead(self.person, slug)
         part = _parse_part(member, self.body())
         made = actions.request_agreement(project=member.project, scope=part, by=member)
-        return Response(_as_json(member, made), status=201)
+        return Response(self.shape(made, blind=must_answer_first(member)), status=201)
 
 
-class AgreementComparisons(Resource):
+class AgreementComparisons(Resource, tag="Agreement"):
     """Comparisons of the agreement in two parts of a project."""
-
-    tag = "Agreement"
 
     @writes(AgreementReportSerializer, body=SentComparison, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -206,38 +198,32 @@ class AgreementComparisons(Resource):
             against=_parse_part(member, given.get("against", {})),
             by=member,
         )
-        return Response(_as_json(member, made), status=201)
+        return Response(self.shape(made, blind=must_answer_first(member)), status=201)
 
 
-class OneAgreementReport(Resource):
+class OneAgreementReport(Resource, tag="Agreement"):
     """One report."""
-
-    tag = "Agreement"
 
     @reads(FullAgreementReportSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, report: int) -> Response:
         """Return its progress and its figures. 403 for a lead who is still blind."""
         found = access.computed_report(self.person, slug, report)
-        return Response(FullAgreementReportSerializer(found, context={"blind": False}).data)
+        return Response(self.shape(found, blind=False))
 
 
-class AgreementCancellation(Resource):
+class AgreementCancellation(Resource, tag="Agreement"):
     """The cancellation of a report."""
-
-    tag = "Agreement"
 
     @writes(AgreementReportSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, report: int) -> Response:
         """Cancel it; a report that is over does not change."""
         member, found = access.report(self.person, slug, report)
         cancel(found)
-        return Response(_as_json(member, found))
+        return Response(self.shape(found, blind=must_answer_first(member)))
 
 
-class AgreementUnits(Resource):
+class AgreementUnits(Resource, tag="Agreement"):
     """Unit tables, to compute agreement elsewhere."""
-
-    tag = "Agreement"
 
     @reads(OpenApiTypes.STR, parameters=AskedUnits, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
@@ -246,52 +232,37 @@ class AgreementUnits(Resource):
         asked = self.parameters()
         part = _parse_part(member, asked, "?")
         of, numbered = Of(asked["of"]), asked["numbered"]
-        return StreamingHttpResponse(
-            csv_lines(units(member.project, part, of, numbered=numbered)),
-            content_type="text/csv; charset=utf-8",
-        )
+        return csv_response(units(member.project, part, of, numbered=numbered))
 
 
-class Differences(Resource):
+class Differences(Resource, tag="Agreement"):
     """Where people differ."""
 
-    tag = "Agreement"
-
     @reads(DifferencesSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Any:
         """Count where people differ: by query, category, condition, criterion and grades."""
         member = annotate_access.lead(self.person, slug)
-        return Response(DifferencesSerializer(differences(member)).data)
+        return differences(member)
 
 
-class FiguresOfCategories(Resource):
+class FiguresOfCategories(Resource, tag="Agreement"):
     """The figures of each category of instructions."""
 
-    tag = "Agreement"
-
     @reads(CategoryFiguresSerializer, many=True, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> list[CategoryFigures]:
         """Return each category's criteria, decisions and agreement. 403 while still blind."""
         member = access.unblinded_lead(self.person, slug)
-        found = by_category(member).categories
-        return Response(CategoryFiguresSerializer(found, many=True).data)
+        return by_category(member).categories
 
 
-class Coverage(Resource):
+class Coverage(Resource, tag="Agreement"):
     """How the instructions of a project cover its taxonomy."""
 
-    tag = "Agreement"
-
     @reads(CoveredSerializer, many=True, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> list[CategoryCoverage]:
         """Count the pairs of each category, and the decisions on them."""
         member = annotate_access.lead(self.person, slug)
-        return Response(CoveredSerializer(coverage(member).categories, many=True).data)
-
-
-def _as_json(member: Membership, report: AgreementReport) -> dict[str, Any]:
-    context = {"blind": must_answer_first(member)}
-    return dict(AgreementReportSerializer(report, context=context).data)
+        return coverage(member).categories
 
 
 def _parse_part(member: Membership, given: dict[str, Any], before: str = "") -> Part:

@@ -19,18 +19,7 @@ from operator import and_, or_
 from typing import Any, Literal, NamedTuple
 
 from django.db import connection
-from django.db.models import (
-    Case,
-    Exists,
-    F,
-    IntegerField,
-    Max,
-    OuterRef,
-    Q,
-    QuerySet,
-    Value,
-    When,
-)
+from django.db.models import Case, Exists, F, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
 
 from annotate.collection.models import Query
 from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet, RejudgeRequest

@@ -6,13 +6,7 @@ from collections import Counter
 from typing import Any
 
 from django.db import connection
-from django.db.models import (
-    Aggregate,
-    CharField,
-    QuerySet,
-    TextField,
-    Value,
-)
+from django.db.models import Aggregate, CharField, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Concat
 
 # The answers on one unit: (member, value) in the order of the members.

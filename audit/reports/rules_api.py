@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import rule_report
+from annotate.judgments.tally import PairStatus, rule_report
 from annotate.projects import access
-from audit.reports.rule_standings import State, rule_standings
+from audit.reports.rule_standings import RuleStanding, State, rule_standings
 from base.api.resource import Resource, Scope, reads
 
 
 class BreakingSerializer(serializers.Serializer[Any]):
     """A pair that breaks a rule."""
 
-    pair = serializers.IntegerField()
-    pair_id = serializers.CharField()
-    query_id = serializers.CharField()
-    candidates = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Documents that break it, if single ones can."
+    pair = serializers.IntegerField(source="pair.pk")
+    pair_id = serializers.CharField(source="pair.pair_id")
+    query_id = serializers.CharField(source="pair.query.query_id")
+    candidates = serializers.SerializerMethodField(
+        help_text="Documents that break it, if single ones can."
     )
-    complying = serializers.IntegerField()
-    violating = serializers.IntegerField()
-    open = serializers.IntegerField(help_text="Documents that are disputed or not judged.")
+    complying = serializers.IntegerField(source="counts.compliant")
+    violating = serializers.IntegerField(source="counts.violating")
+    open = serializers.IntegerField(
+        source="counts.open", help_text="Documents that are disputed or not judged."
+    )
+
+    def get_candidates(self, pair: PairStatus) -> list[int]:
+        """Return the documents that break the rule."""
+        return list(pair.breaking_candidates(self.context["rule"]))
 
 
 class RuleSerializer(serializers.Serializer[Any]):
@@ -39,7 +45,12 @@ class RuleSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=State.values)
     holds = serializers.IntegerField(help_text="The number of pairs.")
     not_known = serializers.IntegerField(help_text="The number of pairs.")
-    broken = BreakingSerializer(many=True)
+    broken = serializers.SerializerMethodField()
+
+    @extend_schema_field(BreakingSerializer(many=True))
+    def get_broken(self, standing: RuleStanding) -> Any:
+        """Return the pairs that break the rule."""
+        return BreakingSerializer(standing.broken, many=True, context={"rule": standing.rule}).data
 
 
 class RuleStandingsSerializer(serializers.Serializer[Any]):
@@ -50,38 +61,16 @@ class RuleStandingsSerializer(serializers.Serializer[Any]):
     rules = RuleSerializer(many=True)
 
 
-class Rules(Resource):
+class Rules(Resource, tag="Progress"):
     """The rules of a project."""
 
-    tag = "Progress"
-
     @reads(RuleStandingsSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Return which rules hold now, which are broken, and by which pairs."""
         member = access.lead(self.person, slug)
         found = rule_report(member)
-        rules = [
-            {
-                "rule": one.rule.value,
-                "name": one.name,
-                "sentence": one.sentence,
-                "limits": dict(one.limits),
-                "state": one.state.value,
-                "holds": one.holds,
-                "not_known": one.not_known,
-                "broken": [
-                    {
-                        "pair": pair.pair.pk,
-                        "pair_id": pair.pair.pair_id,
-                        "query_id": pair.pair.query.query_id,
-                        "candidates": pair.breaking_candidates(one.rule),
-                        "complying": pair.counts.compliant,
-                        "violating": pair.counts.violating,
-                        "open": pair.counts.open,
-                    }
-                    for pair in one.broken
-                ],
-            }
-            for one in rule_standings(found)
-        ]
-        return Response({"kind": member.project.kind, "hidden": found.hidden, "rules": rules})
+        return {
+            "kind": member.project.kind,
+            "hidden": found.hidden,
+            "rules": rule_standings(found),
+        }

@@ -27,18 +27,8 @@ from audit.reviews.models import Review
 from base.errors import Refused
 
 # The fields of a scope in an address; all are optional.
-FIELDS = (
-    "query",
-    "category",
-    "domain",
-    "side",
-    "criterion",
-    "one",
-    "other",
-    "guideline",
-    "week",
-    "blind",
-)
+TEXTS = ("query", "category", "domain", "side", "criterion")
+FIELDS = (*TEXTS, "one", "other", "guideline", "week", "blind")
 _WEEK = timedelta(days=7)
 
 
@@ -79,11 +69,7 @@ class Scope:
     def __str__(self) -> str:
         one, other = self.people or ("", "")
         values = {
-            "query": self.query,
-            "category": self.category,
-            "domain": self.domain,
-            "side": self.side,
-            "criterion": self.criterion,
+            **{name: getattr(self, name) for name in TEXTS},
             "one": one,
             "other": other,
             "guideline": "" if self.guideline is None else str(self.guideline),
@@ -125,11 +111,7 @@ def _read(values: Mapping[str, str]) -> Scope:
     one, other = values.get("one", ""), values.get("other", "")
     guideline, week = values.get("guideline", ""), values.get("week", "")
     return Scope(
-        query=values.get("query", ""),
-        category=values.get("category", ""),
-        domain=values.get("domain", ""),
-        side=values.get("side", ""),
-        criterion=values.get("criterion", ""),
+        **{name: values.get(name, "") for name in TEXTS},
         # In the order of their names, so that a pair is one scope in either order.
         people=tuple(sorted((one, other))) if one else None,  # type: ignore[arg-type]
         guideline=int(guideline) if guideline else None,
@@ -292,16 +274,13 @@ def narrative_q(scope: Scope, narrative: str) -> Q:
     prefix `narrative` ("narrative__", or "" for narratives themselves). People and times are not
     in it.
     """
-    found = Q()
-    if scope.query:
-        found &= Q(**{f"{narrative}pair__query__query_id": scope.query})
-    if scope.category:
-        found &= Q(**{f"{narrative}pair__category": scope.category})
-    if scope.domain:
-        found &= Q(**{f"{narrative}pair__query__domain": scope.domain})
-    if scope.side:
-        found &= Q(**{f"{narrative}side": scope.side})
-    return found
+    columns = {
+        "pair__query__query_id": scope.query,
+        "pair__category": scope.category,
+        "pair__query__domain": scope.domain,
+        "side": scope.side,
+    }
+    return Q(**{f"{narrative}{column}": value for column, value in columns.items() if value})
 
 
 def describe_scope(scope: Scope, criteria: Mapping[str, str] | None = None) -> str:
@@ -331,7 +310,7 @@ def describe_scope(scope: Scope, criteria: Mapping[str, str] | None = None) -> s
         (scope.week, _("in the week of %(day)s") % {"day": scope.week}),
         (scope.blind, _("blind judgments only")),
     ]
-    return ", ".join(values for is_said, values in parts if is_said)
+    return ", ".join(words for applies, words in parts if applies)
 
 
 _SIDES: dict[str, Promise] = {

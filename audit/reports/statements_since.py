@@ -13,9 +13,7 @@ from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from audit.reports.counting import judgment_q
-from audit.reports.intra_annotator import (
-    repeats_in,
-)
+from audit.reports.intra_annotator import repeats_in
 from audit.reports.intra_annotator import through as last_repeat
 from audit.reports.models import AgreementReport
 from audit.reports.scopes import Scope, narrative_q, stored_scope
@@ -31,11 +29,6 @@ class Changes(NamedTuple):
     of_older_texts: int
     reviews: int
     narratives: int
-
-    @property
-    def any_change(self) -> bool:
-        """Whether the report would have other figures now."""
-        return any(self)
 
 
 def count_changes_since(report: AgreementReport) -> Changes:

@@ -25,7 +25,7 @@ from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Rating, Review
 from audit.reviews.passes import Pass, pass_of, summary_digest
 from audit.reviews.texts_at_hand import check_texts, store_texts
-from base.errors import Refused, Stale, Unconfirmed
+from base.errors import Refused, Stale, Unconfirmed, refuse_longer
 
 MAX_WORDS = 10_000
 
@@ -167,11 +167,8 @@ def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: st
             _("“%(level)s” is not a level. Choose one of: %(levels)s.")
             % {"level": level, "levels": ", ".join(one.name.lower() for one in rubric.levels)}
         )
-    if words is not None and len(words) > MAX_WORDS:
-        raise Refused(
-            _("You wrote %(words)s characters; at most %(max_words)s are kept.")
-            % {"words": f"{len(words):,}", "max_words": f"{MAX_WORDS:,}"}
-        )
+    too_long = _("You wrote %(length)s characters; at most %(most)s are kept.")
+    refuse_longer(words or "", MAX_WORDS, too_long)
 
 
 def _rating_columns(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from audit.reviews.actions import MAX_WORDS, lock_led_pair, refuse_if_superseded
 from audit.reviews.criteria import Verdict
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of
-from base.errors import InvalidField, Refused
+from base.errors import InvalidField, Refused, refuse_longer
 
 
 def decide(
@@ -40,11 +40,8 @@ def decide(
     reason = reason.strip()
     if outcome not in Decision.Outcome.values:
         raise Refused(_("Choose one: accept, send back, or remove."))
-    if len(reason) > MAX_WORDS:
-        raise Refused(
-            _("The reason has %(reason)s characters; at most %(max_words)s are kept.")
-            % {"reason": f"{len(reason):,}", "max_words": f"{MAX_WORDS:,}"}
-        )
+    too_long = _("The reason has %(length)s characters; at most %(most)s are kept.")
+    refuse_longer(reason, MAX_WORDS, too_long)
     with transaction.atomic():
         lock_led_pair(narrative, by)
         refuse_if_superseded(

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,7 +17,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
-from base.sampling import CannotDraw, draw
+from base.sampling import CannotDraw, DrawPlan, draw
 
 # The largest integer that every supported database stores exactly.
 MAX_SEED = 2**53 - 1
@@ -25,20 +25,18 @@ MAX_SIZE = 100_000
 
 
 @dataclass(frozen=True)
-class DrawPlan:
-    """What a draw would take: the size of each stratum, and how many are drawn from it."""
+class ReviewPlan(DrawPlan):
+    """What a draw would take: pairs (by key), each with its stratum."""
 
-    sizes: dict[str, int]
-    taken: dict[str, int] = field(default_factory=dict)
-    # The pairs by their keys, each with its stratum.
     pairs: list[tuple[int, str]] = field(default_factory=list)
-    # Why nothing can be drawn; "" if the draw is possible.
-    refused: str = ""
 
-    @property
-    def total(self) -> int:
-        """Number of instructions to draw from."""
-        return sum(self.sizes.values())
+
+class DrawnStratum(NamedTuple):
+    """A stratum of a draw: how many instructions there were, and how many were drawn."""
+
+    stratum: str
+    instructions: int
+    drawn: int
 
 
 @dataclass(frozen=True)
@@ -46,23 +44,22 @@ class CurrentDraw:
     """The current draw, with how many instructions it took of each stratum."""
 
     draw: ReviewDraw
-    # Label of the stratum, instructions there were, instructions drawn.
-    strata: list[tuple[str, int, int]]
+    strata: list[DrawnStratum]
 
     @property
     def total(self) -> int:
         """Number of instructions that were drawn from."""
-        return sum(there for _label, there, _taken in self.strata)
+        return sum(one.instructions for one in self.strata)
 
     @property
     def taken(self) -> int:
         """Number of instructions that were drawn."""
-        return sum(taken for _label, _there, taken in self.strata)
+        return sum(one.drawn for one in self.strata)
 
 
 def plan_draw(
     project: Project, *, stratify: str, size: int, seed: int, fewer: bool = False
-) -> DrawPlan:
+) -> ReviewPlan:
     """Return what a draw would take of the instructions that can be reviewed: one query.
 
     The same seed draws the same instructions in any database.
@@ -82,11 +79,13 @@ def plan_draw(
     try:
         drawn = draw({one: groups[one] for one in sizes}, size=size, seed=seed, fewer=fewer)
     except CannotDraw as refused:
-        return DrawPlan(sizes, refused=str(refused).replace("“”", "“none named”"))
-    return DrawPlan(
+        return ReviewPlan(sizes, refused=str(refused).replace("“”", "“none named”"))
+    return ReviewPlan(
         sizes,
         {stratum: len(names) for stratum, names in drawn.items()},
-        [(groups[stratum][name], stratum) for stratum, names in drawn.items() for name in names],
+        pairs=[
+            (groups[stratum][name], stratum) for stratum, names in drawn.items() for name in names
+        ],
     )
 
 
@@ -160,7 +159,9 @@ def current_draw(project: Project) -> CurrentDraw | None:
     taken: dict[str, int] = defaultdict(int)
     for stratum in DrawnPair.objects.filter(draw=found).values_list("stratum", flat=True):
         taken[stratum] += 1
-    strata = [(label, there, taken[label]) for label, there in sorted(found.frame.items())]
+    strata = [
+        DrawnStratum(label, there, taken[label]) for label, there in sorted(found.frame.items())
+    ]
     return CurrentDraw(found, strata)
 
 

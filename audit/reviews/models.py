@@ -14,6 +14,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.reviews.criteria import Criterion, Level
 from audit.reviews.criteria import Rubric as Content
+from base.constraints import at_and_by
 from formats.records import RubricRecord
 from formats.rubrics import rubric_object
 
@@ -233,11 +234,7 @@ class Decision(models.Model):
                 name="decision_against_has_a_reason",
                 condition=Q(outcome="accepted") | ~Q(reason=""),
             ),
-            models.CheckConstraint(
-                name="decision_withdrawn_by_and_at",
-                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
-                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
-            ),
+            at_and_by("decision_withdrawn_by_and_at", "withdrawn"),
         ]
 
     def __str__(self) -> str:

@@ -150,6 +150,14 @@ def pass_of(narrative: Narrative, by: Membership) -> Pass | None:
     return Pass(review, rubric, _answers(rubric, given))
 
 
+def others_reviews(narrative: Narrative, mine: Pass | None) -> list[Pass]:
+    """Return the reviews of others, which an auditor sees after submitting their own (`mine`)."""
+    if mine is None or mine.review.submitted_at is None:
+        return []
+    passes = passes_of([narrative])[narrative.pk]
+    return [one for one in passes if one.review.auditor_id != mine.review.auditor_id]
+
+
 def summary_digest(review_pass: Pass) -> str:
     """Return a digest of the review's answers, to recognise the summary that was confirmed."""
     answers = [
@@ -265,8 +273,8 @@ def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
             pair__project__in=[member.project_id],
             pair__removed_at__isnull=True,
             side=Narrative.Side.ALTERED,
-            # What follows asks for one at least. To begin with the reviews is quicker than to look
-            # for those of each narrative.
+            # The filters below require at least one review. Starting from the reviews is faster
+            # than looking for the reviews of each narrative.
             pk__in=Review.objects.submitted().of_people().values("narrative"),
         )
         .annotate(submitted=Coalesce(Subquery(count), Value(0)))

@@ -20,7 +20,7 @@ from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
-from base.errors import Refused, Stale
+from base.errors import Refused, Stale, refuse_longer
 
 MAX_REASON = 10_000
 
@@ -234,11 +234,8 @@ def check_reason(reason: str, cause: str) -> str:
         raise Refused(_("Say why they differ: choose one of the causes."))
     if not reason:
         raise Refused(_("Give a reason, so that the judges can learn from it."))
-    if len(reason) > MAX_REASON:
-        raise Refused(
-            _("The reason has %(reason)s characters; at most %(max_reason)s are kept.")
-            % {"reason": f"{len(reason):,}", "max_reason": f"{MAX_REASON:,}"}
-        )
+    too_long = _("The reason has %(length)s characters; at most %(most)s are kept.")
+    refuse_longer(reason, MAX_REASON, too_long)
     return reason
 
 

@@ -10,17 +10,17 @@ from annotate.judgments.attributes import attributes_of
 from annotate.judgments.conditions import derive_relevance
 from annotate.judgments.consensus import consensus
 from annotate.judgments.label_rules import breaks_attributes, breaks_conditions
-from annotate.judgments.models import Adjudication, Judgment, Verdict
+from annotate.judgments.models import Adjudication, Verdict
 from annotate.judgments.pair_rules import Change, Rule, change
 from annotate.judgments.tally import rules_of
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Grade
-from audit.settling.access import Disagreement
+from audit.settling.disagreements import DocumentDisagreement, VerdictDisagreement
 
 
 def warnings_on_grades(
-    disagreement: Disagreement, grades: Iterable[Grade], decided: int | None
+    disagreement: DocumentDisagreement, grades: Iterable[Grade], decided: int | None
 ) -> list[str]:
     """Return a warning for each rule that some grade contradicts, given the current answers to the
     conditions. At most three queries. `decided`: the settled grade; then only this one is checked.
@@ -36,9 +36,7 @@ def warnings_on_grades(
     )
 
 
-def warnings_on_answers(
-    disagreement: Disagreement, condition: Condition, people: Iterable[Judgment], decided: str
-) -> list[str]:
+def warnings_on_answers(disagreement: VerdictDisagreement, decided: str) -> list[str]:
     """Return a warning for each rule that some answer to a condition contradicts, given the current
     relevance of the document. Six queries. `decided`: the settled answer, or "".
     """
@@ -50,7 +48,7 @@ def warnings_on_answers(
         .first()
     )
     project = disagreement.member.project
-    grades = sorted(one.relevance for one in people)
+    grades = sorted(one.relevance for one in disagreement.judgments)
     relevance = consensus(grades, project.consensus, settled).relevance
     if relevance is None:
         return []
@@ -58,7 +56,9 @@ def warnings_on_answers(
     values = list(project.grades.order_by("value").values_list("value", flat=True))
 
     def broken_by(answer: str) -> list[str]:
-        answers = [answer if one == condition else current for one, current in verified]
+        answers = [
+            answer if one == disagreement.condition else current for one, current in verified
+        ]
         return broken_rules(disagreement, relevance, answers, values)
 
     return _build_warnings(
@@ -67,7 +67,7 @@ def warnings_on_answers(
 
 
 def broken_rules(
-    disagreement: Disagreement,
+    disagreement: DocumentDisagreement,
     relevance: int,
     answers: Sequence[str | None],
     grades: Sequence[int],
@@ -108,7 +108,7 @@ def broken_rules(
     return found
 
 
-def _verified_conditions(disagreement: Disagreement) -> list[tuple[Condition, str | None]]:
+def _verified_conditions(disagreement: DocumentDisagreement) -> list[tuple[Condition, str | None]]:
     """Return the narrative's conditions, each with people's consensus (None: open)."""
     conditions = list(disagreement.narrative.conditions.order_by("number"))
     if not conditions:

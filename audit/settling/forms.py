@@ -22,6 +22,15 @@ from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, Rule, R
 MOST_NAMES = 100
 
 
+def _cause_field() -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=_lazy("Why they differ"),
+        choices=Adjudication.Cause.choices,
+        widget=forms.RadioSelect,
+        error_messages={"required": _lazy("Say why they differ: choose one of the causes.")},
+    )
+
+
 class SettlingForm(forms.Form):
     """How a disagreement is settled: by a new answer or an adopted one, with a reason.
 
@@ -49,12 +58,7 @@ class SettlingForm(forms.Form):
 class _CauseForm(SettlingForm):
     """A settling form that also asks for the cause of the disagreement."""
 
-    cause = forms.ChoiceField(
-        label=_lazy("Why they differ"),
-        choices=Adjudication.Cause.choices,
-        widget=forms.RadioSelect,
-        error_messages={"required": _lazy("Say why they differ: choose one of the causes.")},
-    )
+    cause = _cause_field()
 
 
 class AdjudicationForm(_CauseForm):
@@ -65,20 +69,11 @@ class AdjudicationForm(_CauseForm):
     relevance = forms.IntegerField(required=False)
 
 
-RULES = [
-    (Rule.MAJORITY, _lazy("More than half say")),
-    (Rule.PERSON, _lazy("One person says")),
-    (Rule.GRADE, _lazy("One grade for all")),
-]
-
-
 class RuleForm(forms.Form):
     """The rule for settling many documents."""
 
     rule = forms.ChoiceField(
-        label=_lazy("Settle each as"),
-        choices=RULES,
-        widget=forms.RadioSelect,
+        label=_lazy("Settle each as"), choices=Rule.choices, widget=forms.RadioSelect
     )
     person = forms.ModelChoiceField(
         Membership.objects.none(),
@@ -96,7 +91,7 @@ class RuleForm(forms.Form):
         assert isinstance(rule, forms.ChoiceField)
         assert isinstance(grade, forms.ChoiceField)
         if member.project.hide_names:
-            rule.choices = [one for one in RULES if one[0] != Rule.PERSON]
+            rule.choices = [one for one in Rule.choices if one[0] != Rule.PERSON]
             del self.fields["person"]
         else:
             person = self.fields["person"]
@@ -131,12 +126,7 @@ class RuleForm(forms.Form):
 class SettleManyForm(forms.Form):
     """The reason for settling many documents, and the token of the preview."""
 
-    cause = forms.ChoiceField(
-        label=_lazy("Why they differ"),
-        choices=Adjudication.Cause.choices,
-        widget=forms.RadioSelect,
-        error_messages={"required": _lazy("Say why they differ: choose one of the causes.")},
-    )
+    cause = _cause_field()
     reason = forms.CharField(
         label=_lazy("Reason"),
         max_length=MAX_REASON,
@@ -172,39 +162,14 @@ NAMES_ARE_HIDDEN = _lazy(
 class QueueFilterForm(forms.Form):
     """The filter and order of the list of disagreements; every field is optional."""
 
-    state = forms.ChoiceField(
-        label=_lazy("Show"),
-        choices=[
-            (State.OPEN, _lazy("Open")),
-            (State.WAITING, _lazy("Waiting for an annotator")),
-            (State.SETTLED, _lazy("Settled")),
-        ],
-        required=False,
-    )
+    state = forms.ChoiceField(label=_lazy("Show"), choices=State.choices, required=False)
     kind = forms.ChoiceField(
-        label=_lazy("Kind"),
-        choices=[
-            ("", _lazy("All")),
-            (Kind.JUDGMENT, _lazy("Judgments")),
-            (Kind.VERDICT, _lazy("Conditions")),
-            (Kind.REVIEW, _lazy("Reviews")),
-            (Kind.CHECK, _lazy("Checks")),
-        ],
-        required=False,
+        label=_lazy("Kind"), choices=[("", _lazy("All")), *Kind.choices], required=False
     )
     query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
     criterion = forms.ChoiceField(label=_lazy("Criterion"), required=False)
     condition = forms.ChoiceField(label=_lazy("Condition"), required=False)
-    order = forms.ChoiceField(
-        label=_lazy("Order"),
-        choices=[
-            (Order.DISTANCE, _lazy("Farthest apart")),
-            (Order.EFFECT, _lazy("Effect on the result")),
-            (Order.MEASURE, _lazy("Effect on a measure")),
-            (Order.AGE, _lazy("Oldest")),
-        ],
-        required=False,
-    )
+    order = forms.ChoiceField(label=_lazy("Order"), choices=Order.choices, required=False)
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -25,10 +25,17 @@ class Naming(NamedTuple):
         """Return the displayed names of people (real names by the keys of memberships), in display
         order.
         """
-        in_order = positions_of(reveal_keys(self.disagreement_key), people)
-        if self.hidden:
-            return {member: pseudonym(place) for member, place in in_order.items()}
-        return {member: people[member] for member in in_order}
+        return display_names(self.disagreement_key, people, self.hidden)
+
+
+def display_names(
+    disagreement_key: DisagreementKey, people: Mapping[int, str], hidden: bool
+) -> dict[int, str]:
+    """Return the names or pseudonyms of people, in an order that does not depend on the names."""
+    in_order = positions_of(reveal_keys(disagreement_key), people)
+    if hidden:
+        return {member: pseudonym(place) for member, place in in_order.items()}
+    return {member: people[member] for member in in_order}
 
 
 def naming_for(reader: Membership, disagreement_key: DisagreementKey) -> Naming:

@@ -4,35 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, NamedTuple
 
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
 
-class Kind(StrEnum):
+
+class Kind(TextChoices):
     """The kinds of disagreement."""
 
-    JUDGMENT = "judgment"
-    VERDICT = "verdict"
-    REVIEW = "review"
-    CHECK = "check"
+    JUDGMENT = "judgment", _("Judgments")
+    VERDICT = "verdict", _("Conditions")
+    REVIEW = "review", _("Reviews")
+    CHECK = "check", _("Checks")
 
 
-class Order(StrEnum):
+class Order(TextChoices):
     """The orders of the list, named by what comes first."""
 
-    DISTANCE = "distance"
-    EFFECT = "effect"
-    MEASURE = "measure"
-    AGE = "age"
+    DISTANCE = "distance", _("Farthest apart")
+    EFFECT = "effect", _("Effect on the result")
+    MEASURE = "measure", _("Effect on a measure")
+    AGE = "age", _("Oldest")
 
 
-class State(StrEnum):
+class State(TextChoices):
     """The states of a disagreement; the values are those of addresses and of the API."""
 
-    OPEN = "pending"
+    OPEN = "pending", _("Open")
     # Open, but sent back to an annotator.
-    WAITING = "waiting"
-    SETTLED = "settled"
+    WAITING = "waiting", _("Waiting for an annotator")
+    SETTLED = "settled", _("Settled")
 
 
 @dataclass(frozen=True)

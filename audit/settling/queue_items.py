@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -21,7 +23,7 @@ from audit.checks.questions import describe_replies
 from audit.reviews.models import Decision, Review
 from audit.settling.kinds.frame import Reader
 from audit.settling.models import Reveal
-from audit.settling.pseudonyms import positions_of, pseudonym
+from audit.settling.names import display_names
 from audit.settling.queue_filters import (
     DisagreementKey,
     Kind,
@@ -62,16 +64,22 @@ class Item:
     rejudge_request: RejudgeRequest | None = None
 
 
+def read_documents(
+    places: Iterable[tuple[int, int]],
+) -> tuple[dict[int, Narrative], dict[int, Candidate]]:
+    """Return the narratives and candidates of these keys, without texts."""
+    of = list(places)
+    narratives = Narrative.objects.select_related("pair__query")
+    candidates = Candidate.with_removed.select_related("document")
+    return (
+        narratives.defer("text", "pair__query__description").in_bulk([one for one, _ in of]),
+        candidates.in_bulk([candidate for _, candidate in of if candidate]),
+    )
+
+
 def read_items(reader: Reader, keys: list[QueuePosition], filters: QueueFilter) -> list[Item]:
     """Read the items of these keys."""
-    narratives = (
-        Narrative.objects.select_related("pair__query")
-        .defer("text", "pair__query__description")
-        .in_bulk([key.narrative for key in keys])
-    )
-    candidates = Candidate.with_removed.select_related("document").in_bulk(
-        [key.candidate for key in keys if key.candidate]
-    )
+    narratives, candidates = read_documents((key.narrative, key.candidate) for key in keys)
     parts = {kind: [key.part for key in keys if key.kind is kind] for kind in Kind}
     conditions = Condition.objects.in_bulk(parts[Kind.VERDICT])
     samples = SampleItem.objects.select_related("sample").in_bulk(parts[Kind.CHECK])
@@ -86,215 +94,166 @@ def read_items(reader: Reader, keys: list[QueuePosition], filters: QueueFilter) 
         )
         for key in keys
     }
-    names = _Names(reader, keys)
-    _add_judgments(items, names, reader)
-    _add_reviews(items, names)
-    _add_checks(items, names)
+    by_kind = {kind: [key for key in items if key.kind is kind] for kind in Kind}
+    of_documents = by_kind[Kind.JUDGMENT] + by_kind[Kind.VERDICT]
+    voices = {
+        **_read_judges(of_documents),
+        **_read_auditors(by_kind[Kind.REVIEW]),
+        **_read_checkers(by_kind[Kind.CHECK]),
+    }
+    revealed = _revealed_keys(reader, keys) if reader.project.hide_names else None
+    for key, item in items.items():
+        given = voices.get(key, {})
+        hidden = revealed is not None and reveal_keys(key) not in revealed
+        names = display_names(key, {member: one.name for member, one in given.items()}, hidden)
+        item.voices = [given[member]._replace(name=name) for member, name in names.items()]
+        _compare_voices(item, reader.project.relevant_from)
     if filters.settled:
-        _add_decisions(items)
+        _add_decisions(items, by_kind)
     else:
-        _add_rejudge_requests(items)
+        _add_rejudge_requests(items, of_documents)
     return list(items.values())
 
 
-class _Names:
-    """The names shown in a list: real ones where they are not hidden from the reader."""
-
-    def __init__(self, reader: Reader, keys: list[QueuePosition]) -> None:
-        self._hides = reader.project.hide_names
-        self._known: set[tuple[int, int, int]] = set()
-        if self._hides and keys:
-            seen = Reveal.objects.filter(
-                by=reader.member, narrative__in={key.narrative for key in keys}
-            )
-            self._known = {
-                (narrative, candidate or 0, item or 0)
-                for narrative, candidate, item in seen.values_list("narrative", "candidate", "item")
-            }
-
-    def displayed(
-        self, disagreement_key: DisagreementKey, people: dict[int, str]
-    ) -> dict[int, str]:
-        """Return the displayed name of each of these people, in display order."""
-        about = reveal_keys(disagreement_key)
-        in_order = sorted(positions_of(about, people).items(), key=lambda one: one[1])
-        if self._hides and about not in self._known:
-            return {member: pseudonym(place) for member, place in in_order}
-        return {member: people[member] for member, _place in in_order}
+# The answers of people to one disagreement, by the key of the membership.
+Voices = dict[int, Voice]
 
 
-def _keys_of_kind(items: dict[DisagreementKey, Item], *kinds: Kind) -> list[DisagreementKey]:
-    return [disagreement_key for disagreement_key in items if disagreement_key.kind in kinds]
-
-
-def _add_judgments(items: dict[DisagreementKey, Item], names: _Names, reader: Reader) -> None:
-    """Add the judges' grades of documents and answers to conditions."""
-    disagreement_keys = _keys_of_kind(items, Kind.JUDGMENT, Kind.VERDICT)
-    documents = {
-        (disagreement_key.narrative, disagreement_key.candidate)
-        for disagreement_key in disagreement_keys
+def _revealed_keys(reader: Reader, keys: list[QueuePosition]) -> set[tuple[int, int, int]]:
+    """Return those `reveal_keys` whose names the reader has revealed."""
+    seen = Reveal.objects.filter(by=reader.member, narrative__in={key.narrative for key in keys})
+    return {
+        (narrative, candidate or 0, item or 0)
+        for narrative, candidate, item in seen.values_list("narrative", "candidate", "item")
     }
-    by_document: dict[tuple[int, int], dict[int, tuple[str, int, int]]] = {}
+
+
+def _compare_voices(item: Item, relevant_from: int) -> None:
+    """Set the distance between the answers of an item, and whether settling decides."""
+    grades = [voice.relevance for voice in item.voices if voice.relevance is not None]
+    match item.key.kind:
+        case Kind.JUDGMENT if grades:
+            item.distance = max(grades) - min(grades)
+            item.decides = min(grades) < relevant_from <= max(grades)
+        case Kind.VERDICT:
+            item.voices = [voice for voice in item.voices if voice.answer]
+            given = {voice.answer for voice in item.voices}
+            item.distance = 2 if {Verdict.Answer.MET, Verdict.Answer.NOT_MET} <= given else 1
+        case Kind.REVIEW:
+            item.decides = True
+        case Kind.CHECK if item.voices:
+            apart = len(grades) == len(item.voices)
+            # Different answers to the two questions may lead to the same grade.
+            item.distance = max(max(grades) - min(grades), 1) if apart else 1
+
+
+def _read_judges(keys: list[DisagreementKey]) -> dict[DisagreementKey, Voices]:
+    """Return the judges' grades of documents and answers to conditions; the answer of a judge who
+    gave none is empty.
+    """
     rows = (
         Judgment.objects.current()
         .of_people()
         .filter(
-            narrative__in={narrative for narrative, _candidate in documents},
-            candidate__in={candidate for _narrative, candidate in documents},
+            narrative__in={key.narrative for key in keys},
+            candidate__in={key.candidate for key in keys},
         )
         .values_list("narrative", "candidate", "annotator", "annotator__name", "relevance", "pk")
     )
+    documents = {(key.narrative, key.candidate) for key in keys}
+    judges: dict[tuple[int, int], list[tuple[int, str, int, int]]] = defaultdict(list)
     for narrative, candidate, member, name, relevance, pk in rows:
         if (narrative, candidate) in documents:
-            by_document.setdefault((narrative, candidate), {})[member] = name, relevance, pk
+            judges[narrative, candidate].append((member, name, relevance, pk))
     verdicts = Verdict.objects.filter(
-        condition__in=[
-            disagreement_key.part for disagreement_key in _keys_of_kind(items, Kind.VERDICT)
-        ],
-        judgment__in=[
-            pk for people in by_document.values() for _name, _relevance, pk in people.values()
-        ],
+        condition__in=[key.part for key in keys if key.kind is Kind.VERDICT],
+        judgment__in=[pk for found in judges.values() for *_judge, pk in found],
     )
     answers = {
         (judgment, condition): answer
         for judgment, condition, answer in verdicts.values_list("judgment", "condition", "answer")
     }
-    threshold = reader.project.relevant_from
-    for disagreement_key in disagreement_keys:
-        people = by_document.get((disagreement_key.narrative, disagreement_key.candidate), {})
-        called = names.displayed(
-            disagreement_key, {member: name for member, (name, *_) in people.items()}
-        )
-        item = items[disagreement_key]
-        for member, shown in called.items():
-            _name, relevance, judgment = people[member]
-            if disagreement_key.kind is Kind.JUDGMENT:
-                item.voices.append(Voice(shown, relevance=relevance))
-            elif answer := answers.get((judgment, disagreement_key.part)):
-                item.voices.append(Voice(shown, answer=answer))
-        if disagreement_key.kind is Kind.JUDGMENT and item.voices:
-            grades = [voice.relevance for voice in item.voices if voice.relevance is not None]
-            item.distance = max(grades) - min(grades)
-            item.decides = min(grades) < threshold <= max(grades)
-        elif disagreement_key.kind is Kind.VERDICT:
-            given = {voice.answer for voice in item.voices}
-            item.distance = 2 if {Verdict.Answer.MET, Verdict.Answer.NOT_MET} <= given else 1
-
-
-def _add_reviews(items: dict[DisagreementKey, Item], names: _Names) -> None:
-    """Add on how many criteria each auditor rejects."""
-    disagreement_keys = {
-        disagreement_key.narrative: disagreement_key
-        for disagreement_key in _keys_of_kind(items, Kind.REVIEW)
+    return {
+        key: {
+            member: Voice(name, relevance=relevance)
+            if key.kind is Kind.JUDGMENT
+            else Voice(name, answer=answers.get((pk, key.part), ""))
+            for member, name, relevance, pk in judges[key.narrative, key.candidate]
+        }
+        for key in keys
     }
-    by_narrative: dict[int, dict[int, tuple[str, int]]] = {}
+
+
+def _read_auditors(keys: list[DisagreementKey]) -> dict[DisagreementKey, Voices]:
+    """Return on how many criteria each auditor rejects."""
+    of = {key.narrative: key for key in keys}
     rows = (
         Review.objects.submitted()
         .of_people()
-        .filter(narrative__in=disagreement_keys)
+        .filter(narrative__in=of)
         .annotate(n_rejects=Count("ratings", filter=Q(ratings__rejects=True)))
         .values_list("narrative", "auditor", "auditor__name", "n_rejects")
     )
+    found: dict[DisagreementKey, Voices] = defaultdict(dict)
     for narrative, member, name, rejects in rows:
-        by_narrative.setdefault(narrative, {})[member] = name, rejects
-    for narrative, disagreement_key in disagreement_keys.items():
-        people = by_narrative.get(narrative, {})
-        items[disagreement_key].decides = True
-        for member, shown in names.displayed(
-            disagreement_key, {member: name for member, (name, _rejects) in people.items()}
-        ).items():
-            items[disagreement_key].voices.append(Voice(shown, rejects=people[member][1]))
+        found[of[narrative]][member] = Voice(name, rejects=rejects)
+    return found
 
 
-def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
-    """Add the answers of the first two checkers of claimed labels."""
-    disagreement_keys = {
-        disagreement_key.part: disagreement_key
-        for disagreement_key in _keys_of_kind(items, Kind.CHECK)
-    }
-    by_label: dict[int, dict[int, tuple[str, int | None, str]]] = {}
+def _read_checkers(keys: list[DisagreementKey]) -> dict[DisagreementKey, Voices]:
+    """Return the answers of the first two checkers of claimed labels."""
+    of = {key.part: key for key in keys}
     columns = [one.column for one in Question]
     rows = (
         Check.objects.current()
-        .filter(item__in=disagreement_keys)
+        .filter(item__in=of)
         .exclude(place=Check.SETTLES)
         .values_list("item", "checker", "checker__name", "relevance", *columns)
     )
+    found: dict[DisagreementKey, Voices] = defaultdict(dict)
     for item, member, name, relevance, *replies in rows:
-        by_label.setdefault(item, {})[member] = name, relevance, describe_replies(*replies)
-    for part, disagreement_key in disagreement_keys.items():
-        people = by_label.get(part, {})
-        for member, shown in names.displayed(
-            disagreement_key, {member: name for member, (name, *_) in people.items()}
-        ).items():
-            _name, relevance, replies = people[member]
-            items[disagreement_key].voices.append(
-                Voice(shown, relevance=relevance, replies=replies)
-            )
-        grades = [grade for _name, grade, _replies in people.values() if grade is not None]
-        if people:
-            apart = len(grades) == len(people)
-            distance = max(grades) - min(grades) if apart else 1
-            # Different answers to the two questions may lead to the same grade.
-            items[disagreement_key].distance = max(distance, 1)
+        said = describe_replies(*replies)
+        found[of[item]][member] = Voice(name, relevance=relevance, replies=said)
+    return found
 
 
-def _add_rejudge_requests(items: dict[DisagreementKey, Item]) -> None:
+def _add_rejudge_requests(items: dict[DisagreementKey, Item], keys: list[DisagreementKey]) -> None:
     """Add the latest rejudge request of each document, also to its conditions."""
-    disagreement_keys = _keys_of_kind(items, Kind.JUDGMENT, Kind.VERDICT)
-    rejudge_requests = RejudgeRequest.objects.not_withdrawn().filter(
-        judgment__narrative__in={
-            disagreement_key.narrative for disagreement_key in disagreement_keys
-        },
-        judgment__candidate__in={
-            disagreement_key.candidate for disagreement_key in disagreement_keys
-        },
+    found = RejudgeRequest.objects.not_withdrawn().filter(
+        judgment__narrative__in={key.narrative for key in keys},
+        judgment__candidate__in={key.candidate for key in keys},
     )
     last = {
-        (
-            rejudge_request.judgment.narrative_id,
-            rejudge_request.judgment.candidate_id,
-        ): rejudge_request
-        for rejudge_request in rejudge_requests.select_related("judgment", "by").order_by(
-            "at", "pk"
-        )
+        (one.judgment.narrative_id, one.judgment.candidate_id): one
+        for one in found.select_related("judgment", "by").order_by("at", "pk")
     }
-    for disagreement_key in disagreement_keys:
-        items[disagreement_key].rejudge_request = last.get(
-            (disagreement_key.narrative, disagreement_key.candidate)
-        )
+    for key in keys:
+        items[key].rejudge_request = last.get((key.narrative, key.candidate))
 
 
-def _add_decisions(items: dict[DisagreementKey, Item]) -> None:
+def _add_decisions(
+    items: dict[DisagreementKey, Item], by_kind: dict[Kind, list[DisagreementKey]]
+) -> None:
     """Add the decision that settled each item."""
-    documents = _keys_of_kind(items, Kind.JUDGMENT)
+    documents = by_kind[Kind.JUDGMENT]
     adjudications = Adjudication.objects.current().filter(
-        narrative__in=[disagreement_key.narrative for disagreement_key in documents],
-        candidate__in=[disagreement_key.candidate for disagreement_key in documents],
+        narrative__in=[key.narrative for key in documents],
+        candidate__in=[key.candidate for key in documents],
     )
     for one in adjudications.select_related("by"):
         if item := items.get(DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0)):
             item.settled = one
-    verdicts = {
-        (disagreement_key.candidate, disagreement_key.part): disagreement_key
-        for disagreement_key in _keys_of_kind(items, Kind.VERDICT)
-    }
+    verdicts = {(key.candidate, key.part): key for key in by_kind[Kind.VERDICT]}
     on_conditions = ConditionAdjudication.objects.current().filter(
         condition__in=[part for _candidate, part in verdicts]
     )
     for answer in on_conditions.select_related("by"):
-        if disagreement_key := verdicts.get((answer.candidate_id, answer.condition_id)):
-            items[disagreement_key].settled = answer
-    reviews = {
-        disagreement_key.narrative: disagreement_key
-        for disagreement_key in _keys_of_kind(items, Kind.REVIEW)
-    }
+        if key := verdicts.get((answer.candidate_id, answer.condition_id)):
+            items[key].settled = answer
+    reviews = {key.narrative: key for key in by_kind[Kind.REVIEW]}
     for decision in Decision.objects.current().filter(narrative__in=reviews).select_related("by"):
         items[reviews[decision.narrative_id]].settled = decision
-    checks = {
-        disagreement_key.part: disagreement_key
-        for disagreement_key in _keys_of_kind(items, Kind.CHECK)
-    }
+    checks = {key.part: key for key in by_kind[Kind.CHECK]}
     thirds = Check.objects.current().filter(item__in=checks, place=Check.SETTLES)
     for check in thirds.select_related("checker"):
         items[checks[check.item_id]].settled = check

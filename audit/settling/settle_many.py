@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from hashlib import blake2b
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Count, Max, Q, Sum, TextChoices
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -28,6 +27,7 @@ from audit.settling import adjudication, batches
 from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import Kind, QueueFilter
+from audit.settling.queue_items import read_documents
 from base.errors import Refused, Stale
 
 # How many documents of each outcome a preview shows.
@@ -40,12 +40,12 @@ NO_PERSON_WHILE_NAMES_ARE_HIDDEN = _lazy(
 )
 
 
-class Rule(StrEnum):
+class Rule(TextChoices):
     """How each document is settled."""
 
-    MAJORITY = "majority"
-    PERSON = "person"
-    GRADE = "grade"
+    MAJORITY = "majority", _lazy("More than half say")
+    PERSON = "person", _lazy("One person says")
+    GRADE = "grade", _lazy("One grade for all")
 
 
 @dataclass(frozen=True)
@@ -246,14 +246,7 @@ def _sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
             alike.append(one)
     settled = sorted(grade for grade in first if grade is not None)
     chosen = [one for grade in [*settled, None] for one in first.get(grade, [])]
-    narratives = (
-        Narrative.objects.select_related("pair__query")
-        .defer("text", "pair__query__description")
-        .in_bulk([one.narrative for one in chosen])
-    )
-    candidates = Candidate.with_removed.select_related("document").in_bulk(
-        [one.candidate for one in chosen]
-    )
+    narratives, candidates = read_documents((one.narrative, one.candidate) for one in chosen)
     return [
         ShownOutcome(
             narratives[one.narrative],

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.settling.views import check, judgment, names, rejudge, review, verdict
+from audit.settling.queue_filters import Kind
 from audit.settling.views import many as bulk
+from audit.settling.views import pages, rejudge
 from audit.settling.views import queue as disagreements
+
+NARRATIVE = "narratives/<int:narrative>/"
+DOCUMENT = f"{NARRATIVE}candidates/<int:candidate>/"
+CONDITION = "conditions/<int:condition>/candidates/<int:candidate>/"
+LABEL = "labels/<int:pk>/"
+JUDGMENT, VERDICT, REVIEW, CHECK = ({"kind": kind} for kind in Kind)
 
 urlpatterns = [
     path("projects/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
@@ -23,57 +30,35 @@ urlpatterns = [
         bulk.batch_withdrawal,
         name="batch_withdrawal",
     ),
+    path(f"{DOCUMENT}rejudge-request/", rejudge.rejudge_request, name="rejudge_request"),
     path(
-        "narratives/<int:narrative>/candidates/<int:candidate>/disagreement/",
-        judgment.disagreement,
-        name="disagreement",
-    ),
-    path(
-        "narratives/<int:narrative>/candidates/<int:candidate>/adjudication/withdrawal/",
-        judgment.adjudication_withdrawal,
-        name="adjudication_withdrawal",
-    ),
-    path(
-        "narratives/<int:narrative>/candidates/<int:candidate>/rejudge-request/",
-        rejudge.rejudge_request,
-        name="rejudge_request",
-    ),
-    path(
-        "narratives/<int:narrative>/candidates/<int:candidate>/rejudge-request/withdrawal/",
+        f"{DOCUMENT}rejudge-request/withdrawal/",
         rejudge.rejudge_request_withdrawal,
         name="rejudge_request_withdrawal",
     ),
+    path(f"{DOCUMENT}disagreement/", pages.disagreement, JUDGMENT, name="disagreement"),
     path(
-        "narratives/<int:narrative>/candidates/<int:candidate>/names/",
-        names.reveal_judges,
-        name="reveal_judges",
+        f"{DOCUMENT}adjudication/withdrawal/",
+        pages.withdrawal,
+        JUDGMENT,
+        name="adjudication_withdrawal",
     ),
+    path(f"{DOCUMENT}names/", pages.names, JUDGMENT, name="reveal_judges"),
+    path(f"{CONDITION}disagreement/", pages.disagreement, VERDICT, name="verdict_disagreement"),
     path(
-        "conditions/<int:condition>/candidates/<int:candidate>/disagreement/",
-        verdict.verdict_disagreement,
-        name="verdict_disagreement",
+        f"{CONDITION}adjudication/withdrawal/", pages.withdrawal, VERDICT, name="verdict_withdrawal"
     ),
+    path(f"{NARRATIVE}disagreement/", pages.disagreement, REVIEW, name="review_disagreement"),
     path(
-        "conditions/<int:condition>/candidates/<int:candidate>/adjudication/withdrawal/",
-        verdict.verdict_withdrawal,
-        name="verdict_withdrawal",
+        f"{NARRATIVE}disagreement/withdrawal/", pages.withdrawal, REVIEW, name="review_withdrawal"
     ),
+    path(f"{NARRATIVE}names/", pages.names, REVIEW, name="reveal_auditors"),
+    path(f"{LABEL}disagreement/", pages.disagreement, CHECK, name="check_disagreement"),
     path(
-        "narratives/<int:narrative>/disagreement/",
-        review.review_disagreement,
-        name="review_disagreement",
-    ),
-    path(
-        "narratives/<int:narrative>/disagreement/withdrawal/",
-        review.review_withdrawal,
-        name="review_withdrawal",
-    ),
-    path("narratives/<int:narrative>/names/", names.reveal_auditors, name="reveal_auditors"),
-    path("labels/<int:pk>/disagreement/", check.check_disagreement, name="check_disagreement"),
-    path(
-        "labels/<int:pk>/disagreement/withdrawal/",
-        check.check_disagreement_withdrawal,
+        f"{LABEL}disagreement/withdrawal/",
+        pages.withdrawal,
+        CHECK,
         name="check_disagreement_withdrawal",
     ),
-    path("labels/<int:pk>/names/", names.reveal_checkers, name="reveal_checkers"),
+    path(f"{LABEL}names/", pages.names, CHECK, name="reveal_checkers"),
 ]

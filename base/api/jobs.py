@@ -21,18 +21,3 @@ class JobSerializer(serializers.Serializer[Any]):
     requested_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
-
-
-def job_as_json(job: Job) -> dict[str, Any]:
-    """Return the API's representation of a job of any kind."""
-    return {
-        "id": job.pk,
-        "state": job.state,
-        "done": job.done,
-        "total": job.total,
-        "step": job.step,
-        "error": job.error,
-        "requested_at": job.requested_at,
-        "started_at": job.started_at,
-        "finished_at": job.finished_at,
-    }

@@ -12,13 +12,13 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Model, QuerySet
 from django.forms import BaseForm
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ParseError, ValidationError
@@ -316,6 +316,11 @@ class Resource(APIView):
         answer = self._operation().answer
         return pages.get_paginated_response(answer(prepare(found or []), many=True).data)
 
+    def shape(self, content: Any, **context: Any) -> Any:
+        """Return content as the method's serializer reads it in a context."""
+        operation = self._operation()
+        return operation.answer(content, many=operation.many, context=context).data
+
     def _operation(self) -> Operation:
         verb = (self.request.method or "").lower()
         operation = getattr(self, verb if verb != "head" else "get").operation
@@ -323,16 +328,16 @@ class Resource(APIView):
         return operation
 
 
+def route(address: str, resource: type[Resource], name: str) -> URLPattern:
+    """Return the route of a resource."""
+    return path(address, resource.as_view(), name=name)
+
+
 def form_errors(form: BaseForm, before: str = "") -> ValidationError:
     """Return a form's errors as a ValidationError; field names get the prefix `before`."""
     return ValidationError(
         {f"{before}{name}": [str(one) for one in faults] for name, faults in form.errors.items()}
     )
-
-
-def no_content() -> Response:
-    """Return an empty response (204)."""
-    return Response(status=HTTPStatus.NO_CONTENT)
 
 
 def _check_key(key: str) -> None:

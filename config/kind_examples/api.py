@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rest_framework import serializers
@@ -33,14 +34,9 @@ class Examples(Resource, tag="Projects"):
     """Example projects, one for each kind."""
 
     @reads(ExampleSerializer, many=True)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Iterable[Any]:
         """List the examples that you can make."""
-        return Response(
-            [
-                {"kind": one.kind, "name": one.name, "description": one.description}
-                for one in read_examples()
-            ]
-        )
+        return read_examples()
 
     @writes(FullProjectSerializer, body=SentExample, status=201, scope=Scope.LEAD)
     def post(self, request: Request) -> Response:

@@ -78,10 +78,8 @@ class Evaluations(Resource, tag="Evaluations"):
         """List evaluations, the newest first, without results."""
         member = lead(self.person, slug)
         found = Evaluation.objects.filter(project=member.project_id)
-        return self.page(
-            found.select_related("by", "release").defer("results", "release__manifest"),
-            newest_first=True,
-        )
+        found = found.select_related("by", "release").defer("results", "release__manifest")
+        return self.page(found, newest_first=True)
 
     @writes(EvaluationSerializer, body=SentEvaluation, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Evaluation:

@@ -12,8 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.projects.access import lead
 from annotate.projects.project_page import project_page
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
 from exporters.evaluations import access, page, tables
 from exporters.evaluations import evaluation as measuring
@@ -34,7 +33,7 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     form = EvaluationForm(member.project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             return redirect(
                 request_evaluation(
                     project=member.project,
@@ -45,8 +44,6 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
                     by=member,
                 )
             )
-        except Refused as refused:
-            form.add_error(None, str(refused))
     rows = Evaluation.objects.filter(project=member.project_id).defer(
         "results", "release__manifest"
     )

@@ -13,7 +13,6 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
-from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.exports import access, actions, downloads
@@ -90,12 +89,8 @@ class Exports(Resource, tag="Exports"):
         """List the exports, the newest first."""
         member = lead(self.person, slug)
         found = Export.objects.filter(project=member.project_id).select_related("by")
-        context = {"blind": must_answer_first(member)}
-        return self.page(
-            found,
-            lambda rows: list(ExportSerializer(rows, many=True, context=context).data),
-            newest_first=True,
-        )
+        blind = must_answer_first(member)
+        return self.page(found, lambda rows: self.shape(rows, blind=blind), newest_first=True)
 
     @writes(ExportSerializer, body=SentExport, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -104,7 +99,7 @@ class Exports(Resource, tag="Exports"):
         made = actions.request_export(
             project=member.project, format_name=given["format"], prove=given["prove"], by=member
         )
-        return Response(_as_json(member, made), status=201)
+        return Response(self.shape(made, blind=must_answer_first(member)), status=201)
 
 
 class OneExport(Resource, tag="Exports"):
@@ -113,7 +108,8 @@ class OneExport(Resource, tag="Exports"):
     @reads(ExportSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int) -> Response:
         """Read the progress of an export, and which files it has."""
-        return Response(_as_json(*access.export(self.person, slug, export)))
+        member, found = access.export(self.person, slug, export)
+        return Response(self.shape(found, blind=must_answer_first(member)))
 
 
 class ExportCancellation(Resource, tag="Exports"):
@@ -123,7 +119,8 @@ class ExportCancellation(Resource, tag="Exports"):
     def post(self, request: Request, slug: str, export: int) -> Response:
         """Cancel an export. One that has finished is left unchanged."""
         member, found = access.export(self.person, slug, export)
-        return Response(_as_json(member, actions.cancel_export(export=found, by=member)))
+        cancelled = actions.cancel_export(export=found, by=member)
+        return Response(self.shape(cancelled, blind=must_answer_first(member)))
 
 
 class ExportFile(Resource, tag="Exports"):
@@ -209,8 +206,3 @@ class OnePublication(Resource, tag="Exports"):
         """Change the publication settings: all that are sent, or none."""
         member = lead(self.person, slug)
         return set_publication(project=member.project, changes=self.body(), by=member)
-
-
-def _as_json(member: Membership, export: Export) -> dict[str, Any]:
-    context = {"blind": must_answer_first(member)}
-    return dict(ExportSerializer(export, context=context).data)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
+from base.api.resource import route
 from exporters.exports import api as exports
 
 PROJECT = "projects/<slug:slug>/"
 EXPORT = f"{PROJECT}exports/<int:export>/"
 
 urlpatterns = [
-    path(f"{PROJECT}exports/", exports.Exports.as_view(), name="api_exports"),
-    path(f"{PROJECT}publication/", exports.OnePublication.as_view(), name="api_publication"),
-    path(EXPORT, exports.OneExport.as_view(), name="api_export"),
-    path(
-        f"{EXPORT}cancellation/",
-        exports.ExportCancellation.as_view(),
-        name="api_export_cancellation",
-    ),
-    path(f"{EXPORT}files/<path:name>", exports.ExportFile.as_view(), name="api_export_file"),
-    path(f"{EXPORT}archive/", exports.ExportArchive.as_view(), name="api_export_archive"),
+    route(f"{PROJECT}exports/", exports.Exports, "api_exports"),
+    route(f"{PROJECT}publication/", exports.OnePublication, "api_publication"),
+    route(EXPORT, exports.OneExport, "api_export"),
+    route(f"{EXPORT}cancellation/", exports.ExportCancellation, "api_export_cancellation"),
+    route(f"{EXPORT}files/<path:name>", exports.ExportFile, "api_export_file"),
+    route(f"{EXPORT}archive/", exports.ExportArchive, "api_export_archive"),
 ]

@@ -44,7 +44,7 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
         # As text: this avoids parsing empty lists of evidence, and converting UUIDs twice.
         with_text = rows.annotate(
             spans=Cast("evidence", TextField()),
-            said_of=Cast("clauses", TextField()),
+            clauses_text=Cast("clauses", TextField()),
             hexadecimal=Cast("uuid", TextField()),
             text=TEXT_READ,
         )
@@ -63,7 +63,7 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
             "active_ms",
             "superseded_at",
             "withdrawn_at",
-            "said_of",
+            "clauses_text",
             "pressed",
             "made_at",
             "text",

@@ -12,8 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.project_page import project_page
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
 from exporters.exports import access, actions, downloads, manifest, publishing
 from exporters.exports.forms import ExportForm, PublicationForm
@@ -32,7 +31,7 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     form = ExportForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             return redirect(
                 actions.request_export(
                     project=member.project,
@@ -41,8 +40,6 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
                     by=member,
                 )
             )
-        except Refused as refused:
-            form.add_error(None, str(refused))
     rows = Export.objects.filter(project=member.project_id).select_related("by", "project")
     page = newest_by_key(rows.defer("manifest", "proof"), request.GET, SHOWN)
     return project_page(
@@ -64,11 +61,9 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
     blind = must_answer_first(member)
     form = PublicationForm(request.POST or None, instance=publishing.publication_of(member.project))
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             publishing.set_publication(project=member.project, changes=form.cleaned_data, by=member)
             return redirect("exporters:publication", member.project.slug)
-        except Refused as refused:
-            form.add_error(None, str(refused))
     return project_page(
         request,
         "exports/publication.html",

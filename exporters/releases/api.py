@@ -15,11 +15,10 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
-from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS, FileFactsSerializer
 from exporters.releases import access, comparison, contents, file_store
@@ -173,12 +172,9 @@ class Releases(Resource, tag="Releases"):
         """List the releases, the newest first."""
         member = lead(self.person, slug)
         found = Release.objects.filter(project=member.project_id)
-        context = {"blind": must_answer_first(member)}
-        return self.page(
-            found.select_related("by", "project", "guideline").defer("guideline__text"),
-            lambda rows: list(ReleaseSerializer(rows, many=True, context=context).data),
-            newest_first=True,
-        )
+        found = found.select_related("by", "project", "guideline").defer("guideline__text")
+        blind = must_answer_first(member)
+        return self.page(found, lambda rows: self.shape(rows, blind=blind), newest_first=True)
 
     @writes(FullReleaseSerializer, body=SentRelease, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -188,7 +184,7 @@ class Releases(Resource, tag="Releases"):
         made = releasing.request_release(
             project=member.project, name=given["name"], note=given.get("note", ""), by=member
         )
-        return Response(_as_json(member, made), status=201)
+        return Response(self.shape(made, blind=must_answer_first(member)), status=201)
 
 
 class ReleasePreview(Resource, tag="Releases"):
@@ -214,7 +210,8 @@ class OneRelease(Resource, tag="Releases"):
     @reads(FullReleaseSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str) -> Response:
         """Read the progress of a release, and what it holds."""
-        return Response(_as_json(*access.release(self.person, slug, release)))
+        member, found = access.release(self.person, slug, release)
+        return Response(self.shape(found, blind=must_answer_first(member)))
 
 
 class ReleaseCancellation(Resource, tag="Releases"):
@@ -224,7 +221,8 @@ class ReleaseCancellation(Resource, tag="Releases"):
     def post(self, request: Request, slug: str, release: str) -> Response:
         """Cancel a release while it is being made. A finished one is left unchanged."""
         member, found = access.release(self.person, slug, release)
-        return Response(_as_json(member, releasing.cancel_release(release=found, by=member)))
+        cancelled = releasing.cancel_release(release=found, by=member)
+        return Response(self.shape(cancelled, blind=must_answer_first(member)))
 
 
 class ReleaseFile(Resource, tag="Releases"):
@@ -284,18 +282,11 @@ class ReleaseChangesTable(Resource, tag="Releases"):
     def get(self, request: Request, slug: str, before: str, after: str) -> StreamingHttpResponse:
         """Download all differences."""
         compared = _compare(self, slug, before, after)
-        return StreamingHttpResponse(
-            csv_lines(comparison.table(compared)), content_type="text/csv; charset=utf-8"
-        )
+        return csv_response(comparison.table(compared))
 
 
 # The number of parts of each list's cursor.
 _CURSOR_PARTS = {"listed": 2, "texts": 1, "narratives": 2, "grades": 3}
-
-
-def _as_json(member: Membership, release: Release) -> dict[str, Any]:
-    context = {"blind": must_answer_first(member)}
-    return dict(FullReleaseSerializer(release, context=context).data)
 
 
 def _compare(resource: Resource, slug: str, before: str, after: str) -> Comparison:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
+from base.api.resource import route
 from exporters.releases import api as releases
 
 PROJECT = "projects/<slug:slug>/"
@@ -12,22 +11,12 @@ RELEASE = f"{RELEASES}<release:release>/"
 COMPARED = f"{PROJECT}comparisons/<release:before>/<release:after>/"
 
 urlpatterns = [
-    path(RELEASES, releases.Releases.as_view(), name="api_releases"),
-    path(
-        f"{PROJECT}release-preview/", releases.ReleasePreview.as_view(), name="api_release_preview"
-    ),
-    path(RELEASE, releases.OneRelease.as_view(), name="api_release"),
-    path(
-        f"{RELEASE}cancellation/",
-        releases.ReleaseCancellation.as_view(),
-        name="api_release_cancellation",
-    ),
-    path(f"{RELEASE}files/<path:name>", releases.ReleaseFile.as_view(), name="api_release_file"),
-    path(COMPARED, releases.ReleasesCompared.as_view(), name="api_releases_compared"),
-    path(f"{COMPARED}changes/", releases.ReleaseChanges.as_view(), name="api_release_changes"),
-    path(
-        f"{COMPARED}changes.csv",
-        releases.ReleaseChangesTable.as_view(),
-        name="api_release_changes_table",
-    ),
+    route(RELEASES, releases.Releases, "api_releases"),
+    route(f"{PROJECT}release-preview/", releases.ReleasePreview, "api_release_preview"),
+    route(RELEASE, releases.OneRelease, "api_release"),
+    route(f"{RELEASE}cancellation/", releases.ReleaseCancellation, "api_release_cancellation"),
+    route(f"{RELEASE}files/<path:name>", releases.ReleaseFile, "api_release_file"),
+    route(COMPARED, releases.ReleasesCompared, "api_releases_compared"),
+    route(f"{COMPARED}changes/", releases.ReleaseChanges, "api_release_changes"),
+    route(f"{COMPARED}changes.csv", releases.ReleaseChangesTable, "api_release_changes_table"),
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -19,9 +19,8 @@ from annotate.pairs.models import Narrative
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
-from base.csv_output import csv_lines
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.csv_output import csv_response
+from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from base.word_diff import Op, Piece, diff
 from exporters.exports import manifest
@@ -102,7 +101,7 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     form = ReleaseForm(request.POST or None, initial={"name": request.GET.get("name", "")[:60]})
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             return redirect(
                 releasing.request_release(
                     project=member.project,
@@ -111,8 +110,6 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
                     by=member,
                 )
             )
-        except Refused as refused:
-            form.add_error(None, str(refused))
     blind = must_answer_first(member)
     return project_page(
         request,
@@ -178,11 +175,7 @@ def comparison_table(request: PageRequest, slug: str, before: str, after: str) -
     if isinstance(compared, HttpResponse):
         return compared
     name = f"{member.project.slug}-{compared.before.name}-{compared.after.name}.csv"
-    return StreamingHttpResponse(
-        csv_lines(comparing.table(compared)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    return csv_response(comparing.table(compared), name)
 
 
 def _compare_or_redirect(

@@ -192,7 +192,7 @@ def test_resamples_without_a_value_are_left_out_and_counted():
     assert result.interval == (1.0, 1.0)
 
 
-def test_with_many_resamples_without_a_value_there_is_no_interval():
+def test_there_is_no_interval_with_many_resamples_without_a_value():
     # 0.99 ** 100 = 37% of resamples have one category.
     result = cohen_kappa([[0, 0]] * 99 + [[1, 1]], categories=[0, 1], interval="bootstrap")
 

@@ -33,7 +33,7 @@ def test_each_stratum_is_weighted_by_its_size():
     assert low < 0.056 < at_most < high
 
 
-def test_without_hits_the_bound_is_the_rule_of_three_for_the_largest_weight():
+def test_the_bound_without_hits_is_the_rule_of_three_for_the_largest_weight():
     # The largest weight is 900 / 1000 / 50 = 0.018; a Poisson count of 0 leaves at most -ln(0.05)
     # = 2.9957 at 95%, and -ln(0.025) = 3.6889 with half of it on that side.
     found = stratified([Stratum(0, 50, 900), Stratum(0, 50, 100)])
@@ -82,7 +82,7 @@ def test_the_interval_has_its_coverage_for_all_rates(rates):
     assert below >= 0.95
 
 
-def test_without_an_inspected_item_in_a_stratum_there_is_no_estimate():
+def test_there_is_no_estimate_if_a_stratum_has_no_inspected_item():
     found = stratified([Stratum(0, 50, 900), Stratum(0, 0, 100)])
 
     assert (found.share, found.interval, found.at_most) == (None, None, None)

@@ -92,43 +92,43 @@ class _Forms(HTMLParser):
         self._text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self._here = Form(given.get("action", ""), given.get("method", "get").lower())
+            self._here = Form(attributes.get("action", ""), attributes.get("method", "get").lower())
             self.forms.append(self._here)
-            if "id" in given:
-                self._by_id[given["id"]] = self._here
+            if "id" in attributes:
+                self._by_id[attributes["id"]] = self._here
             return
-        form = self._by_id.get(given["form"]) if "form" in given else self._here
-        name = given.get("name", "")
+        form = self._by_id.get(attributes["form"]) if "form" in attributes else self._here
+        name = attributes.get("name", "")
         if form is None or not name:
             if tag == "option" and self._select is not None:
-                self._option(given)
+                self._option(attributes)
             return
         if tag == "input":
-            kind = given.get("type", "text")
+            kind = attributes.get("type", "text")
             if kind == "file":
                 form.files.append(name)
             elif kind == "submit":
-                form.buttons.setdefault(name, []).append(given.get("value", ""))
-            elif kind not in {"checkbox", "radio"} or "checked" in given:
+                form.buttons.setdefault(name, []).append(attributes.get("value", ""))
+            elif kind not in {"checkbox", "radio"} or "checked" in attributes:
                 plain = "on" if kind in {"checkbox", "radio"} else ""
-                form.fields.setdefault(name, []).append(given.get("value", plain))
+                form.fields.setdefault(name, []).append(attributes.get("value", plain))
             else:
                 form.fields.setdefault(name, [])
         elif tag == "button":
-            form.buttons.setdefault(name, []).append(given.get("value", ""))
+            form.buttons.setdefault(name, []).append(attributes.get("value", ""))
         elif tag == "select":
             form.fields.setdefault(name, [])
             self._select = (form, name)
         elif tag == "textarea":
             self._area, self._text = (form, name), ""
 
-    def _option(self, given: dict[str, str]) -> None:
+    def _option(self, attributes: dict[str, str]) -> None:
         assert self._select is not None
         form, name = self._select
-        if "selected" in given or not form.fields[name]:
-            form.fields[name] = [given.get("value", "")]
+        if "selected" in attributes or not form.fields[name]:
+            form.fields[name] = [attributes.get("value", "")]
 
     def handle_data(self, data: str) -> None:
         if self._area is not None:

@@ -102,7 +102,7 @@ def test_query_parameters_that_a_page_does_not_offer_have_no_effect(
     beside, name, read_parameters, repeated_requests, record_property
 ):
     tried, reading = 0, 0
-    wrong: dict[tuple[str, ...], Any] = {}
+    failures: dict[tuple[str, ...], Any] = {}
     with rolled_back():
         give_answers(beside, AnswerSet(1))
         client = client_of(beside, name)
@@ -119,13 +119,13 @@ def test_query_parameters_that_a_page_does_not_offer_have_no_effect(
             plain = answer(client.get(path))
             lookups = {key: value for key, value in LOOKUPS.items() if key not in offered}
             tried += 1
-            asked = answer(client.get(path, lookups))
+            with_lookups = answer(client.get(path, lookups))
             # A page with a link back to itself repeats its address with all parameters.
             if (
-                status_and_body(asked) != status_and_body(plain)
-                and b"password__startswith" not in asked[2]
+                status_and_body(with_lookups) != status_and_body(plain)
+                and b"password__startswith" not in with_lookups[2]
             ):
-                wrong[route, "lookups"] = "another answer"
+                failures[route, "lookups"] = "another answer"
             read_parameters.clear()
             answer(client.get(path, dict.fromkeys(offered | COMMON, "1")))
             reads = bool(read_parameters - NEGOTIATED)
@@ -136,14 +136,14 @@ def test_query_parameters_that_a_page_does_not_offer_have_no_effect(
                 tried += 1
                 with rolled_back():
                     if found := faults(client, "get", path, dict.fromkeys(parameters, value)):
-                        wrong[route, what] = found
+                        failures[route, what] = found
     record_property(
         "tried",
         f"addresses, {name}: {len(done)} routes, of which {reading} read parameters, "
         f"{tried:,} requests",
     )
 
-    assert wrong == {}
+    assert failures == {}
     assert reading > 20
 
 
@@ -220,7 +220,7 @@ def test_fields_that_a_form_does_not_have_change_nothing(
 ):
     extra = columns()
     tried = changing = 0
-    wrong: dict[tuple[str, ...], Any] = {}
+    failures: dict[tuple[str, ...], Any] = {}
     with rolled_back():
         give_answers(beside, AnswerSet(1))
         offered = forms_of(beside, name)
@@ -229,16 +229,16 @@ def test_fields_that_a_form_does_not_have_change_nothing(
         for (method, route, shape), (url, form) in offered.items():
             if method != "post":
                 continue
-            asked = {*form.fields, *form.files, *form.buttons} | OF_SCRIPTS.get(route, set())
+            declared = {*form.fields, *form.files, *form.buttons} | OF_SCRIPTS.get(route, set())
             # Fields of other forms of the same route count as offered.
-            asked |= {
+            declared |= {
                 field
                 for (_, other, _), (_, one) in offered.items()
                 if other == route
                 for field in {*one.fields, *one.buttons, *one.files}
             }
             form_values = {key: value for key, value in sent(form).items() if key != TOKEN}
-            more = {key: value for key, value in extra.items() if key not in asked}
+            more = {key: value for key, value in extra.items() if key not in declared}
             tried += len(more)
             states = []
             for body in (form_values, {**more, **form_values}):
@@ -248,7 +248,7 @@ def test_fields_that_a_form_does_not_have_change_nothing(
                     states.append(all_rows() if written else {})
             changing += bool(states[0])
             if states[0] != states[1]:
-                wrong[route, shape] = {
+                failures[route, shape] = {
                     label: [
                         sorted(set(states[1].get(label, ())) - set(states[0].get(label, ()))),
                         sorted(set(states[0].get(label, ())) - set(states[1].get(label, ()))),
@@ -259,5 +259,5 @@ def test_fields_that_a_form_does_not_have_change_nothing(
     record_property("tried", f"fields nobody asked for, {name}: {tried:,} in {len(offered)} forms")
     assert every
 
-    assert wrong == {}
+    assert failures == {}
     assert changing > 3

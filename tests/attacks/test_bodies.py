@@ -84,7 +84,7 @@ def quiet(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.fixture
-def spoken(beside: SimpleNamespace) -> Iterator[SimpleNamespace]:
+def both_projects(beside: SimpleNamespace) -> Iterator[SimpleNamespace]:
     """A project judged by everyone, another project beside it, and a client for each person."""
     with rolled_back():
         give_answers(beside, AnswerSet(1))
@@ -98,9 +98,9 @@ def spoken(beside: SimpleNamespace) -> Iterator[SimpleNamespace]:
         bens.update(answer="cant_tell")
         answers = dict.fromkeys(levels(), ("acceptable", ""))
         save_ratings(narrative=beside.narrative, answers=answers, by=beside.dan, now=ANSWERED_AT)
-        said = Narrative.objects.filter(pair=beside.other.pair, side="altered").get()
+        narrative = Narrative.objects.filter(pair=beside.other.pair, side="altered").get()
         eve = beside.other.project.memberships.get(user__username="eve")
-        factories.judgment(said, beside.other.candidate, eve, 1)
+        factories.judgment(narrative, beside.other.candidate, eve, 1)
         for project in (beside.project, beside.other.project):
             Run.objects.create(project=project, name="bm25", sha256="0" * 64)
         beside.clients = {name: program_of(beside, name) for name in {*PEOPLE.values(), *OTHERS}}
@@ -166,14 +166,14 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         ("category", "domain", "side", "criterion", "one", "other", "week"), LEFT_OUT
     )
     part |= {"query": "301", "guideline": LEFT_OUT}
-    given = {"narrative": narrative, "candidate": candidate}
+    target = {"narrative": narrative, "candidate": candidate}
     of_pool = [{"query_id": "301", "doc_id": stage.first.document.doc_id}]
     pool = {"runs": ["bm25"], "strata": LEFT_OUT}
     return {
         "SentAccount": {"is_active": True},
-        "SentFlag": given,
-        "SentJudgment": {**given, "evidence": span, "clauses": span, "verdicts": verdicts},
-        "SentGuideline": {"based_on": 1, "cases": [given]},
+        "SentFlag": target,
+        "SentJudgment": {**target, "evidence": span, "clauses": span, "verdicts": verdicts},
+        "SentGuideline": {"based_on": 1, "cases": [target]},
         "SentNarrative": {"based_on": stage.narrative.version},
         "SentDraft": {"based_on": stage.narrative.version, "drops": [candidate]},
         "SentReview": {
@@ -288,9 +288,9 @@ def objects_in(field: Any, body: Any, at: str = "") -> Iterator[tuple[str, Any, 
             yield from objects_in(field.child, entry, f"{at}/{number}")
 
 
-def test_an_unknown_field_is_refused_by_name(spoken, record_property):
-    tried, wrong, nested = 0, {}, 0
-    for name, verb, form, body in bodies(spoken):
+def test_an_unknown_field_is_refused_by_name(both_projects, record_property):
+    tried, failures, nested = 0, {}, 0
+    for name, verb, form, body in bodies(both_projects):
         for place in [at for at, _field, _here in objects_in(form, body)]:
             attacked = deepcopy(body)
             found = {at: (one, part) for at, one, part in objects_in(form, attacked)}
@@ -298,46 +298,46 @@ def test_an_unknown_field_is_refused_by_name(spoken, record_property):
             more = {key: value for key, value in EXTRA.items() if key not in field.get_fields()}
             here.update(more)
             tried, nested = tried + len(more), nested + bool(place)
-            answer, half = ask(spoken, name, verb, attacked)
+            answer, half = ask(both_projects, name, verb, attacked)
             reported = {fault["pointer"] for fault in answer.json().get("errors", ())}
             missed = {f"{place}/{key}" for key in more} - reported
             if answer.status_code != 400 or missed or half:
-                wrong[verb, name, place] = answer.status_code, sorted(missed)[:5], half
+                failures[verb, name, place] = answer.status_code, sorted(missed)[:5], half
     record_property(
         "tried",
         f"mass assignment over the API: {tried:,} fields that nobody asked for, in {len(SENT)} "
         f"bodies and {nested} places within them",
     )
 
-    assert wrong == {}
+    assert failures == {}
     assert len(SENT) > 35
     assert nested > 8
 
 
-def test_a_body_for_an_operation_without_one_changes_nothing(spoken, record_property):
-    wrong, changing = {}, 0
+def test_a_body_for_an_operation_without_one_changes_nothing(both_projects, record_property):
+    failures, changing = {}, 0
     before = all_rows()
     for name, verb in SILENT:
         states = []
         for body in ({}, EXTRA):
             with with_the_same_keys():
-                answer = client_for(spoken, name).generic(
+                answer = client_for(both_projects, name).generic(
                     verb,
-                    spoken.world.url(name),
+                    both_projects.world.url(name),
                     json.dumps(body),
                     content_type="application/json",
                 )
                 states.append((answer.status_code, all_rows()))
         changing += states[0][1] != before
         if states[0] != states[1]:
-            wrong[verb, name] = states[0][0], states[1][0]
+            failures[verb, name] = states[0][0], states[1][0]
     record_property(
         "tried",
         f"mass assignment over the API: {len(EXTRA)} fields sent to each of {len(SILENT)} writes "
         f"that take none; {changing} of them change something",
     )
 
-    assert wrong == {}
+    assert failures == {}
     assert changing > 5
 
 
@@ -383,20 +383,22 @@ def changed(body: Body, path: tuple[Any, ...], value: Any) -> Body:
     return made
 
 
-def test_the_unchanged_bodies_are_accepted(spoken):
+def test_the_unchanged_bodies_are_accepted(both_projects):
     refused = {}
-    for name, verb, _form, body in bodies(spoken):
-        answer, _changed = ask(spoken, name, verb, body)
+    for name, verb, _form, body in bodies(both_projects):
+        answer, _changed = ask(both_projects, name, verb, body)
         if answer.status_code >= 300:
             refused[name] = answer.status_code
 
     assert refused == NOT_NOW
 
 
-def test_an_error_in_a_body_names_its_field(spoken):
-    _, _, _, body = next(one for one in bodies(spoken) if one[0] == "audit:api_settling_many")
+def test_an_error_in_a_body_names_its_field(both_projects):
+    _, _, _, body = next(
+        one for one in bodies(both_projects) if one[0] == "audit:api_settling_many"
+    )
 
-    answer, _half = ask(spoken, "audit:api_settling_many", "POST", {**body, "query": "999"})
+    answer, _half = ask(both_projects, "audit:api_settling_many", "POST", {**body, "query": "999"})
 
     assert [one["pointer"] for one in answer.json()["errors"]] == ["/query"]
 
@@ -412,13 +414,13 @@ KEYS = {
 }
 
 
-def test_keys_of_another_project_are_refused_everywhere(spoken, record_property):
-    other = spoken.other
+def test_keys_of_another_project_are_refused_everywhere(both_projects, record_property):
+    other = both_projects.other
     theirs = sorted({one for one in other.keys.values() if isinstance(one, int)})
     names = ["other", "eve", "frank", other.keys["release"]]
     tried, keys = 0, 0
-    wrong: dict[tuple[Any, ...], Any] = {}
-    for name, verb, form, body in bodies(spoken):
+    failures: dict[tuple[Any, ...], Any] = {}
+    for name, verb, form, body in bodies(both_projects):
         for path, field in leaves(form, body):
             if isinstance(field, serializers.FileField):
                 continue
@@ -436,23 +438,23 @@ def test_keys_of_another_project_are_refused_everywhere(spoken, record_property)
                 values = [{str(key): "met"} for key in values]
             for value in values:
                 tried += 1
-                answer, half = ask(spoken, name, verb, changed(body, path, value))
+                answer, half = ask(both_projects, name, verb, changed(body, path, value))
                 where = (verb, name, path, str(value))
                 if half:
-                    wrong[where] = "refused, and changed all the same"
+                    failures[where] = "refused, and changed all the same"
                 if answer.status_code >= 500 or SECRET in answer.content.decode():
-                    wrong[where] = answer.status_code, answer.content[:200]
+                    failures[where] = answer.status_code, answer.content[:200]
                 if isinstance(value, int) and value in refused:
                     if path[-2:] == ("drops", 0) and answer.status_code == 200:
                         # Foreign candidates are dropped from the stored draft.
                         assert answer.json()["draft"]["drops"] == []
                     elif answer.status_code < 400:
-                        wrong[where] = answer.status_code, answer.content[:200]
+                        failures[where] = answer.status_code, answer.content[:200]
     record_property(
         "tried",
         f"foreign keys in bodies: {tried:,} requests with keys and names of another "
         f"project, {keys} of the fields are keys",
     )
 
-    assert wrong == {}
+    assert failures == {}
     assert keys > 15

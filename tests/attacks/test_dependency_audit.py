@@ -10,28 +10,28 @@ from django.conf import settings
 
 from tests.services.vulnerabilities import CLEAN, KNOWN, NOT_CHECKED, audit, read
 
-ASKED = {"name": "django", "version": "5.2", "vulns": []}
-UNASKED = {"name": "celery", "skip_reason": "Dependency not found on PyPI"}
-WEAK = {
+CHECKED = {"name": "django", "version": "5.2", "vulns": []}
+UNCHECKED = {"name": "celery", "skip_reason": "Dependency not found on PyPI"}
+VULNERABLE = {
     "name": "django",
     "version": "5.2",
     "vulns": [{"id": "PYSEC-2025-1", "fix_versions": ["5.2.1"], "aliases": []}],
 }
 
 
-def test_all_asked_and_none_weak_is_clean():
-    assert read([ASKED]) == (CLEAN, "1 of 1 packages were checked")
+def test_an_audit_of_all_packages_without_a_vulnerability_is_clean():
+    assert read([CHECKED]) == (CLEAN, "1 of 1 packages were checked")
 
 
-def test_a_package_that_was_not_asked_about_is_neither_clean_nor_a_failure():
-    how, words = read([ASKED, UNASKED])
+def test_an_unchecked_package_is_neither_clean_nor_a_failure():
+    how, words = read([CHECKED, UNCHECKED])
 
     assert how == NOT_CHECKED
     assert words == "1 of 2 packages were checked\nNOT CHECKED: celery"
 
 
-def test_an_audit_that_asked_about_nothing_says_so():
-    how, words = read([UNASKED])
+def test_an_audit_that_checked_no_package_says_so():
+    how, words = read([UNCHECKED])
 
     assert how == NOT_CHECKED
     assert words.startswith("NOTHING WAS CHECKED")
@@ -41,8 +41,8 @@ def test_no_packages_are_not_clean():
     assert read([]).how == NOT_CHECKED
 
 
-def test_a_weakness_fails_even_if_other_packages_were_not_asked_about():
-    how, words = read([WEAK, UNASKED])
+def test_a_vulnerability_fails_the_audit_even_if_other_packages_were_not_checked():
+    how, words = read([VULNERABLE, UNCHECKED])
 
     assert how == KNOWN
     assert words.startswith("django 5.2: PYSEC-2025-1, fixed in 5.2.1\n")
@@ -77,7 +77,7 @@ def test_the_check_script_runs_the_audit_and_reports_its_result(tmp_path: Path):
     ending = 'audit_dependencies\nprintf "failed:%s" "$failed"'
     for code, shown in ((0, "ok"), (1, "FAILED"), (3, "NOT CHECKED")):
         fake = tmp_path / "python"
-        fake.write_text(f"#!{sys.executable}\nprint('told')\nraise SystemExit({code})\n")
+        fake.write_text(f"#!{sys.executable}\nprint('audit output')\nraise SystemExit({code})\n")
         fake.chmod(0o755)
         begun = f"scratch={tmp_path} python={fake} failed=\n"
         ran = subprocess.run(
@@ -88,4 +88,4 @@ def test_the_check_script_runs_the_audit_and_reports_its_result(tmp_path: Path):
         )
         assert shown in ran.stdout
         assert ("vulnerabilities" in ran.stdout.partition("failed:")[2]) is (code == 1)
-        assert ("told" in ran.stdout) is (code != 0)
+        assert ("audit output" in ran.stdout) is (code != 0)

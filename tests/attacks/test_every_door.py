@@ -42,14 +42,14 @@ pytestmark = pytest.mark.long
 __all__ = ["worlds"]
 
 # A key that no row has and no database could store.
-NOBODYS = 10**30
+MISSING_KEY = 10**30
 UUID_LIKE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 NO_UUID = "00000000-0000-4000-8000-000000000000"
 
-ANYBODYS = {Right.OPEN, Right.DOOR, Right.PERSON, Right.API_PERSON, Right.JOURNAL}
+OF_ANYBODY = {Right.OPEN, Right.DOOR, Right.PERSON, Right.API_PERSON, Right.JOURNAL}
 NOT_FOUND = {404, 405}
 REFUSED = {403, 405}
-TOLD_TO_SIGN_IN = {401, 403}
+SIGN_IN_REQUIRED = {401, 403}
 # Answers of sign-in steps to people who do not need them.
 NOTHING_TO_DO = {200, 302, 401, 403, 404, 405}
 SIGN_IN = "/accounts/login/?next="
@@ -75,7 +75,7 @@ def writes() -> Iterator[list[str]]:
         yield found
 
 
-def besides_sessions(written: list[str]) -> list[str]:
+def without_session_statements(written: list[str]) -> list[str]:
     """Return the statements except those on the list of sessions, which its page updates."""
     return [one for one in written if "usersessions_usersession" not in one]
 
@@ -107,16 +107,16 @@ def worlds(
     return ours, world("other", "eve", "frank")
 
 
-def nobodys(of: World, *kept: str) -> World:
-    """Return a world with keys of missing objects, except the `kept` ones."""
-    keys = {name: nobodys_key(key) for name, key in of.keys.items()}
-    return replace(of, keys=keys | {name: of.keys[name] for name in kept})
+def with_missing_keys(of: World, *except_for: str) -> World:
+    """Return a world with keys of missing objects, except those of `except_for`."""
+    keys = {name: missing_key(key) for name, key in of.keys.items()}
+    return replace(of, keys=keys | {name: of.keys[name] for name in except_for})
 
 
-def nobodys_key(key: Any) -> Any:
+def missing_key(key: Any) -> Any:
     """Return a key of the same kind that no object has."""
     if isinstance(key, int):
-        return NOBODYS
+        return MISSING_KEY
     return NO_UUID if UUID_LIKE.fullmatch(str(key)) else "nothing-of-this-name"
 
 
@@ -129,10 +129,10 @@ def expected(role: str, right: Right, whose: str) -> set[int] | None:
             return NOTHING_TO_DO
         if right is Right.OPEN:
             return None
-        return TOLD_TO_SIGN_IN if right in PROGRAMS else {302}
+        return SIGN_IN_REQUIRED if right in PROGRAMS else {302}
     if right is Right.DOOR and role == "ada":
         return NOTHING_TO_DO
-    if right in ANYBODYS:
+    if right in OF_ANYBODY:
         return None
     if right in {Right.STAFF, *ADMINS}:
         return None if role == "root" else NOT_FOUND | REFUSED
@@ -153,11 +153,11 @@ def missing_answer(role: str, right: Right, statuses: dict[str, int]) -> str:
     match role, right:
         case "anonymous" | "closed", _:
             return ""
-        case "stranger" | "gone", _ if right not in ANYBODYS | ADMINS | {Right.STAFF}:
-            return "" if 404 in found else "is not told that nothing is there"
+        case "stranger" | "gone", _ if right not in OF_ANYBODY | ADMINS | {Right.STAFF}:
+            return "" if 404 in found else "does not get 404"
         case "root", _ if right in ADMINS:
             good = let_in & found and not {403, 404, 500} & found
-            return "" if good else "does not come in"
+            return "" if good else "is not let in"
         case "root" | "stranger" | "gone", _:
             return ""
         case _, Right.STAFF | Right.ADMIN | Right.API_ADMIN:
@@ -166,7 +166,7 @@ def missing_answer(role: str, right: Right, statuses: dict[str, int]) -> str:
             # Objects that do not exist yet are not found, also by a lead, and an empty body lacks
             # fields; but nothing is forbidden.
             good = {404, 409, *let_in} & found and not {403, 500} & found
-            return "" if good else "does not come in"
+            return "" if good else "is not let in"
         case "ada" | "dan", _ if right in LEADS:
             return "" if 403 in found else "is not refused"
         case "ada" | "dan", Right.READ:
@@ -178,7 +178,7 @@ def missing_answer(role: str, right: Right, statuses: dict[str, int]) -> str:
             return "" if good else "reads nothing, or writes"
         case "ada", Right.OPEN | Right.PERSON | Right.MEMBER | Right.API | Right.API_PERSON:
             good = let_in & found and not {403, 404, 500} & found
-            return "" if good else "does not come in"
+            return "" if good else "is not let in"
     return ""
 
 
@@ -197,7 +197,7 @@ def signed_in(role: str) -> Client:
 def tries(worlds: tuple[World, World]) -> Iterator[tuple[str, str, str]]:
     """Yield the name of a route, whose object it is, and the address."""
     ours, others = worlds
-    nothing, missing = nobodys(ours), nobodys(ours, "slug")
+    nothing, missing = with_missing_keys(ours), with_missing_keys(ours, "slug")
     for name in RIGHTS:
         yield name, "own", ours.url(name)
         if ROUTES[name].pattern.converters:
@@ -218,7 +218,7 @@ def test_each_role_is_let_in_only_where_it_has_the_right(
         role = factories.lead(factories.project("third"), "stranger").name
     client = signed_in(role)
     tried = 0
-    wrong: dict[tuple[str, ...], Any] = {}
+    failures: dict[tuple[str, ...], Any] = {}
     changed: dict[tuple[str, str], list[str]] = {}
     before, session = rows(), client.cookies.output(header="")
     for name, whose, url in tries(worlds):
@@ -230,25 +230,25 @@ def test_each_role_is_let_in_only_where_it_has_the_right(
             with transaction.atomic():
                 with writes() as written:
                     answer: Any = client.generic(verb, url)
-                if allowed is not None and (kept := besides_sessions(written)):
-                    changed[verb, url] = kept
+                if allowed is not None and (written_rows := without_session_statements(written)):
+                    changed[verb, url] = written_rows
                 transaction.set_rollback(True)
             statuses[verb] = status = answer.status_code
             if allowed == {302} and not answer.url.startswith(SIGN_IN):
-                wrong[verb, whose, name] = answer.url
+                failures[verb, whose, name] = answer.url
             if status >= 500 or (allowed is not None and status not in allowed):
-                wrong[verb, whose, name] = status
+                failures[verb, whose, name] = status
             if allowed is None and role == "carla" and whose == "own" and status == 403:
-                wrong[verb, whose, name] = status
+                failures[verb, whose, name] = status
         if whose == "own" and (missing := missing_answer(role, RIGHTS[name], statuses)):
-            wrong[whose, name] = (missing, statuses)
+            failures[whose, name] = (missing, statuses)
     record_property(
         "tried",
         f"permission matrix, {role}: {len(RIGHTS)} routes x {len(VERBS)} verbs x own, foreign, "
         f"missing and nobody's = {tried:,} requests",
     )
 
-    assert wrong == {}
+    assert failures == {}
     assert changed == {}
     assert rows() == before
 
@@ -261,7 +261,7 @@ def test_a_missing_object_and_a_foreign_one_get_the_same_answer(worlds):
         if {"slug", "pk", "narrative", "condition"}.isdisjoint(ROUTES[name].pattern.converters):
             continue
         foreign = client.get(others.url(name))
-        nothing = client.get(nobodys(ours).url(name))
+        nothing = client.get(with_missing_keys(ours).url(name))
 
         assert foreign.status_code == nothing.status_code, name
         if foreign.status_code == 404:
@@ -301,7 +301,7 @@ def test_the_administration_is_only_for_staff(worlds, repeated_requests, role, r
     client = signed_in(role)
     doors = administration()
     before = rows()
-    wrong = {}
+    failures = {}
     for name, url in doors.items():
         for verb in VERBS:
             with transaction.atomic():
@@ -311,7 +311,7 @@ def test_the_administration_is_only_for_staff(worlds, repeated_requests, role, r
             if name in OPEN_IN_ADMINISTRATION:
                 assert response.status_code < 500, name
             elif not sent and response.status_code not in NOT_FOUND | REFUSED:
-                wrong[verb, name] = response.status_code
+                failures[verb, name] = response.status_code
     record_property(
         "tried",
         f"permission matrix, {role}: administration, {len(doors)} routes x {len(VERBS)} verbs = "
@@ -319,5 +319,5 @@ def test_the_administration_is_only_for_staff(worlds, repeated_requests, role, r
     )
 
     assert rows() == before
-    assert wrong == {}
+    assert failures == {}
     assert len(doors) > 20

@@ -84,8 +84,8 @@ def test_an_upload_has_no_address(carla, storage):
         "/projects/tides/loads/",
         {"format": "trec-qrels", "file": SimpleUploadedFile("q.html", page)},
     )
-    (kept,) = [path for path in storage.rglob("*") if path.is_file()]
-    inside = kept.relative_to(storage).as_posix()
+    (stored,) = [path for path in storage.rglob("*") if path.is_file()]
+    inside = stored.relative_to(storage).as_posix()
 
     for url in (f"/{inside}", f"/media/{inside}", f"/files/{inside}", f"/static/{inside}"):
         answer = carla.get(url)
@@ -106,7 +106,9 @@ def test_downloads_are_attachments(db, storage):
             downloads[name] = answer.get("Content-Disposition", "")
 
     assert downloads
-    assert {n: said for n, said in downloads.items() if not said.startswith("attachment")} == {}
+    assert {
+        name: header for name, header in downloads.items() if not header.startswith("attachment")
+    } == {}
 
 
 @pytest.mark.parametrize(
@@ -194,7 +196,7 @@ def test_an_archive_with_too_many_entries_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("role", "path", "kept"),
+    ("role", "path", "stored"),
     [
         (None, "/accounts/login/", []),
         (None, "/projects/tides/loads/", []),
@@ -207,7 +209,7 @@ def test_an_archive_with_too_many_entries_is_refused():
     ],
 )
 def test_a_file_is_stored_only_for_signed_in_people_and_file_forms(
-    db, settings, monkeypatch, role, path, kept
+    db, settings, monkeypatch, role, path, stored
 ):
     settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 0
     on_disk = []
@@ -227,7 +229,7 @@ def test_a_file_is_stored_only_for_signed_in_people_and_file_forms(
 
     client.post(path, {"file": SimpleUploadedFile("big.txt", b"x" * 100_000)})
 
-    assert on_disk == kept
+    assert on_disk == stored
 
 
 def test_the_number_of_waiting_uploads_is_limited(carla, monkeypatch):

@@ -84,7 +84,7 @@ def test_signing_in_and_out_need_a_csrf_token(db):
 def test_reading_changes_nothing(db):
     tides = world("tides", "ada", "carla")
     client = Client()
-    wrong = []
+    failures = []
     for role in ("ada", "carla"):
         client.force_login(factories.user(role))
         before = rows()
@@ -94,7 +94,7 @@ def test_reading_changes_nothing(db):
                     client.generic(verb, tides.url(name))
             # Rows outside our own apps may be written: sessions and last sign-ins.
             if written and rows() != before:
-                wrong.append((role, name))
+                failures.append((role, name))
         assert rows() == before
 
-    assert wrong == []
+    assert failures == []

@@ -62,13 +62,13 @@ def test_every_route_sends_security_headers(db, role):
     if role:
         client.force_login(factories.user(role))
 
-    wrong = {}
+    failures = {}
     for name in ROUTES:
         for verb in ("GET", "POST", "OPTIONS"):
             if found := faults(client.generic(verb, tides.url(name))):
-                wrong[verb, name] = found
+                failures[verb, name] = found
 
-    assert wrong == {}
+    assert failures == {}
 
 
 def test_no_policy_allows_unsafe_code():
@@ -145,7 +145,7 @@ def test_the_session_cookie_is_hidden_from_scripts_and_other_sites(db, client):
     assert client.cookies["csrftoken"]["samesite"] == "Lax"
 
 
-def test_with_https_cookies_are_secure_and_hsts_is_set(tmp_path):
+def test_cookies_are_secure_and_hsts_is_set_with_https(tmp_path):
     names = (
         "SESSION_COOKIE_SECURE CSRF_COOKIE_SECURE SESSION_COOKIE_NAME SECURE_SSL_REDIRECT "
         "SECURE_HSTS_SECONDS"

@@ -52,9 +52,9 @@ def test_finished_jobs_do_not_count(carla):
     assert first
     queue.cancel(first)
 
-    asked = request_export(project=carla.project, format_name="trec", by=carla)
+    export = request_export(project=carla.project, format_name="trec", by=carla)
 
-    assert asked.state == Job.State.QUEUED
+    assert export.state == Job.State.QUEUED
 
 
 def test_the_limit_does_not_affect_other_people(carla):

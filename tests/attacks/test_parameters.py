@@ -91,22 +91,22 @@ def beside(stage: SimpleNamespace) -> SimpleNamespace:
 class Person(Client):
     """A browser that stays signed in whatever it sends; its requests are undone anyway."""
 
-    def stay(self, user: Any) -> Person:
+    def sign_in(self, user: Any) -> Person:
         """Sign in and remember the session cookie."""
         self.force_login(user)
-        self.kept = self.cookies.output(header="")
+        self.session_cookie = self.cookies.output(header="")
         return self
 
-    def request(self, **asked: Any) -> Any:
+    def request(self, **arguments: Any) -> Any:
         """Send a request with the remembered session cookie."""
-        self.cookies = SimpleCookie(self.kept)
-        return super().request(**asked)
+        self.cookies = SimpleCookie(self.session_cookie)
+        return super().request(**arguments)
 
 
 def client_of(stage: SimpleNamespace, name: str) -> Client:
     member = Membership.objects.select_related("user").get(pk=stage.members[name].pk)
     assert member.user
-    return Person(raise_request_exception=False).stay(member.user)
+    return Person(raise_request_exception=False).sign_in(member.user)
 
 
 def pages_of(stage: SimpleNamespace, name: str) -> dict[str, str]:
@@ -163,8 +163,8 @@ def faults(client: Client, method: str, url: str, values: dict[str, Any]) -> lis
     values = {name: value for name, value in values.items() if name != TOKEN}
     if method == "get":
         path = urlsplit(url)
-        asked = [*parse_qsl(path.query), *values.items()]
-        response = client.get(f"{path.path}?{urlencode(asked, doseq=True)}")
+        query = [*parse_qsl(path.query), *values.items()]
+        response = client.get(f"{path.path}?{urlencode(query, doseq=True)}")
     else:
         response = client.post(url, values)
     _status, headers, body = answer(response)
@@ -201,7 +201,7 @@ def bodies(form: Form, theirs: list[str]) -> Iterator[tuple[str, str, dict[str, 
 def test_hostile_values_in_forms_cause_no_error_and_reveal_nothing(
     beside, name, repeated_requests, record_property
 ):
-    tried, wrong = 0, {}
+    tried, failures = 0, {}
     with rolled_back():
         give_answers(beside, AnswerSet(1))
         offered = forms_of(beside, name)
@@ -214,16 +214,16 @@ def test_hostile_values_in_forms_cause_no_error_and_reveal_nothing(
                 with rolled_back():
                     with writes() as written:
                         if found := faults(client, method, url, values):
-                            wrong[route, field, what] = found
+                            failures[route, field, what] = found
                     if "foreign" in what and written and others_rows(beside) != before:
-                        wrong[route, field, what] = ["another project's rows"]
+                        failures[route, field, what] = ["another project's rows"]
     record_property(
         "tried",
         f"fields, {name}: {len(offered)} forms, {tried:,} requests with {len(HOSTILE)} hostile "
         f"values and {len(theirs)} keys of another project",
     )
 
-    assert wrong == {}
+    assert failures == {}
     assert len(offered) > 3
 
 
@@ -249,6 +249,6 @@ def others_rows(stage: SimpleNamespace) -> dict[str, list[Any]]:
         ("exporters.Release", "project"),
         ("exporters.Evaluation", "project"),
     ):
-        kept = apps.get_model(label)._default_manager.filter(**{path: project}).order_by("pk")
-        found[label] = list(kept.values_list())
+        stored = apps.get_model(label)._default_manager.filter(**{path: project}).order_by("pk")
+        found[label] = list(stored.values_list())
     return found

@@ -81,9 +81,9 @@ def word_of(number: int) -> str:
     return f"zz{number}zz"
 
 
-def poison(project: Project) -> tuple[int, dict[str, str]]:
+def fill_with_payloads(project: Project) -> tuple[int, dict[str, str]]:
     """Add a payload to every text; return the number of texts, and the word of each column."""
-    poisoned, words = 0, {}
+    filled, words = 0, {}
     # Only pairs and narratives by a language model may name the model.
     InstructionPair.objects.update(origin=InstructionPair.Origin.LLM)
     Narrative.objects.update(origin=InstructionPair.Origin.LLM)
@@ -102,9 +102,9 @@ def poison(project: Project) -> tuple[int, dict[str, str]]:
             except DatabaseError:
                 assert model._meta.label in UNCHANGING, model._meta.label
                 continue
-            poisoned += 1
+            filled += 1
             words[word] = f"{model._meta.label}.{field.name}"
-    return poisoned + _take_out(project), words | {word_of(0): OF_REMOVED}
+    return filled + _take_out(project), words | {word_of(0): OF_REMOVED}
 
 
 def _take_out(project: Project) -> int:
@@ -118,8 +118,8 @@ def _take_out(project: Project) -> int:
     return 3
 
 
-def make_more(stage: SimpleNamespace) -> None:
-    """Create objects from the poisoned texts: reports, refusals, failed jobs."""
+def create_objects(stage: SimpleNamespace) -> None:
+    """Create objects from texts with payloads: reports, refusals, failed jobs."""
     carla = Membership.objects.select_related("project", "user").get(pk=stage.carla.pk)
     project = carla.project
     first = SHIPPED[next(iter(SHIPPED))]
@@ -163,9 +163,9 @@ def test_no_payload_runs_on_any_page(stage, htmx, record_property):
     stage.finish_jobs()
     with rolled_back():
         give_answers(stage, AnswerSet(1))
-        poisoned, words = poison(stage.carla.project)
-        make_more(stage)
-        wrong, shown, pages, inline = {}, set(), 0, {}
+        filled, words = fill_with_payloads(stage.carla.project)
+        create_objects(stage)
+        failures, shown, pages, inline = {}, set(), 0, {}
         for name in ("carla", "ada", "dan", "ben"):
             member = Membership.objects.select_related("user").get(pk=stage.members[name].pk)
             doors = [f"/projects/{member.project.slug}/loads/", *addresses(stage)]
@@ -179,16 +179,16 @@ def test_no_payload_runs_on_any_page(stage, htmx, record_property):
                 shown |= {word for word in words if word in text}
                 if any("text/html" in one for one in headers):
                     if found := find_running_code(text):
-                        wrong[url] = found
+                        failures[url] = found
                 elif status == 200 and not any("attachment" in one for one in headers):
                     inline[url] = headers
         record_property(
             "tried",
-            f"payloads, {'fragments' if htmx else 'pages'}: {poisoned:,} texts in {len(words)} "
+            f"payloads, {'fragments' if htmx else 'pages'}: {filled:,} texts in {len(words)} "
             f"columns, {pages:,} pages read, texts of {len(shown)} columns seen in them",
         )
 
-    assert wrong == {}
+    assert failures == {}
     # Everything else that a browser shows is plain text.
     kinds = {part.partition(";")[0] for headers in inline.values() for part in headers}
     assert {kind for kind in kinds if kind.startswith("Content-Type")} <= PLAIN
@@ -199,7 +199,7 @@ def test_no_payload_runs_in_the_administration(stage, client):
     client.force_login(User.objects.get(username="root"))
     with rolled_back():
         give_answers(stage, AnswerSet(1))
-        poison(stage.carla.project)
+        fill_with_payloads(stage.carla.project)
         seen = 0
         for model in apps.get_models():
             url = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"

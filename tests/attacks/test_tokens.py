@@ -24,7 +24,7 @@ from django.utils import timezone
 from annotate.models import Token, User
 from annotate.people.tokens import make_token
 from tests import factories
-from tests.attacks.test_every_door import nobodys, worlds, writes
+from tests.attacks.test_every_door import with_missing_keys, worlds, writes
 from tests.test_permissions import LEADS, RIGHTS, ROUTES, VERBS, Right, World, rows
 
 pytestmark = pytest.mark.long
@@ -109,7 +109,7 @@ def quiet(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL, logger="django.request")
 
 
-def tried_on(client: Client, url: str, verb: str) -> tuple[Any, list[str]]:
+def send_and_undo(client: Client, url: str, verb: str) -> tuple[Any, list[str]]:
     """Send a request, undo it, and return the response and the writing statements."""
     with transaction.atomic():
         with writes() as written:
@@ -121,7 +121,7 @@ def tried_on(client: Client, url: str, verb: str) -> tuple[Any, list[str]]:
     return answer, written
 
 
-def left_something(client: Client, url: str, verb: str) -> bool:
+def changes_rows(client: Client, url: str, verb: str) -> bool:
     """Return whether a request changes rows; some are refused half-way and roll back."""
     before = rows()
     with transaction.atomic():
@@ -134,24 +134,24 @@ def left_something(client: Client, url: str, verb: str) -> bool:
 @pytest.mark.parametrize("way", INVALID)
 def test_an_invalid_token_is_refused_everywhere(worlds, repeated_requests, way, record_property):
     client = Client(headers={"Authorization": invalid_header(way)})
-    wrong = {}
+    failures = {}
     for name in API:
         for verb in VERBS:
-            answer, written = tried_on(client, worlds[0].url(name), verb)
+            answer, written = send_and_undo(client, worlds[0].url(name), verb)
             response_kind = (answer.status_code, answer["Content-Type"])
             if (
                 response_kind != (401, PROBLEM)
                 or "Bearer" not in answer["WWW-Authenticate"]
                 or written
             ):
-                wrong[verb, name] = (*response_kind, written)
+                failures[verb, name] = (*response_kind, written)
     record_property(
         "tried",
         f"tokens, {way}: {len(API)} routes x {len(VERBS)} verbs = {len(API) * len(VERBS):,} "
         "requests",
     )
 
-    assert wrong == {}
+    assert failures == {}
     assert len(API) > 90
 
 
@@ -174,25 +174,25 @@ def test_a_token_without_the_scope_is_refused_before_any_lookup(
     root = User.objects.get(username="root")
     factories.lead(worlds[0].project, "root")
     assert root.is_superuser
-    missing = nobodys(worlds[0])
-    wrong, tried = {}, 0
-    for given in {"judge": [(), ("lead",)], "lead": [(), ("judge",)]}[scope]:
-        client = Client(headers={"Authorization": f"Bearer {secret_of('root', *given)}"})
+    missing = with_missing_keys(worlds[0])
+    failures, tried = {}, 0
+    for roles in {"judge": [(), ("lead",)], "lead": [(), ("judge",)]}[scope]:
+        client = Client(headers={"Authorization": f"Bearer {secret_of('root', *roles)}"})
         for name, verb, operation in DECLARED:
             if operation.scope != scope:
                 continue
             for verb_sent in {"GET": ("GET", "HEAD")}.get(verb, (verb,)):
                 for world in (*worlds, missing):
                     tried += 1
-                    answer, written = tried_on(client, world.url(name), verb_sent)
+                    answer, written = send_and_undo(client, world.url(name), verb_sent)
                     response_kind = (answer.status_code, answer["Content-Type"])
                     if response_kind != (403, PROBLEM) or written:
-                        wrong[verb_sent, name] = (*response_kind, written)
+                        failures[verb_sent, name] = (*response_kind, written)
     record_property(
         "tried", f"tokens, without the scope “{scope}”: {tried:,} requests, by who may all"
     )
 
-    assert wrong == {}
+    assert failures == {}
     assert tried > 100
 
 
@@ -227,26 +227,26 @@ def test_a_token_has_the_same_rights_as_its_owner(worlds, repeated_requests, who
     )
     session = Client(raise_request_exception=False)
     session.force_login(User.objects.get(username=who))
-    wrong: dict[tuple[str, str], Any] = {}
+    failures: dict[tuple[str, str], Any] = {}
     tried = 0
     for name, verb, _operation in DECLARED:
         # The resource "me" differs by design between a token and a session.
         for world in worlds if name != "annotate:api_me" else ():
             tried += 1
             url = world.url(name)
-            by_token, written = tried_on(token, url, verb)
-            by_session, _written = tried_on(session, url, verb)
+            by_token, written = send_and_undo(token, url, verb)
+            by_session, _written = send_and_undo(session, url, verb)
             if outcome_of(by_token, verb) != outcome_of(by_session, verb):
-                wrong[verb, url] = outcome_of(by_token, verb), outcome_of(by_session, verb)
-            if by_session.status_code >= 400 and written and left_something(session, url, verb):
-                wrong[verb, url] = written
+                failures[verb, url] = outcome_of(by_token, verb), outcome_of(by_session, verb)
+            if by_session.status_code >= 400 and written and changes_rows(session, url, verb):
+                failures[verb, url] = written
             if by_token.status_code >= 500:
-                wrong[verb, url] = outcome_of(by_token, verb)
+                failures[verb, url] = outcome_of(by_token, verb)
     record_property(
         "tried", f"tokens beside a session, {who}: {tried:,} requests of each, own and foreign"
     )
 
-    assert wrong == {}
+    assert failures == {}
 
 
 def of_pages() -> Iterator[str]:
@@ -273,23 +273,23 @@ def test_a_token_does_not_open_pages(worlds, repeated_requests, record_property)
         Client(headers=headers, raise_request_exception=False)
         for headers in ({}, {"Authorization": f"Bearer {root}"})
     )
-    before, wrong, tried = sign_in_rows(), {}, 0
+    before, failures, tried = sign_in_rows(), {}, 0
     for name in of_pages():
         for verb in VERBS:
             tried += 1
             url = worlds[0].url(name)
             for client in (nobody, token):
                 client.cookies.clear()
-            by_token, written = tried_on(token, url, verb)
-            by_nobody, written_by_nobody = tried_on(nobody, url, verb)
+            by_token, written = send_and_undo(token, url, verb)
+            by_nobody, written_by_nobody = send_and_undo(nobody, url, verb)
             same = by_token.status_code == by_nobody.status_code
             if not same or by_token.get("Location") != by_nobody.get("Location"):
-                wrong[verb, name] = by_token.status_code, by_nobody.status_code
+                failures[verb, name] = by_token.status_code, by_nobody.status_code
             if len(written) != len(written_by_nobody):
-                wrong[verb, name] = written, written_by_nobody
+                failures[verb, name] = written, written_by_nobody
     record_property("tried", f"tokens on pages: {tried:,} requests, answered as nobody's")
 
-    assert wrong == {}
+    assert failures == {}
     assert sign_in_rows() == before
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.both_databases
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_simultaneous_requests_one_is_done_and_both_get_its_response():
+def test_one_of_two_simultaneous_requests_is_done_and_both_get_its_response():
     factories.lead(factories.project("tides"))
     programs = [Program("carla", "lead"), Program("carla", "lead")]
     start = threading.Barrier(2)

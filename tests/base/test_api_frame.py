@@ -278,7 +278,7 @@ def test_an_invalid_key_is_refused(tides, key):
     assert response.status_code == 400
 
 
-def test_too_many_requests_are_told_when_to_retry(tides, settings):
+def test_a_response_to_too_many_requests_says_when_to_retry(tides, settings):
     settings.REST_FRAMEWORK = {
         **settings.REST_FRAMEWORK,
         "DEFAULT_THROTTLE_RATES": {"reads": "2/min", "writes": "1/min"},
@@ -328,10 +328,10 @@ def test_requests_pass_if_rates_cannot_be_counted(tides, settings, monkeypatch):
         "DEFAULT_THROTTLE_RATES": {"reads": "1/min", "writes": "1/min"},
     }
 
-    def away(*args: Any, **options: Any) -> None:
+    def raise_connection_error(*args: Any, **options: Any) -> None:
         raise ConnectionError("the cache is away")
 
-    monkeypatch.setattr("base.api.limits.Throttle.cache.get", away)
+    monkeypatch.setattr("base.api.limits.Throttle.cache.get", raise_connection_error)
     program = Program("ada")
 
     assert [program.get("me/").status_code for _ in range(3)] == [200, 200, 200]

@@ -104,7 +104,7 @@ def test_no_grade_has_the_key_of_an_action_of_the_page():
         ("", ""),
     ],
 )
-def test_what_is_typed_is_read_as_a_key(typed, key):
+def test_a_typed_name_is_read_as_a_key(typed, key):
     assert keymap.normalize_key(typed) == key
 
 
@@ -121,21 +121,21 @@ NO_KEYS = [
 
 @pytest.mark.parametrize("key", NO_KEYS, ids=lambda key: repr(key)[:12])
 def test_a_key_is_not_allowed(key):
-    wrong = keymap.find_problems({**keymap.DEFAULTS, "undo": key})
+    problems = keymap.find_problems({**keymap.DEFAULTS, "undo": key})
 
-    assert list(wrong) == ["undo"]
-    assert len(wrong["undo"]) < 100
-    assert wrong["undo"].isprintable()
+    assert list(problems) == ["undo"]
+    assert len(problems["undo"]) < 100
+    assert problems["undo"].isprintable()
 
 
 def test_a_key_used_twice_on_a_page_names_both_actions():
-    wrong = keymap.find_problems({**keymap.DEFAULTS, "undo": "l"})
+    problems = keymap.find_problems({**keymap.DEFAULTS, "undo": "l"})
 
     sentence = (
         "l is the key of two actions: “Take the last judgment back” and "
         "“Later: comes back at the end”."
     )
-    assert wrong == {"undo": sentence, "later": sentence}
+    assert problems == {"undo": sentence, "later": sentence}
 
 
 def test_a_key_may_mean_something_else_on_another_page():
@@ -143,19 +143,19 @@ def test_a_key_may_mean_something_else_on_another_page():
 
 
 def test_list_actions_beside_the_judge_page_conflict_with_its_keys():
-    wrong = keymap.find_problems({**keymap.DEFAULTS, "undo": "]"})
+    problems = keymap.find_problems({**keymap.DEFAULTS, "undo": "]"})
 
-    assert set(wrong) == {"undo", "list_next"}
+    assert set(problems) == {"undo", "list_next"}
 
 
 @pytest.mark.parametrize("name", ["nosuch", 7, "\ud800", "x" * 1_000_000])
 def test_an_unknown_action_is_refused(name):
-    wrong = keymap.find_problems({**keymap.DEFAULTS, name: "u"})
+    problems = keymap.find_problems({**keymap.DEFAULTS, name: "u"})
 
-    assert list(wrong) == [""]
-    assert wrong[""].startswith("There is no action called")
-    assert len(wrong[""]) < 100
-    assert wrong[""].isprintable()
+    assert list(problems) == [""]
+    assert problems[""].startswith("There is no action called")
+    assert len(problems[""]) < 100
+    assert problems[""].isprintable()
 
 
 @pytest.mark.parametrize(

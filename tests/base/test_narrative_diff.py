@@ -38,7 +38,7 @@ def test_an_added_sentence_is_one_piece():
     ]
 
 
-def test_from_nothing_everything_is_added():
+def test_everything_is_added_to_an_empty_text():
     assert diff("", "At sea.") == [(ADDED, "At sea.")]
     assert diff("At sea.", "") == [(REMOVED, "At sea.")]
 

@@ -54,7 +54,7 @@ def test_an_instance_can_be_changed_and_saved():
     assert query.title == "energy of waves"
 
 
-def test_nothing_waits_for_the_making_of_an_instance():
+def test_no_model_or_receiver_customizes_making_an_instance():
     """Instances are made without `__init__`, `from_db` and their signals."""
     own = [
         model

@@ -69,17 +69,17 @@ def test_an_address_of_no_route_is_not_found():
 
 
 def test_every_reversed_address_resolves_to_its_route():
-    wrong = []
+    failures = []
     for name, values in _routes(get_resolver()):
         try:
             address = reverse(name, kwargs=values)
         except NoReverseMatch:
-            wrong.append(name)
+            failures.append(name)
             continue
         if get_resolver().resolve(address).view_name != name:
-            wrong.append(name)
+            failures.append(name)
 
-    assert wrong == []
+    assert failures == []
 
 
 def _routes(

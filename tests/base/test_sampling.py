@@ -101,7 +101,7 @@ def test_an_impossible_sample_is_refused_with_a_sentence(frame, size, sentence):
     assert str(refused.value) == sentence
 
 
-def test_with_fewer_a_small_stratum_gives_all_it_has():
+def test_a_small_stratum_gives_all_it_has_if_fewer_is_allowed():
     drawn = draw({"C1": LETTERS, "C2": ["z"], "C3": []}, size=2, seed=1, fewer=True)
 
     assert {stratum: len(names) for stratum, names in drawn.items()} == {"C1": 2, "C2": 1, "C3": 0}

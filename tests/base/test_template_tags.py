@@ -296,13 +296,13 @@ def test_only_a_known_theme_reaches_the_page(cookie, theme):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("kept", "theme"), [("light", "light"), ("", ""), (None, "")])
-def test_a_signed_in_person_has_their_own_theme_not_the_browsers(kept, theme):
+@pytest.mark.parametrize(("stored", "theme"), [("light", "light"), ("", ""), (None, "")])
+def test_a_signed_in_person_has_their_own_theme_not_the_browsers(stored, theme):
     request = RequestFactory().get("/")
     request.COOKIES["theme"] = "dark"
     request.user = factories.user("ada")
-    if kept is not None:
-        Preferences.objects.create(user=request.user, theme=kept)
+    if stored is not None:
+        Preferences.objects.create(user=request.user, theme=stored)
 
     assert render("{% theme %}", request=request) == theme
 

@@ -413,7 +413,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
         error="No.",
         finished_at=timezone.now(),
     )
-    asked = _guidelines(project, lead)
+    more_pages = _guidelines(project, lead)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
     checks = _checks(project)
@@ -421,8 +421,8 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     found = _disagreements(project) | checks | _batch(project, lead)
     _pool(project, lead, finish_jobs)
     link = invite(role="annotator", by=lead)
-    asked["annotate:invitation"] = [reverse("annotate:invitation", args=[link.token])]
-    scene = Scene(project, found | asked)
+    more_pages["annotate:invitation"] = [reverse("annotate:invitation", args=[link.token])]
+    scene = Scene(project, found | more_pages)
     scene.pages |= {name: _pages_for(scene, name) for name in ("carla", "ada")}
     return scene
 
@@ -529,8 +529,8 @@ def _disagreeing_verdicts(project: Project) -> None:
     other = factories.judgment(
         first.narrative, first.candidate, factories.member(project, "zoe"), first.relevance
     )
-    for said, answer in ((first, "met"), (other, "not_met")):
-        Verdict.objects.create(judgment=said, condition=condition, answer=answer)
+    for judged, answer in ((first, "met"), (other, "not_met")):
+        Verdict.objects.create(judgment=judged, condition=condition, answer=answer)
     reveal_names(narrative=first.narrative, by=project.memberships.get(name="carla"))
 
 
@@ -539,8 +539,8 @@ def _disagreements(project: Project) -> dict[str, list[str]]:
     client = _signed_in("carla")
     kinds = ("disagreement", "verdict_disagreement", "review_disagreement", "check_disagreement")
     found: dict[str, list[str]] = {f"audit:{kind}": [] for kind in kinds}
-    for asked in (*(f"?kind={kind.value}" for kind in Kind), "?state=settled"):
-        address = reverse("audit:disagreements", args=[project.slug]) + asked
+    for query in (*(f"?kind={kind.value}" for kind in Kind), "?state=settled"):
+        address = reverse("audit:disagreements", args=[project.slug]) + query
         for row in client.get(address).context["rows"][:1]:
             path = row["url"].partition("?")[0]
             found[resolve(path).view_name].append(path)
@@ -563,25 +563,25 @@ def test_every_page_is_accessible_in_both_themes_zoomed_and_by_keyboard(
     scene, new_person, name, part
 ):
     page = new_person(name, viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-    wrong = []
+    problems = []
 
     for address in list(scene.pages[name])[part::PARTS]:
         page.set_viewport_size({"width": 1280, "height": 800})
         page.emulate_media(color_scheme="light")
         page.goto(address)
-        wrong += [f"{address} light 1280: {line}" for line in violations(page)]
-        wrong += [f"{address} at 1280: {line}" for line in overflow(page)]
-        wrong += [f"{address}: {line}" for line in focus_problems(page)]
+        problems += [f"{address} light 1280: {line}" for line in violations(page)]
+        problems += [f"{address} at 1280: {line}" for line in overflow(page)]
+        problems += [f"{address}: {line}" for line in focus_problems(page)]
         # Elements that wrap or fold on a narrow page have their own colours and targets.
         page.set_viewport_size({"width": 800, "height": 800})
         page.emulate_media(color_scheme="dark")
         page.evaluate(SETTLE, "dark")
-        wrong += [f"{address} dark 800: {line}" for line in violations(page, OF_LOOKS)]
-        wrong += [f"{address} at 800: {line}" for line in overflow(page)]
+        problems += [f"{address} dark 800: {line}" for line in violations(page, OF_LOOKS)]
+        problems += [f"{address} at 800: {line}" for line in overflow(page)]
         page.set_viewport_size({"width": 640, "height": 800})
-        wrong += [f"{address} at 640: {line}" for line in overflow(page)]
+        problems += [f"{address} at 640: {line}" for line in overflow(page)]
 
-    assert wrong == []
+    assert problems == []
 
 
 def test_every_page_is_a_page_for_somebody(scene):
@@ -648,7 +648,7 @@ def test_sign_in_and_error_pages_are_accessible(live_server, new_person, expecte
     factories.member(factories.project("tides"), "ada")
     expected_complaints += ["status of 404", "status of 403"]
     nobody, ada = new_person(), new_person("ada")
-    wrong = []
+    problems = []
 
     for opened, path, status in (
         (nobody, "/accounts/login/", 200),
@@ -660,9 +660,9 @@ def test_sign_in_and_error_pages_are_accessible(live_server, new_person, expecte
         for scheme in ("light", "dark"):
             opened.emulate_media(color_scheme=scheme)
             opened.evaluate(SETTLE, scheme)
-            wrong += [f"{path} {scheme}: {line}" for line in violations(opened)]
+            problems += [f"{path} {scheme}: {line}" for line in violations(opened)]
 
-    assert wrong == []
+    assert problems == []
 
 
 def test_a_refused_sign_in_is_read_out(live_server, page):

@@ -9,18 +9,18 @@ RUN = """async ([address, steps]) => {
     const { Clock } = await import(address);
     let now = 0;
     const clock = new Clock(() => now);
-    const told = [];
+    const seconds = [];
     for (const [at, what, document] of steps) {
         now = at * 1000;
-        const said = clock[what](document);
-        if (what === "read") told.push(said / 1000);
+        const result = clock[what](document);
+        if (what === "read") seconds.push(result / 1000);
     }
-    return told;
+    return seconds;
 }"""
 
 
 @pytest.mark.parametrize(
-    ("steps", "told"),
+    ("steps", "seconds"),
     [
         pytest.param(
             [(0, "look"), (0, "turn", 1), (5, "read", 1)],
@@ -57,7 +57,7 @@ RUN = """async ([address, steps]) => {
         ),
     ],
 )
-def test_the_clock_counts_only_time_spent_there(page, steps, told):
+def test_the_clock_counts_only_time_spent_there(page, steps, seconds):
     page.goto("/accounts/login/")
 
-    assert page.evaluate(RUN, [static("js/judging/clock.js"), steps]) == told
+    assert page.evaluate(RUN, [static("js/judging/clock.js"), steps]) == seconds

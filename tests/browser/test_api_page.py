@@ -10,7 +10,7 @@ from annotate.models import Preferences, Token
 from tests import factories
 
 
-def test_the_page_is_drawn_and_a_change_is_tried_out_with_ones_own_session(new_person, live_server):
+def test_trying_out_an_operation_changes_the_readers_preferences(new_person, live_server):
     factories.user("ada")
     page = new_person("ada")
     page.goto("/api/v1/")

@@ -55,8 +55,8 @@ def submit(page):
 
 def key_to_adopt(page, answer):
     """Return the key that adopts an answer; the order of people on the page is random."""
-    said = page.locator(".answer", has=page.locator(".answer__value", has_text=answer))
-    return said.locator("[name=adopt]").get_attribute("data-key")
+    shown = page.locator(".answer", has=page.locator(".answer__value", has_text=answer))
+    return shown.locator("[name=adopt]").get_attribute("data-key")
 
 
 def review(pair, name, **others):
@@ -120,7 +120,7 @@ def test_a_poor_level_without_words_is_not_submitted_and_not_lost(tides, new_per
     assert Review.objects.get().submitted_at is None
 
 
-def test_words_are_left_for_the_next_row_and_go_with_the_level_they_explain(tides, new_person):
+def test_enter_leaves_the_words_for_the_next_row_and_another_level_removes_them(tides, new_person):
     page = new_person("ada")
     open_next(page, "/projects/tides/reviews/")
     first, second = (page.locator(f"[data-row={one.key}]") for one in FOLLOWTABLE.criteria[:2])
@@ -170,7 +170,7 @@ def test_answers_given_after_a_refusal_are_saved_and_outlive_a_reload(tides, new
     saved(page)
 
     # A reload requests the page again; it does not resend the refused form.
-    with page.expect_request(lambda asked: asked.is_navigation_request()) as reloading:
+    with page.expect_request(lambda request: request.is_navigation_request()) as reloading:
         page.reload()
     assert reloading.value.method == "GET"
     expect(page.locator("#rated")).to_have_text("3 of 6 rated")
@@ -289,9 +289,9 @@ def test_answers_to_an_older_version_stay_in_the_browser(tides, new_person):
     page.reload()
     page.get_by_role("button", name="Look").click()
 
-    kept = page.locator("[data-unsent-list]")
-    expect(kept).to_contain_text("An hour of words.")
-    expect(kept).to_contain_text("The narrative changed while you were reading.")
+    unsent = page.locator("[data-unsent-list]")
+    expect(unsent).to_contain_text("An hour of words.")
+    expect(unsent).to_contain_text("The narrative changed while you were reading.")
     assert not Rating.objects.exists()
 
 

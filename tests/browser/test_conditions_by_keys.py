@@ -90,7 +90,7 @@ def test_the_name_of_the_grade_that_follows_stays_on_its_line(scene):
     assert name.bounding_box()["height"] == before["height"]
 
 
-def test_one_that_is_not_met_gives_the_lowest_grade(scene):
+def test_one_unmet_condition_gives_the_lowest_grade(scene):
     scene.press("a", "s", "d")
 
     expect(scene.following_grade()).to_contain_text("Not relevant")
@@ -100,7 +100,7 @@ def test_one_that_is_not_met_gives_the_lowest_grade(scene):
     assert (scene.saved().relevance, scene.answers()) == (0, ["met", "not_met", "cant_tell"])
 
 
-def test_if_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
+def test_a_grade_key_gives_the_grade_after_a_cannot_tell(scene):
     scene.press("a", "a", "d")
     expect(scene.following_grade()).to_have_count(0)
     scene.press("Enter")
@@ -195,7 +195,7 @@ def test_an_undone_grade_keeps_its_answers(scene):
     until(scene.page, lambda: list(current.all()) == [0], "the second judgment to be saved")
 
 
-def test_in_a_low_window_documents_start_at_the_top_and_refusals_are_visible(
+def test_documents_start_at_the_top_and_refusals_are_visible_in_a_low_window(
     live_server, new_person
 ):
     scene = Scene(new_person)
@@ -227,7 +227,7 @@ def test_ten_conditions_are_counted(live_server, new_person):
     assert (scene.saved().relevance, scene.answers()) == (7, ["met"] * 7 + ["not_met"] * 3)
 
 
-def test_where_relevance_is_given_by_hand_answers_are_optional(live_server, new_person):
+def test_answers_are_optional_if_relevance_is_given_by_hand(live_server, new_person):
     scene = Scene(new_person, condition_rule=Project.ConditionRule.BY_HAND)
     scene.press("s", "2")
 
@@ -235,7 +235,7 @@ def test_where_relevance_is_given_by_hand_answers_are_optional(live_server, new_
     assert (scene.saved().relevance, scene.answers()) == (2, ["not_met"])
 
 
-def test_without_a_script_the_answers_go_with_the_grade(scene):
+def test_answers_are_sent_with_the_grade_without_a_script(scene):
     page = scene.new_person("ada", java_script_enabled=False)
     page.goto(f"/pairs/{scene.pair.pk}/candidates/{scene.first.pk}/")
     for row in page.locator(".verdict-row").all():
@@ -251,7 +251,7 @@ def test_without_a_script_the_answers_go_with_the_grade(scene):
     assert (saved.relevance, answers) == (2, ["met"] * 3)
 
 
-def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
+def test_page_and_server_apply_the_same_rule(scene):
     choices = (None, "met", "not_met", "cant_tell")
     cases = [
         (rule, answers, grades)

@@ -8,12 +8,13 @@ from django.templatetags.static import static
 RUN = """async (address) => {
     const { Stack } = await import(address);
     const answers = [];
-    window.fetch = () => new Promise((resolve) => answers.push((said) =>
+    window.fetch = () => new Promise((resolve) => answers.push((answer) =>
         resolve({
             ok: true,
             redirected: false,
             text: async () =>
-                `<div class="judge__document-view" data-candidate="1" data-answer="${said}"></div>`,
+                '<div class="judge__document-view" data-candidate="1" ' +
+                `data-answer="${answer}"></div>`,
         })));
     const stack = new Stack("/documents/");
     stack.aim([1]);

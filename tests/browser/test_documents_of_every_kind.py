@@ -21,7 +21,7 @@ ARABIC = "طاقة المد والجزر tidal power هي شكل.\nThe second li
 CHINESE = "中国的潮汐发电站位于海边，利用潮汐能发电。\n它在海上。"
 
 
-def tall(rows: int = 5_000, columns: int = 4) -> str:
+def tall_table(rows: int = 5_000, columns: int = 4) -> str:
     lines = [
         "|" + "|".join(f"head{n}" for n in range(1, columns + 1)) + "|",
         "|---" * columns + "|",
@@ -78,7 +78,7 @@ def text_of(page: Page) -> str:
     return page.locator(".document__text").text_content() or ""
 
 
-def in_sight(page: Page, name: str) -> bool:
+def is_in_view(page: Page, name: str) -> bool:
     """Return whether the only range of a highlight is on the screen."""
     found: bool = page.evaluate(
         """name => {
@@ -188,11 +188,11 @@ def test_keys_go_from_mark_to_mark_and_bring_each_into_sight(read):
     expect(status).to_have_text("2 of 3 marked")
     expect_marked(page, "mark-here", ["power"])
     holds(page, "scrollY > 5000")
-    until(page, lambda: in_sight(page, "mark-here"), "the mark on the screen")
+    until(page, lambda: is_in_view(page, "mark-here"), "the mark on the screen")
     page.keyboard.press("j")
     expect(status).to_have_text("3 of 3 marked")
     holds(page, "scrollY > 50000")
-    until(page, lambda: in_sight(page, "mark-here"), "the mark on the screen")
+    until(page, lambda: is_in_view(page, "mark-here"), "the mark on the screen")
     page.keyboard.press("k")
     page.keyboard.press("k")
     expect(status).to_have_text("1 of 3 marked")
@@ -245,7 +245,7 @@ def test_the_page_says_that_nothing_was_found(read):
 
 
 def test_a_table_of_5000_rows_is_shown_in_windows(read):
-    page = read(tall(), markup="markdown")
+    page = read(tall_table(), markup="markdown")
     bar = page.get_by_role("navigation", name="Parts of the table")
 
     expect(bar).to_contain_text("Rows 1–150 of 5,000, columns 1–4 of 4")
@@ -262,7 +262,7 @@ def test_a_table_of_5000_rows_is_shown_in_windows(read):
 
 def test_words_are_found_in_all_windows_of_a_table(read):
     text = (
-        tall()
+        tall_table()
         .replace("r10c2", "spring tide")
         .replace("r4321c3", "Spring")
         .replace("r4322c1", "SPRING")
@@ -279,7 +279,7 @@ def test_words_are_found_in_all_windows_of_a_table(read):
     expect(status).to_have_text("2 of 3 found")
     expect_marked(page, "find-here", ["Spring"])
     expect(page.locator(".window-bar")).to_contain_text("Rows 4,201–4,350 of 5,000")
-    until(page, lambda: in_sight(page, "find-here"), "the mark on the screen")
+    until(page, lambda: is_in_view(page, "find-here"), "the mark on the screen")
     page.keyboard.press("Enter")
     expect(status).to_have_text("3 of 3 found")
     page.keyboard.press("Enter")
@@ -310,7 +310,7 @@ def test_only_one_mark_or_match_is_current(read):
 
 
 def test_a_match_in_the_title_comes_before_those_of_all_windows(read):
-    text = tall().replace("r10c2", "spring").replace("r4321c3", "spring")
+    text = tall_table().replace("r10c2", "spring").replace("r4321c3", "spring")
     page = read(text, markup="markdown", title="Spring tides")
     status = page.locator("[data-find-status]")
     page.keyboard.press("/")
@@ -324,8 +324,8 @@ def test_a_match_in_the_title_comes_before_those_of_all_windows(read):
     expect_marked(page, "find-here", ["Spring"])
 
 
-def test_without_javascript_the_windows_are_pages(read, new_person):
-    path = re.sub(r"https?://[^/]+", "", read(tall(), markup="markdown").url)
+def test_windows_are_pages_without_javascript(read, new_person):
+    path = re.sub(r"https?://[^/]+", "", read(tall_table(), markup="markdown").url)
     page = new_person("ada", java_script_enabled=False)
     page.goto(path)
 
@@ -385,7 +385,7 @@ def test_the_widest_real_table_is_shown_in_windows_and_searched_as_a_whole(read,
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_windows_marks_and_the_find_box_can_be_used_by_everybody(read, accessibility, scheme):
-    page = read(tall(), markup="markdown", title="Tidal power of rivers")
+    page = read(tall_table(), markup="markdown", title="Tidal power of rivers")
     page.emulate_media(color_scheme=scheme)
     page.keyboard.press("/")
     page.keyboard.type("r1c1")
@@ -397,7 +397,7 @@ def test_windows_marks_and_the_find_box_can_be_used_by_everybody(read, accessibi
 # --- returning ------------------------------------------------------------------------------------
 
 
-def test_one_returns_to_where_one_stopped_reading_and_begins_new_documents_at_their_start(read):
+def test_a_document_reopens_at_its_last_position_and_a_new_one_at_its_start(read):
     page = read("line\n" * 500, "other\n" * 500)
     page.evaluate("scrollTo(0, 3000)")
     holds(page, "scrollY === 3000")
@@ -414,7 +414,7 @@ def test_one_returns_to_where_one_stopped_reading_and_begins_new_documents_at_th
     holds(page, "scrollY === 3000")
 
 
-def test_one_returns_to_the_same_line_of_a_very_long_text(read):
+def test_a_very_long_text_reopens_at_the_same_line(read):
     page = read(LONG, "other")
     page.keyboard.press("/")
     page.keyboard.type("word54321")
@@ -433,8 +433,8 @@ def test_one_returns_to_the_same_line_of_a_very_long_text(read):
     page.wait_for_function(f"Math.abs({top} - {before}) < 3")
 
 
-def test_one_returns_to_the_window_of_a_table_that_one_left(read):
-    page = read(tall(), "other", markup="markdown")
+def test_a_table_reopens_at_its_last_window(read):
+    page = read(tall_table(), "other", markup="markdown")
     page.get_by_role("link", name="More rows").click()
     expect(page.locator("tbody td").first).to_have_text("r151c1")
     page.locator(".document__table").evaluate("place => place.scrollTop = 700")

@@ -397,7 +397,7 @@ def test_a_grade_that_needs_a_clause_is_refused_until_one_is_chosen(live_server,
     assert len(scene.saved().clauses) == 1
 
 
-def test_in_a_table_a_note_can_replace_the_passage(live_server, new_person):
+def test_a_note_can_replace_the_passage_in_a_table(live_server, new_person):
     table = "<table><tr><th>Plant</th></tr><tr><td>La Rance</td></tr></table>"
     scene = Scene(
         new_person,

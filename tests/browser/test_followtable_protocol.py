@@ -51,14 +51,14 @@ def industr(shared_data, tmp_path) -> Path:
         for place, one in enumerate(entries)
         if positions[str(place)] in ENTRIES
     ]
-    kept = [positions[str(place)] for place in range(len(entries))]
-    kept = [position for position in kept if position in ENTRIES]
+    used = [positions[str(place)] for place in range(len(entries))]
+    used = [position for position in used if position in ENTRIES]
     names = {name for one in chosen for name in one["query_positive"]}
     names |= {name for one in chosen for out in one["outs"] for name in out["all_tables"]}
     archive: Path = tmp_path / "industr.zip"
     with zipfile.ZipFile(archive, "w") as into:
         into.writestr("query_instruction.json", json.dumps(chosen))
-        into.writestr("index_map.json", json.dumps({str(n): p for n, p in enumerate(kept)}))
+        into.writestr("index_map.json", json.dumps({str(n): p for n, p in enumerate(used)}))
         for name in sorted(names):
             into.write(folder / "tables" / name, f"tables/{name}")
     return archive
@@ -133,21 +133,21 @@ def review(page: Page, levels: dict[str, str]) -> list[str]:
     return seen
 
 
-def generator_answer(asked: dict[str, Any]) -> bytes:
+def generator_answer(rejected: dict[str, Any]) -> bytes:
     """Return the answer of a generator: the next version, and its claim about each table."""
-    claims = Narrative.objects.get(pair__pair_id=asked["pair_id"], side="altered").judgments
+    claims = Narrative.objects.get(pair__pair_id=rejected["pair_id"], side="altered").judgments
     lines: list[dict[str, Any]] = [
         {
-            "pair_id": asked["pair_id"],
-            "query_id": asked["query_id"],
+            "pair_id": rejected["pair_id"],
+            "query_id": rejected["query_id"],
             "origin": "llm",
-            "narratives": [{"side": "altered", "version": asked["version"] + 1, "text": ANEW}],
+            "narratives": [{"side": "altered", "version": rejected["version"] + 1, "text": ANEW}],
         }
     ]
     lines += [
         {
             "type": "claim",
-            "pair_id": asked["pair_id"],
+            "pair_id": rejected["pair_id"],
             "doc_id": claim.candidate.document.doc_id,
             "relevance": claim.relevance,
             "rater": claim.annotator.name,
@@ -209,19 +209,19 @@ def test_from_generated_instructions_to_a_release(
     carla.goto("/projects/tides/reviews/?state=sent-back")
     with carla.expect_download() as download:
         carla.get_by_role("link", name="File for the generator").click()
-    asked = [json.loads(line) for line in Path(download.value.path()).read_text().splitlines()]
-    assert [one["pair_id"] for one in asked] == [REJECTED]
-    assert [(one["criterion"], one["answers"]) for one in asked[0]["criteria"]] == [
+    rejected = [json.loads(line) for line in Path(download.value.path()).read_text().splitlines()]
+    assert [one["pair_id"] for one in rejected] == [REJECTED]
+    assert [(one["criterion"], one["answers"]) for one in rejected[0]["criteria"]] == [
         ("constraint_abstraction", [{"level": "poor", "words": WORDS}])
     ]
-    upload(carla, "Instruction pairs", "answer.jsonl", generator_answer(asked[0]))
+    upload(carla, "Instruction pairs", "answer.jsonl", generator_answer(rejected[0]))
 
     for page in (ada, ben):
         review(page, {REJECTED: AGAIN})
     decide(carla, REJECTED, "1")
     carla.goto(f"/pairs/{InstructionPair.objects.get(pair_id=REJECTED).pk}/story/")
-    for told in (WORDS, "say it without the values", "Version 2", "Version 1"):
-        expect(carla.get_by_text(told).first).to_be_visible()
+    for words in (WORDS, "say it without the values", "Version 2", "Version 1"):
+        expect(carla.get_by_text(words).first).to_be_visible()
 
     # Five tables of each instruction are drawn, and checked by two.
     carla.goto("/projects/tides/checks/new/")
@@ -248,8 +248,8 @@ def test_from_generated_instructions_to_a_release(
     carla.goto(f"/samples/{sample.pk}/")
     # 2 of 20: the tails at these limits are 2.5%.
     together = carla.locator("#rates-grade tfoot tr")
-    for told in ("20 of 20", "10.0%", "1.2 to 31.7%"):
-        expect(together).to_contain_text(told)
+    for figure in ("20 of 20", "10.0%", "1.2 to 31.7%"):
+        expect(together).to_contain_text(figure)
     expect(carla.get_by_role("row", name="percent agreement")).to_contain_text("0.850")
 
     # Four instructions and the new version of one: 30 ratings, of which 27 are the same. ada says
@@ -267,11 +267,11 @@ def test_from_generated_instructions_to_a_release(
 
     # A release keeps the same bytes, even after a decision is withdrawn.
     release(carla, "v1.0")
-    kept = archive(carla, "v1.0", tmp_path)
+    archived = archive(carla, "v1.0", tmp_path)
     carla.goto(f"/pairs/{InstructionPair.objects.get(pair_id='0_0').pk}/story/")
     with carla.expect_navigation():
         carla.get_by_role("button", name=re.compile("^Withdraw")).click()
-    assert archive(carla, "v1.0", tmp_path) == kept
+    assert archive(carla, "v1.0", tmp_path) == archived
     call_command(
         "export",
         "tides",
@@ -280,7 +280,7 @@ def test_from_generated_instructions_to_a_release(
         output=str(tmp_path / "out"),
         stdout=io.StringIO(),
     )
-    files = zipfile.ZipFile(io.BytesIO(kept))
+    files = zipfile.ZipFile(io.BytesIO(archived))
     written = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     assert {name: files.read(name) for name in files.namelist()} == written
     pairs = [line.split("\t")[0] for line in written["pairs.tsv"].decode().splitlines()[1:]]

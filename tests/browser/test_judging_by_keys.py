@@ -154,7 +154,7 @@ def test_arrows_move_without_grading(scene):
     assert scene.current() == {}
 
 
-def test_a_key_pressed_while_one_types_is_a_letter(scene):
+def test_a_key_pressed_in_a_text_field_types_a_letter(scene):
     first = scene.order()[0]
     scene.page.keyboard.press("n")
     note = scene.page.get_by_label("Note")
@@ -335,7 +335,7 @@ def test_the_end_lists_what_was_left_and_can_be_left_again(scene):
     expect(sums.filter(has_text="Cannot judge")).to_contain_text("document 2")
 
 
-def test_without_javascript_the_same_page_judges(scene, new_person):
+def test_the_same_page_judges_without_javascript(scene, new_person):
     page = new_person("ada", java_script_enabled=False)
     first, second, _ = scene.order()
     page.goto(f"/pairs/{scene.pair.pk}/judging/")
@@ -354,7 +354,7 @@ def test_the_judge_page_can_be_used_by_everybody(scene, scheme, new_person, acce
     assert accessibility(page) == []
 
 
-def test_fast_fingers_lose_nothing(live_server, new_person):
+def test_quick_key_presses_lose_nothing(live_server, new_person):
     project = factories.project("tides")
     query = factories.query(project)
     for number in range(20):

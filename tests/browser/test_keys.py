@@ -52,7 +52,7 @@ def test_keys_typed_into_a_text_field_are_text(judging):
     assert judged() == []
 
 
-def test_after_escape_the_keys_judge_again_and_the_note_goes_along(judging):
+def test_keys_judge_again_after_escape_and_send_the_note(judging):
     judging.keyboard.press("n")
     judging.keyboard.type("seen before")
     judging.keyboard.press("Escape")

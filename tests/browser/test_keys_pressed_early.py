@@ -81,9 +81,9 @@ def test_the_review_page_takes_levels_and_the_words_between_them(tides, new_pers
     press_early(page, f"/pairs/{tides.pk}/review/", "1", "3", *"dull", "Enter", "2")
 
     expect(page.locator("#rated")).to_have_text("3 of 6 rated")
-    given = Rating.objects.order_by("pk").values_list("level", "words")
+    ratings = Rating.objects.order_by("pk").values_list("level", "words")
     wanted = [("excellent", ""), ("poor", "dull"), ("acceptable", "")]
-    until(page, lambda: list(given.all()) == wanted, "the levels with the words")
+    until(page, lambda: list(ratings.all()) == wanted, "the levels with the words")
 
 
 def test_the_list_of_disagreements_and_the_page_of_one_settle_it(tides, new_person):

@@ -65,7 +65,7 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def test_one_key_a_row_judges_the_whole_list(scene):
+def test_one_key_per_row_judges_the_whole_list(scene):
     page = scene.open()
 
     press(page, "2", "0", "1", "2", "0")
@@ -136,7 +136,7 @@ def test_answers_of_the_list_show_on_the_judge_page_and_the_reverse(scene):
     expect(row(page, second).locator("[data-answer]")).to_contain_text("Not relevant")
 
 
-def test_undo_goes_back_to_its_row_as_often_as_one_likes(scene):
+def test_undo_returns_to_its_row_and_can_be_repeated(scene):
     first, second, third, *_ = scene.order()
     page = scene.open()
     press(page, "2", "1")
@@ -281,7 +281,7 @@ def test_the_question_mark_lists_the_keys_of_the_list(scene):
         expect(keys).to_contain_text(words)
 
 
-def test_without_javascript_a_grade_comes_back_to_its_row(scene, new_person):
+def test_a_grade_returns_to_its_row_without_javascript(scene, new_person):
     first, *_ = scene.order()
     page = new_person("ada", java_script_enabled=False)
     page.goto(f"/pairs/{scene.pair.pk}/list/")
@@ -303,7 +303,7 @@ def test_the_list_can_be_used_by_everybody(scene, scheme, new_person, accessibil
     assert accessibility(page) == []
 
 
-def test_a_row_judged_in_another_tab_shows_it_and_a_key_says_so_before_it_replaces_it(scene):
+def test_a_row_shows_a_judgment_from_another_tab_and_warns_before_replacing_it(scene):
     page = scene.open()
     first = scene.order()[0]
     other = page.context.new_page()
@@ -321,4 +321,4 @@ def test_a_row_judged_in_another_tab_shows_it_and_a_key_says_so_before_it_replac
     is_current(page, first)
     page.keyboard.press("0")
     expect(row(page, first).locator("[data-answer]")).to_contain_text("Not relevant")
-    until(page, lambda: scene.current() == {first: 0}, "what was said last")
+    until(page, lambda: scene.current() == {first: 0}, "the last answer")

@@ -29,7 +29,7 @@ def upload(page: Page, content: bytes) -> None:
     page.get_by_role("button", name="Check the file").click()
 
 
-def test_a_file_is_looked_through_confirmed_and_loaded(carla, redis_worker, accessibility):
+def test_a_file_is_previewed_confirmed_and_loaded(carla, redis_worker, accessibility):
     upload(carla, QRELS)
 
     # The page polls until the worker is done, and then shows what would change.
@@ -47,7 +47,7 @@ def test_a_file_is_looked_through_confirmed_and_loaded(carla, redis_worker, acce
     assert accessibility(carla) == []
 
 
-def test_bad_lines_are_shown_and_nothing_is_offered(carla, redis_worker, accessibility):
+def test_bad_lines_are_shown_and_loading_is_not_offered(carla, redis_worker, accessibility):
     upload(carla, b"301 0 A 2\n301 B 0\n")
 
     expect(carla.get_by_role("heading", name="1 problem")).to_be_visible()
@@ -82,7 +82,7 @@ def test_the_formats_of_the_kind_are_listed_first(carla, accessibility):
     assert accessibility(carla) == []
 
 
-def test_without_javascript_the_same_is_seen_by_reloading(carla, new_person, redis_worker):
+def test_reloading_shows_the_same_without_javascript(carla, new_person, redis_worker):
     plain = new_person("carla", java_script_enabled=False)
     upload(plain, QRELS)
     expect(plain).to_have_url(re.compile(r"/loads/\d+/$"))

@@ -70,7 +70,7 @@ def test_a_key_sets_the_original_beside_the_altered_narrative_and_it_is_remember
     expect(original(scene.page)).to_be_hidden()
 
 
-def test_beside_each_other_neither_text_is_struck_through(scene):
+def test_texts_side_by_side_are_not_struck_through(scene):
     scene.page.keyboard.press("o")
 
     lines = "element => getComputedStyle(element).textDecorationLine"
@@ -141,7 +141,7 @@ def test_a_key_opens_the_current_guidelines(scene):
     expect(guidelines).to_be_hidden()
 
 
-def test_without_a_script_the_marked_text_stands_there_and_the_guidelines_open(scene):
+def test_the_marked_text_and_the_guidelines_are_shown_without_a_script(scene):
     page = scene.open(java_script_enabled=False)
 
     expect(narrative(page).locator("ins").first).to_be_visible()
@@ -150,7 +150,7 @@ def test_without_a_script_the_marked_text_stands_there_and_the_guidelines_open(s
 
 
 @pytest.mark.parametrize("width", [800, 400])
-def test_in_a_narrow_window_nothing_is_wider_than_the_window(scene, width):
+def test_nothing_is_wider_than_a_narrow_window(scene, width):
     page = scene.open(viewport={"width": width, "height": 700})
     for keys in ((), ("o",), ("g",), ("f",)):
         for key in keys:

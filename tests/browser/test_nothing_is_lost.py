@@ -1,6 +1,6 @@
 """Every answer reaches the database exactly once, whatever is cut off, killed or closed meanwhile.
 
-If two pages give different answers, both are stored and the person is told.
+If two pages give different answers, both are stored and the person sees a message.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def test_answers_of_two_tabs_are_both_stored_and_the_last_one_counts(scene, ada)
     expect(ada.locator("#grade-1")).to_have_attribute("aria-pressed", "true")
 
 
-def test_two_browsers_that_disagree_are_told_by_the_server(scene, ada, new_person):
+def test_the_server_warns_if_two_browsers_disagree(scene, ada, new_person):
     elsewhere = new_person("ada")
     elsewhere.goto(scene.address)
     shows(elsewhere, scene.order[0])
@@ -225,7 +225,7 @@ def test_two_browsers_that_disagree_are_told_by_the_server(scene, ada, new_perso
     assert [relevance for _, relevance in scene.rows()] == [2, 0]
 
 
-def test_judgments_wait_until_one_has_signed_in_again(scene, ada, expected_complaints):
+def test_judgments_wait_until_the_person_signs_in_again(scene, ada, expected_complaints):
     expected_complaints += ["status of 403", "status of 401"]
     wait_until_fetched(ada, 4)
     cookies = ada.context.cookies()
@@ -245,8 +245,8 @@ def test_judgments_wait_until_one_has_signed_in_again(scene, ada, expected_compl
     other.get_by_label("Password").fill(factories.PASSWORD)
     other.get_by_role("button", name="Sign in").click()
 
-    given = dict(zip(scene.order, (2, 1, 0), strict=False))
-    until(ada, lambda: scene.current() == given, "three judgments")
+    expected = dict(zip(scene.order, (2, 1, 0), strict=False))
+    until(ada, lambda: scene.current() == expected, "three judgments")
     assert len(scene.rows()) == 3
     line(ada, "Saved")
     ada.keyboard.press("1")
@@ -279,7 +279,7 @@ def test_answers_of_another_person_in_this_browser_wait_for_them(
     until(other, lambda: scene.rows() == [(scene.order[0], 1)], "ada's judgment")
 
 
-def test_a_judgment_under_a_changed_narrative_is_stored_and_the_person_is_told(scene, ada):
+def test_a_judgment_under_a_changed_narrative_is_stored_and_the_person_sees_a_message(scene, ada):
     wait_until_fetched(ada, 4)
     carla = factories.lead(scene.project)
     newer = rewrite_narrative(

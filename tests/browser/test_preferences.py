@@ -61,7 +61,7 @@ def test_a_pressed_key_becomes_the_actions_and_works_on_the_judge_page(new_perso
 def test_a_key_of_two_actions_is_reported_at_once_and_not_saved(new_person, pair):
     page = new_person("ada")
     page.goto("/settings/")
-    said = (
+    error = (
         "l is the key of two actions: “Take the last judgment back” and "
         "“Later: comes back at the end”."
     )
@@ -69,15 +69,15 @@ def test_a_key_of_two_actions_is_reported_at_once_and_not_saved(new_person, pair
     field(page, "Take the last judgment back").focus()
     page.keyboard.press("l")
 
-    expect(page.locator("[data-keymap-status]")).to_have_text(said)
-    expect(page.locator(".errorlist", has_text=said)).to_have_count(2)
+    expect(page.locator("[data-keymap-status]")).to_have_text(error)
+    expect(page.locator(".errorlist", has_text=error)).to_have_count(2)
     save(page)
     expect(field(page, "Take the last judgment back")).to_be_focused()
     assert not Preferences.objects.exists()
 
     field(page, "Later: comes back at the end").focus()
     page.keyboard.press("z")
-    expect(page.locator(".errorlist", has_text=said)).to_have_count(0)
+    expect(page.locator(".errorlist", has_text=error)).to_have_count(0)
     save(page)
     expect(page.get_by_text("Saved.")).to_be_visible()
     assert Preferences.objects.get().keys == {"undo": "l", "later": "z"}
@@ -112,7 +112,7 @@ def test_tab_enter_and_escape_stay_the_browsers(new_person, pair):
     assert Preferences.objects.get().keys == {"undo": "u"}
 
 
-def test_one_key_is_put_back_and_then_all(new_person, pair):
+def test_one_key_is_reset_and_then_all(new_person, pair):
     Preferences.objects.create(
         user=factories.user("ada"), keys={"undo": "u", "later": "y", "note": "b"}
     )

@@ -58,7 +58,7 @@ def notice(page: Page):
     return page.locator("[data-again]:visible")
 
 
-def test_from_home_to_the_document_and_the_same_grade_answers(scene):
+def test_home_leads_to_the_document_and_the_same_grade_answers_the_request(scene):
     page = scene.page
     page.goto("/")
     expect(page.get_by_text("Look again: 1 document")).to_be_visible()
@@ -117,7 +117,7 @@ def test_undoing_an_earlier_answer_restores_the_notice(scene):
     expect(page.locator("#judge-progress .count")).to_have_text("2 of 3")
 
 
-def test_a_document_put_off_comes_last_with_its_words(scene):
+def test_a_postponed_document_comes_last_with_the_words_of_its_request(scene):
     scene.ask("A")
     page = scene.page
     page.goto(f"/pairs/{scene.pair.pk}/judging/")
@@ -134,7 +134,7 @@ def test_a_document_put_off_comes_last_with_its_words(scene):
     expect(page.locator("#judge-progress .count")).to_have_text("3 of 3")
 
 
-def test_on_other_documents_there_is_no_notice(scene):
+def test_other_documents_show_no_notice(scene):
     page = scene.page
     page.goto(f"/pairs/{scene.pair.pk}/judging/")
     shows(page, "B")
@@ -148,7 +148,7 @@ def test_on_other_documents_there_is_no_notice(scene):
     expect(notice(page)).to_have_count(1)
 
 
-def test_in_the_list_the_same_grade_answers_and_the_next_row_is_as_ever(scene):
+def test_the_same_grade_answers_a_request_in_the_list_and_the_next_row_is_unchanged(scene):
     page = scene.page
     page.goto(f"/pairs/{scene.pair.pk}/list/")
     listens(page)
@@ -170,7 +170,7 @@ def test_in_the_list_the_same_grade_answers_and_the_next_row_is_as_ever(scene):
     assert Judgment.objects.count() == 4
 
 
-def test_an_answer_given_offline_waits_in_the_browser(scene, expected_complaints):
+def test_an_offline_answer_waits_in_the_browser(scene, expected_complaints):
     expected_complaints.append("ERR_INTERNET_DISCONNECTED")
     page = scene.page
     page.goto(f"/pairs/{scene.pair.pk}/judging/")

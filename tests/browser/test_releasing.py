@@ -56,7 +56,7 @@ def test_a_release_stays_as_it_was_and_the_next_says_what_changed(
 
     release(carla, "v1.0")
     assert accessibility(carla) == []
-    kept = archive(carla, "v1.0", tmp_path)
+    archived = archive(carla, "v1.0", tmp_path)
 
     # ada goes back to a document and grades it differently.
     candidate = Candidate.objects.get(document__doc_id="B")
@@ -69,8 +69,8 @@ def test_a_release_stays_as_it_was_and_the_next_says_what_changed(
 
     release(carla, "v1.1")
 
-    assert archive(carla, "v1.0", tmp_path) == kept
-    assert archive(carla, "v1.1", tmp_path) != kept
+    assert archive(carla, "v1.0", tmp_path) == archived
+    assert archive(carla, "v1.1", tmp_path) != archived
     carla.goto("/projects/tides/releases/")
     carla.get_by_label("From").select_option("v1.0")
     carla.get_by_label("To").select_option("v1.1")

@@ -50,13 +50,13 @@ def scene(live_server, new_person):
             return [(ids[spot.candidate], spot.again) for spot in spots]
 
         def wait_for_answers(self, judged: dict[str, int], again: dict[str, int]) -> None:
-            def said(model: Any) -> dict[str, int]:
+            def grades(model: Any) -> dict[str, int]:
                 rows = model.objects.current().filter(relevance__isnull=False)
                 return dict(rows.values_list("candidate__document__doc_id", "relevance"))
 
             until(
                 self.page,
-                lambda: (said(Judgment), said(Repeat)) == (judged, again),
+                lambda: (grades(Judgment), grades(Repeat)) == (judged, again),
                 f"{judged} and again {again}",
             )
 
@@ -86,7 +86,7 @@ def visible_state(page: Page, doc_id: str) -> list[str]:
 
 def test_a_person_judges_all_by_keys_and_cannot_tell_repeats_apart(scene):
     order = scene.order()
-    told: dict[str, list[bool]] = {}
+    shown: dict[str, list[bool]] = {}
     pages: dict[bool, list[str]] = {}
     judged: dict[str, int] = {}
     again: dict[str, int] = {}
@@ -97,7 +97,7 @@ def test_a_person_judges_all_by_keys_and_cannot_tell_repeats_apart(scene):
         # In the middle, where one can go both ways and something can be undone.
         if 3 < position < 9:
             pages[repeated] = visible_state(scene.page, doc_id)
-        told.setdefault(doc_id, []).append(repeated)
+        shown.setdefault(doc_id, []).append(repeated)
         grade = position % 3
         (again if repeated else judged)[doc_id] = grade
         scene.page.keyboard.press(str(grade))
@@ -105,7 +105,7 @@ def test_a_person_judges_all_by_keys_and_cannot_tell_repeats_apart(scene):
     expect(scene.page.get_by_role("heading", name="Query finished")).to_be_visible()
     expect(scene.page.locator("#judge-progress")).to_have_text("9 of 9")
     scene.wait_for_answers(judged, again)
-    assert sorted(told.values()) == [[False]] * 3 + [[False, True]] * 3
+    assert sorted(shown.values()) == [[False]] * 3 + [[False, True]] * 3
     # Compared line by line first, for a readable difference.
     assert pages[True][0].split(">") == pages[False][0].split(">")
     assert pages[True] == pages[False]

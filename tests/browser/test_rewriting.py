@@ -144,7 +144,7 @@ def test_advice_appears_while_typing(carla):
     expect(advice).not_to_contain_text("exclude something: unless")
 
 
-def test_without_the_network_the_draft_stays_in_the_browser_and_the_page_says_so(
+def test_a_draft_stays_in_the_browser_without_the_network_and_the_page_says_so(
     carla, expected_complaints
 ):
     expected_complaints += CUT
@@ -228,7 +228,7 @@ def test_older_words_of_this_browser_do_not_hide_newer_ones_from_elsewhere(
     expect(words(carla)).to_have_value("In rivers, from the phone.")
 
 
-def test_of_two_devices_the_newest_words_count_and_the_others_are_kept(carla, new_person, address):
+def test_the_newest_words_of_two_devices_count_and_the_others_are_kept(carla, new_person, address):
     phone = new_person("carla")
     phone.goto(address)
     words(carla).fill("At sea, from the laptop.")
@@ -248,7 +248,7 @@ def test_of_two_devices_the_newest_words_count_and_the_others_are_kept(carla, ne
     expect(phone.get_by_text("In rivers, from the phone.")).to_be_visible()
 
 
-def test_a_person_who_is_signed_out_is_told_and_loses_nothing(carla, expected_complaints):
+def test_a_person_who_is_signed_out_sees_a_message_and_loses_nothing(carla, expected_complaints):
     expected_complaints += [*CUT, "status of 403"]
     carla.context.clear_cookies()
     words(carla).fill("At sea, in use.")

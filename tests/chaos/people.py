@@ -267,20 +267,20 @@ class Annotator(Person):
         self._add_entry(statement, fields | {"instead_of": before.uuid if before else None})
         return statement
 
-    def _undo(self, said: Statement) -> None:
-        if said.undone:
+    def _undo(self, statement: Statement) -> None:
+        if statement.undone:
             return
-        said.undone = True
-        self._add_entry(said, {"kind": "undo", "uuid": self._uuid(), "undoes": said.uuid})
+        statement.undone = True
+        self._add_entry(statement, {"kind": "undo", "uuid": self._uuid(), "undoes": statement.uuid})
 
-    def _add_entry(self, said: Statement, more: dict[str, Any]) -> None:
+    def _add_entry(self, statement: Statement, more: dict[str, Any]) -> None:
         entry = {
-            "uuid": said.uuid,
-            "kind": said.kind,
-            "user": said.user,
-            "pair": said.pair,
-            "narrative": said.narrative,
-            "candidate": said.candidate,
+            "uuid": statement.uuid,
+            "kind": statement.kind,
+            "user": statement.user,
+            "pair": statement.pair,
+            "narrative": statement.narrative,
+            "candidate": statement.candidate,
             "made_at": datetime.now(UTC).isoformat(),
             **more,
         }
@@ -312,19 +312,19 @@ class Annotator(Person):
             if answered.status != 200:
                 raise RuntimeError(f"the journal got {answered.status}: {answered.body[:300]!r}")
         answers = json.loads(answered.body)["answers"]
-        by_uuid = {said.uuid: said for said in self.diary.statements[-4 * MAX_WAITING :]}
+        by_uuid = {one.uuid: one for one in self.diary.statements[-4 * MAX_WAITING :]}
         at = time.monotonic()
         for (entry, pressed), answer in zip(batch, answers, strict=True):
-            said = by_uuid.get(entry["uuid"])
+            statement = by_uuid.get(entry["uuid"])
             self.diary.waits.append(at - pressed)
-            if said is None:
+            if statement is None:
                 target = by_uuid[entry["undoes"]]
                 if answer["state"] != "saved" and not target.refused:
                     self.diary.complaints.append(f"undo: {answer}")
             elif answer["state"] == "saved":
-                said.acknowledged = answer["at"]
+                statement.acknowledged = answer["at"]
             else:
-                said.refused = answer["sentence"] or answer["state"]
+                statement.refused = answer["sentence"] or answer["state"]
         del self._journal[: len(batch)]
 
 

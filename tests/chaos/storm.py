@@ -374,7 +374,7 @@ def storm(
         diary = combine_diaries(everybody)
         if left := [person.name for person in everybody if person.is_alive()]:
             diary["complaints"].append(f"these never came to an end: {left}")
-        recorded = folder / "told"
+        recorded = folder / "record.json"
         recorded.write_text(json.dumps({**diary, "handed_in": lead.handed_in}))
         truth = installation.step("check", str(recorded))
     except BaseException:

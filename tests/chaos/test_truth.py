@@ -33,7 +33,7 @@ def scene():
         judging.judge(narrative=narrative, candidate=candidate, relevance=says, by=ada)
         for says in (1, 2)
     ]
-    told = [
+    statements = [
         {
             "uuid": str(row.uuid),
             "kind": "judgment",
@@ -48,18 +48,18 @@ def scene():
         }
         for row in rows
     ]
-    return {"statements": told}
+    return {"statements": statements}
 
 
-def complaints(part, told):
-    return [sentence.split(":")[0] for sentence in part(told, {})]
+def complaints(part, record):
+    return [sentence.split(":")[0] for sentence in part(record, {})]
 
 
 def test_unchanged_data_causes_no_complaint(scene):
     counts: dict[str, object] = {}
 
     assert list(truth.statements(scene, counts)) == []
-    assert (counts["acknowledged"], counts["found"], counts["standing"]) == (2, 2, 1)
+    assert (counts["acknowledged"], counts["found"], counts["current"]) == (2, 2, 1)
     assert complaints(truth.assignments, NOTHING) == []
     assert complaints(truth.chains, NOTHING) == []
 
@@ -68,10 +68,10 @@ def test_a_lost_acknowledged_judgment_is_found(scene):
     Judgment.objects.filter(relevance=2).delete()
 
     counts: dict[str, object] = {}
-    missing, nothing_stands = truth.statements(scene, counts)
+    missing, none_current = truth.statements(scene, counts)
 
     assert missing.startswith("acknowledged and not there: ")
-    assert " None stands, " in nothing_stands
+    assert " None is current, " in none_current
     assert (counts["acknowledged"], counts["found"]) == (2, 1)
     assert complaints(truth.chains, NOTHING) == ["chains"]
 
@@ -85,15 +85,15 @@ def test_a_judgment_that_nobody_made_is_found(scene):
 def test_a_changed_grade_is_found(scene):
     scene["statements"][0]["says"] = 0
 
-    assert [words[:5] for words in truth.statements(scene, {})] == ["said "]
+    assert [words[:5] for words in truth.statements(scene, {})] == ["sent "]
 
 
 def test_a_wrong_current_judgment_is_found(scene):
     scene["statements"].reverse()
 
-    (wrong,) = truth.statements(scene, {})
+    (complaint,) = truth.statements(scene, {})
 
-    assert "was said last" in wrong
+    assert "is the last" in complaint
 
 
 def test_a_stored_refused_judgment_is_found(scene):
@@ -115,10 +115,10 @@ def test_an_assignment_beyond_the_overlap_is_found(scene):
 
 
 def test_a_partly_loaded_file_is_found(scene):
-    told = {"handed_in": {"one.txt": {"queries": ["301"], "lines": 2}}}
+    record = {"handed_in": {"one.txt": {"queries": ["301"], "lines": 2}}}
 
     # The scene has one candidate for the query, as if one of two lines had been loaded.
-    assert complaints(truth.loads, told) == [
+    assert complaints(truth.loads, record) == [
         "one.txt",
         "one.txt",
         "the file handed in after the storm is not loaded",

@@ -80,16 +80,16 @@ def settle() -> dict[str, Any]:
     }
 
 
-def check(told: dict[str, Any]) -> dict[str, Any]:
+def check(record: dict[str, Any]) -> dict[str, Any]:
     """Compare the responses that people got with the stored data."""
     complaints: list[str] = []
     counts: dict[str, Any] = {}
     for part in PARTS:
-        complaints += part(told, counts)
+        complaints += part(record, counts)
     return {"counts": counts, "complaints": complaints}
 
 
-def statements(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def statements(record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """Check the judgments and flags.
 
     Every acknowledged one is stored once and unchanged, no others are stored, and for each document
@@ -105,18 +105,18 @@ def statements(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
         if str(row.uuid) in rows:
             yield f"{row.uuid} is there twice"
         rows[str(row.uuid)] = row
-    said: list[dict[str, Any]] = told["statements"]
-    acknowledged = [one for one in said if one["acknowledged"]]
+    sent: list[dict[str, Any]] = record["statements"]
+    acknowledged = [one for one in sent if one["acknowledged"]]
     missing = [one for one in acknowledged if one["uuid"] not in rows]
     for one in missing[:5]:
         yield f"acknowledged and not there: {one}"
-    unknown = rows.keys() - {one["uuid"] for one in said}
+    unknown = rows.keys() - {one["uuid"] for one in sent}
     if unknown:
         yield f"{len(unknown)} statements are there that nobody made"
-    refused = {one["uuid"] for one in said if one["refused"]}
+    refused = {one["uuid"] for one in sent if one["refused"]}
     if found := refused & rows.keys():
         yield f"{len(found)} refused statements are there"
-    for one in said:
+    for one in sent:
         row = rows.get(one["uuid"])
         if row is None:
             continue
@@ -124,36 +124,36 @@ def statements(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
         content = (row.narrative_id, row.candidate_id, row.annotator.user_id)
         says = row.kind if is_flag else row.relevance
         if (*content, says) != (one["narrative"], one["candidate"], one["user"], one["says"]):
-            yield f"said {one}, kept {content} {says}"
-    standing: dict[tuple[int, int, int], str] = {}
+            yield f"sent {one}, stored {content} {says}"
+    current: dict[tuple[int, int, int], str] = {}
     last: dict[tuple[int, int, int], str] = {}
     for row in rows.values():
         ended = row.cleared_at if isinstance(row, Flag) else row.superseded_at
         place = (row.narrative_id, row.candidate_id, row.annotator.user_id)
         if ended is None:
-            if place in standing:
-                yield f"two statements stand at {place}"
-            standing[place] = str(row.uuid)
-    for one in said:
+            if place in current:
+                yield f"two statements are current at {place}"
+            current[place] = str(row.uuid)
+    for one in sent:
         if one["uuid"] in rows and not one["undone"]:
             last[one["narrative"], one["candidate"], one["user"]] = one["uuid"]
-    wrong = [
-        place for place in last.keys() | standing.keys() if last.get(place) != standing.get(place)
+    differing = [
+        place for place in last.keys() | current.keys() if last.get(place) != current.get(place)
     ]
-    for place in wrong[:5]:
-        yield f"at {place} {standing.get(place)} stands, and {last.get(place)} was said last"
+    for place in differing[:5]:
+        yield f"at {place} {current.get(place)} is current, and {last.get(place)} is the last"
     counts |= {
-        "pressed": len(said),
+        "pressed": len(sent),
         "acknowledged": len(acknowledged),
         "found": len(acknowledged) - len(missing),
-        "refused": Counter(one["refused"] for one in said if one["refused"]),
-        "never_answered": sum(not one["acknowledged"] and not one["refused"] for one in said),
-        "taken_back": sum(one["undone"] for one in said),
-        "standing": len(standing),
+        "refused": Counter(one["refused"] for one in sent if one["refused"]),
+        "never_answered": sum(not one["acknowledged"] and not one["refused"] for one in sent),
+        "undone": sum(one["undone"] for one in sent),
+        "current": len(current),
     }
 
 
-def assignments(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def assignments(_record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """Check the assignments: at most the overlap per pair, one person each, none judged without."""
     from annotate.models import Assignment, Judgment
 
@@ -170,10 +170,10 @@ def assignments(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
         yield f"{len(strays)} judged without an assignment: {sorted(strays)[:5]}"
     touched = Assignment.objects.filter(task="judge", touched_at=None).values_list("pair", "member")
     if idle := judged & set(touched):
-        yield f"{len(idle)} judged in an assignment that is said to be untouched"
+        yield f"{len(idle)} judged in an assignment that is marked as untouched"
 
 
-def chains(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def chains(_record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """Check that no link of a hash chain was lost or inserted twice."""
     from annotate.models import Project
     from keeping.verify import verify
@@ -186,12 +186,12 @@ def chains(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
             yield f"chains: {fault.sentence}"
 
 
-def loads(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def loads(record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """Check that all lines of a file are stored if its load is done, and otherwise none."""
     from annotate.models import Candidate, Load, Query
 
     whole = 0
-    for name, file in told["handed_in"].items():
+    for name, file in record["handed_in"].items():
         # Including hidden rows: nothing of a killed load may be left at the end.
         there = Candidate._base_manager.filter(query__query_id__in=file["queries"]).count()
         done = Load.objects.filter(file_name=name, dry_run=False, state=Load.State.DONE).exists()
@@ -200,12 +200,12 @@ def loads(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
             yield f"{name}: {there} of {file['lines']} lines, done: {done}"
         if not done and Query._base_manager.filter(query_id__in=file["queries"]).exists():
             yield f"{name}: queries of a file that is not loaded"
-    counts |= {"files_handed_in": len(told["handed_in"]), "files_loaded": whole}
+    counts |= {"files_handed_in": len(record["handed_in"]), "files_loaded": whole}
     if Load.objects.filter(file_name="qrels-1002.txt", dry_run=False, state="done").count() != 1:
         yield "the file handed in after the storm is not loaded"
 
 
-def exports(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def exports(_record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """Check that offered exports are complete, and that no other files are left."""
     import hashlib
 
@@ -232,7 +232,7 @@ def exports(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
         yield f"left on the shelf: {sorted(left)}"
 
 
-def jobs(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def jobs(_record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """Check that all jobs are over, and count them and their errors."""
     from jobs.status import job_models
 
@@ -247,7 +247,7 @@ def jobs(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
                 yield f"{model._meta.label} {job.pk} is {job.state} after {job.attempts} attempts"
 
 
-def database(_told: dict[str, Any], _counts: dict[str, Any]) -> Iterator[str]:
+def database(_record: dict[str, Any], _counts: dict[str, Any]) -> Iterator[str]:
     """Check the integrity of the database itself."""
     from django.db import connection
 

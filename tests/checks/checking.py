@@ -56,13 +56,13 @@ def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
     return samples.draw_sample(**(usual | choices))
 
 
-def check_label(sample: Sample, doc_id: str, **said: int | None) -> None:
+def check_label(sample: Sample, doc_id: str, **grades: int | None) -> None:
     """Record people's checks of one document: `check_label(sample, "A", ada=1, ben=0)`.
 
     A third person settles; None is "cannot judge".
     """
     item = sample.items.get(candidate__document__doc_id=doc_id)
-    for place, (name, relevance) in enumerate(said.items(), start=1):
+    for place, (name, relevance) in enumerate(grades.items(), start=1):
         do = actions.settle if place == 3 else actions.check
         by = sample.project.memberships.get(name=name)
         if relevance is None:

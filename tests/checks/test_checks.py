@@ -257,7 +257,7 @@ def test_a_third_settles_what_two_differ_on(scene, sample):
 
 
 @pytest.mark.parametrize(
-    ("said", "by", "sentence"),
+    ("grades", "by", "sentence"),
     [
         ({"ada": 0}, "dan", "Two people have to check this one before it can be settled."),
         ({"ada": 0, "ben": 0}, "dan", "The two agree, so there is nothing to settle."),
@@ -269,8 +269,8 @@ def test_a_third_settles_what_two_differ_on(scene, sample):
         ({"ada": 0, "ben": 1, "carla": 1}, "dan", "Somebody else has settled this one."),
     ],
 )
-def test_settling_is_refused_with_the_reason(scene, sample, said, by, sentence):
-    check_label(sample, "A", **said)
+def test_settling_is_refused_with_the_reason(scene, sample, grades, by, sentence):
+    check_label(sample, "A", **grades)
     before = list(Check.objects.order_by("pk").values_list())
 
     with pytest.raises(Refused) as refused:
@@ -328,7 +328,7 @@ def test_a_withdrawn_check_frees_its_place(scene, sample):
 def test_checks_of_a_settled_label_cannot_change_until_the_settlement_is_withdrawn(scene, sample):
     check_label(sample, "A", ada=0, ben=1, dan=1)
 
-    for do in (actions.withdraw_check, lambda **given: actions.check(relevance=1, **given)):
+    for do in (actions.withdraw_check, lambda **fields: actions.check(relevance=1, **fields)):
         with pytest.raises(Refused, match="This label is settled"):
             do(item=item(sample, "A"), by=scene.ada)
     actions.withdraw_check(item=item(sample, "A"), by=scene.dan)
@@ -342,7 +342,7 @@ def test_a_lead_who_could_see_the_other_answer_cannot_change_their_own(scene, sa
     actions.check(item=item(sample, "A"), relevance=1, by=scene.carla)
     actions.check(item=item(sample, "A"), relevance=2, by=scene.ben)
 
-    for do in (actions.withdraw_check, lambda **given: actions.check(relevance=2, **given)):
+    for do in (actions.withdraw_check, lambda **fields: actions.check(relevance=2, **fields)):
         with pytest.raises(Refused, match="Both have answered, and leads see"):
             do(item=item(sample, "A"), by=scene.carla)
 

@@ -50,10 +50,10 @@ def answers(scene, words):
     }
 
 
-def check(scene, sample, doc_id, **said):
-    for name, words in said.items():
+def check(scene, sample, doc_id, **signs_by_name):
+    for name, signs in signs_by_name.items():
         by = getattr(scene, name)
-        actions.check(item=item(sample, doc_id), verdicts=answers(scene, words), by=by)
+        actions.check(item=item(sample, doc_id), verdicts=answers(scene, signs), by=by)
 
 
 def test_a_narrative_without_conditions_has_no_claims(scene):
@@ -68,8 +68,8 @@ def test_a_narrative_without_conditions_has_no_claims(scene):
 
 
 def test_a_machines_verdicts_take_precedence_over_its_relevance(scene):
-    given = {"A": "++-", "B": "+?-", "C": "--"}
-    for doc_id, words in given.items():
+    signs_by_document = {"A": "++-", "B": "+?-", "C": "--"}
+    for doc_id, words in signs_by_document.items():
         judgment = Judgment.objects.get(candidate=scene.candidates[doc_id])
         for condition, answer in answers(scene, words).items():
             Verdict.objects.create(judgment=judgment, condition_id=condition, answer=answer)
@@ -95,17 +95,17 @@ def test_the_relevance_of_people_is_taken_as_the_number_and_qrels_have_none(scen
 
 
 def test_the_count_follows_from_the_verdicts(scene, sample):
-    said = actions.check(item=item(sample, "A"), verdicts=answers(scene, "+-+"), by=scene.ada)
+    stored = actions.check(item=item(sample, "A"), verdicts=answers(scene, "+-+"), by=scene.ada)
 
-    assert (said.relevance, said.cannot_judge) == (2, False)
-    assert said.answers() == answers(scene, "+-+")
+    assert (stored.relevance, stored.cannot_judge) == (2, False)
+    assert stored.answers() == answers(scene, "+-+")
 
 
 def test_a_cannot_tell_on_a_condition_means_cannot_judge(scene, sample):
-    said = actions.check(item=item(sample, "A"), verdicts=answers(scene, "+?+"), by=scene.ada)
+    stored = actions.check(item=item(sample, "A"), verdicts=answers(scene, "+?+"), by=scene.ada)
 
-    assert (said.relevance, said.cannot_judge) == (None, True)
-    assert said.answers() == answers(scene, "+?+")
+    assert (stored.relevance, stored.cannot_judge) == (None, True)
+    assert stored.answers() == answers(scene, "+?+")
 
 
 @pytest.mark.parametrize(
@@ -127,24 +127,24 @@ def test_every_condition_is_answered(scene, sample, answer):
 
 
 def test_a_verdict_is_met_not_met_or_cannot_tell(scene, sample):
-    wrong = {**answers(scene, "+-+"), scene.conditions[0].pk: "maybe"}
+    invalid = {**answers(scene, "+-+"), scene.conditions[0].pk: "maybe"}
 
     with pytest.raises(Refused, match="must be met, not met, or can't tell"):
-        actions.check(item=item(sample, "A"), verdicts=wrong, by=scene.ada)
+        actions.check(item=item(sample, "A"), verdicts=invalid, by=scene.ada)
 
 
 def test_cannot_judge_at_all_needs_words_and_no_verdicts(scene, sample):
     with pytest.raises(Refused, match="why you cannot judge"):
         actions.check(item=item(sample, "A"), cannot_judge=True, by=scene.ada)
 
-    said = actions.check(
+    stored = actions.check(
         item=item(sample, "A"),
         cannot_judge=True,
         verdicts=answers(scene, "+"),
         words="It is cut off.",
         by=scene.ada,
     )
-    assert (said.relevance, said.verdicts) == (None, {})
+    assert (stored.relevance, stored.verdicts) == (None, {})
 
 
 def test_two_agree_on_the_number_and_a_third_settles_where_they_do_not(scene, sample):

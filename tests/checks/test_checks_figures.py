@@ -20,7 +20,7 @@ CLAIMED = {
     "C1": {"A": 0, "B": 1, "C": 2, "D": 2, "E": 1},
     "S1": {"F": 0, "G": 1, "H": 2, "I": 1, "J": 0},
 }
-SAID = {
+GRADES = {
     "A": (0, 0),
     "B": (1, 1),
     "C": (1, 1),
@@ -42,8 +42,8 @@ def scene(db):
 @pytest.fixture
 def sample(scene):
     made = draw(scene, size=5)
-    for doc_id, said in SAID.items():
-        check_label(made, doc_id, **dict(zip(("ada", "ben", "dan"), said, strict=False)))
+    for doc_id, grades in GRADES.items():
+        check_label(made, doc_id, **dict(zip(("ada", "ben", "dan"), grades, strict=False)))
     return made
 
 

@@ -64,7 +64,7 @@ class Scene:
             modes=modes,
         )
 
-    def standing(self) -> str:
+    def rule_state(self) -> str:
         [one] = rule_standings(rule_report(self.carla))
         return one.state.value
 
@@ -126,20 +126,20 @@ def test_modes_without_claims_are_refused(tides):
     [("original", 0), ("altered", 0), ("reversed", 1)],
 )
 def test_checks_in_any_mode_decide_the_rule_on_gold_documents(tides, mode, found):
-    assert tides.standing() == "holds"
+    assert tides.rule_state() == "holds"
     [sample] = tides.passes([mode])
 
     check_label(sample, "G", ada=found)
-    assert tides.standing() == "holds"
+    assert tides.rule_state() == "holds"
 
-    say_second(sample, found)
+    check_second(sample, found)
 
-    assert tides.standing() == "broken"
+    assert tides.rule_state() == "broken"
     [broken] = rule_report(tides.carla).pairs
     assert broken.breaking_candidates(Rule.GOLD) == [tides.gold.pk]
 
 
-def say_second(sample, found):
+def check_second(sample, found):
     item = sample.items.get(candidate__document__doc_id="G")
     by = sample.project.memberships.get(name="ben")
     actions.check(item=item, relevance=found, by=by)

@@ -48,8 +48,8 @@ def test_labels_that_one_or_both_cannot_judge_have_distance_one(scene, sample):
 
 
 def test_both_queues_contain_the_same_labels(scene, sample):
-    for doc_id, said in {"A": (None, 0), "B": (None, None), "C": (2, 0), "D": (1, 1)}.items():
-        check_label(sample, doc_id, ada=said[0], ben=said[1])
+    for doc_id, (ada, ben) in {"A": (None, 0), "B": (None, None), "C": (2, 0), "D": (1, 1)}.items():
+        check_label(sample, doc_id, ada=ada, ben=ben)
 
     waiting = set(
         with_checks(SampleItem.objects.all()).filter(TO_SETTLE).values_list("pk", flat=True)

@@ -145,7 +145,7 @@ def test_drawing_leads_to_the_sample(scene, client):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
+    ("invalid", "sentence"),
     [
         ({"claims": "machine-0"}, "Select a valid choice"),
         ({"size": "0"}, "greater than or equal to 1"),
@@ -158,9 +158,9 @@ def test_drawing_leads_to_the_sample(scene, client):
         ({"stratify": "moon"}, "Select a valid choice"),
     ],
 )
-def test_an_invalid_form_is_refused_with_a_sentence(scene, client, wrong, sentence):
+def test_an_invalid_form_is_refused_with_a_sentence(scene, client, invalid, sentence):
     sign_in(client, scene.carla)
-    form_data = form(claims=f"machine-{scene.model.pk}") | wrong
+    form_data = form(claims=f"machine-{scene.model.pk}") | invalid
 
     response = client.post(url("new_sample", "tides"), form_data)
 
@@ -186,7 +186,7 @@ def test_an_answer_is_saved_and_the_next_label_opens(scene, sample, client):
     assert check.words == "On page 2."
 
 
-def test_after_the_last_one_the_sample_is_shown(scene, sample, client):
+def test_the_sample_is_shown_after_the_last_label(scene, sample, client):
     sign_in(client, scene.ada)
     for doc_id in "ABCDE":
         check_label(sample, doc_id, ada=1)
@@ -336,14 +336,14 @@ def test_no_page_or_api_response_reveals_another_checkers_answer(client):
     )
     sign_in(client, tides.project.memberships.get(name="ada"))
 
-    telling = [
+    revealing = [
         name
         for name in sorted(ROUTES)
-        for said in (b"Because of the weir.", b'value">-7654')
-        if said in b"".join(client.get(tides.url(name), follow=True))
+        for secret in (b"Because of the weir.", b'value">-7654')
+        if secret in b"".join(client.get(tides.url(name), follow=True))
     ]
 
-    assert telling == []
+    assert revealing == []
     # The page of the label is among the routes; it shows the claim if the lead chooses so.
     Sample.objects.update(shows_claim=True)
     assert b'value">-7654' in client.get(url("check", label.pk)).content

@@ -45,12 +45,12 @@ def test_nobody_sees_the_reason_before_having_answered(scene, sample, client):
     client.force_login(scene.ada.user)
 
     shown = client.get(reverse("audit:check", args=[item(sample).pk])).content.decode()
-    told = client.get(reverse("audit:api_label", args=[item(sample).pk])).json()
+    answer = client.get(reverse("audit:api_label", args=[item(sample).pk])).json()
     refused = client.post(reverse("audit:api_label_reason", args=[item(sample).pk]))
 
     assert WHY not in shown
     assert "read-reason" not in shown
-    assert (told["reason"], told["shows_reason"]) == (None, True)
+    assert (answer["reason"], answer["shows_reason"]) == (None, True)
     assert refused.status_code == 422
     assert WHY not in refused.content.decode()
 
@@ -114,9 +114,9 @@ def test_programs_read_the_reason_once_they_have_answered(scene, sample, client)
     client.force_login(scene.ada.user)
     actions.check(item=item(sample), relevance=1, by=scene.ada)
 
-    told = client.post(reverse("audit:api_label_reason", args=[item(sample).pk])).json()
+    answer = client.post(reverse("audit:api_label_reason", args=[item(sample).pk])).json()
 
-    assert told["reason"] == WHY
+    assert answer["reason"] == WHY
 
 
 def test_leads_read_the_reason_in_the_list_once_the_label_is_checked(scene, sample, client):

@@ -247,7 +247,7 @@ def test_the_page_lists_suspects_and_makes_a_sample_of_them(tides, carla):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
+    ("invalid", "sentence"),
     [
         ({"runs": []}, "Choose at least one run."),
         ({"runs": ["0"]}, "One of these is not a run of this project."),
@@ -259,9 +259,9 @@ def test_the_page_lists_suspects_and_makes_a_sample_of_them(tides, carla):
         ({"claims": "moon"}, "Select a valid choice"),
     ],
 )
-def test_the_page_explains_an_invalid_rule(tides, carla, wrong, sentence):
-    shown = carla.get(URL, form_data(**wrong))
-    sent = carla.post(URL, form_data(name="Look again", stratify="none", **wrong))
+def test_the_page_explains_an_invalid_rule(tides, carla, invalid, sentence):
+    shown = carla.get(URL, form_data(**invalid))
+    sent = carla.post(URL, form_data(name="Look again", stratify="none", **invalid))
 
     assert sentence in shown.content.decode()
     assert sent.status_code == 422
@@ -275,7 +275,7 @@ def test_a_sample_without_a_name_is_refused(tides, carla):
     assert "Give the sample a name." in response.content.decode()
 
 
-def test_without_runs_the_page_says_what_to_do(tides, carla):
+def test_the_page_says_what_to_do_without_runs(tides, carla):
     RunLine.objects.all().delete()
     Run.objects.all().delete()
 

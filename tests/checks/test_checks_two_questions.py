@@ -53,8 +53,8 @@ def replies(signs):
     return dict(zip(("topic", "constraint"), (named[sign] for sign in signs), strict=False))
 
 
-def check(scene, sample, doc_id, **said):
-    for place, (name, signs) in enumerate(said.items(), start=1):
+def check(scene, sample, doc_id, **signs_by_name):
+    for place, (name, signs) in enumerate(signs_by_name.items(), start=1):
         do = actions.settle if place == 3 else actions.check
         do(item=item(sample, doc_id), questions=replies(signs), by=getattr(scene, name))
 
@@ -108,11 +108,11 @@ def test_earlier_qrels_make_no_claim_on_a_constraint(scene):
     ("signs", "relevance"), [("++", 1), ("+-", 0), ("-+", 0), ("--", 0), ("?+", None), ("-?", None)]
 )
 def test_the_grade_follows_from_both_answers(scene, sample, signs, relevance):
-    said = actions.check(item=item(sample, "A"), questions=replies(signs), by=scene.ada)
+    stored = actions.check(item=item(sample, "A"), questions=replies(signs), by=scene.ada)
 
-    assert said.relevance == relevance
-    assert said.cannot_judge == (relevance is None)
-    assert said.questions() == replies(signs)
+    assert stored.relevance == relevance
+    assert stored.cannot_judge == (relevance is None)
+    assert stored.questions() == replies(signs)
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,10 @@ def scene(db):
     return claimed_scene(CLAIMED)
 
 
-def check_all(sample, wrong):
+def check_all(sample, wrong_labels):
     for item in sample.items.select_related("candidate__document"):
         doc_id = item.candidate.document.doc_id
-        relevance = 0 if doc_id in wrong(item) else 1
+        relevance = 0 if doc_id in wrong_labels(item) else 1
         check_label(sample, doc_id, ada=relevance, ben=relevance)
 
 
@@ -43,8 +43,8 @@ def weighted(sample):
 
 def test_the_estimate_is_weighted_by_the_sizes_of_the_strata(scene):
     sample = draw(scene, size=2)
-    wrong = first_of(sample, "C")
-    check_all(sample, lambda _: {wrong})
+    wrong_label = first_of(sample, "C")
+    check_all(sample, lambda _: {wrong_label})
 
     found = figures(sample)
 
@@ -85,7 +85,7 @@ def test_the_bound_of_a_sample_without_errors(db):
         {"size": 8, "fewer": True},
     ],
 )
-def test_without_different_sampling_rates_there_is_no_weighted_rate(scene, choices):
+def test_there_is_no_weighted_rate_without_different_sampling_rates(scene, choices):
     sample = draw(scene, **choices)
     check_all(sample, lambda _: set())
 
@@ -110,7 +110,7 @@ def test_a_stratum_that_nobody_has_checked_leaves_no_estimate(scene, client):
 
 def test_the_page_says_which_line_is_the_estimate(scene, client):
     client.force_login(scene.carla.user)
-    given = {}
+    pages = {}
     drawn: dict[str, dict[str, Any]] = {
         "weighted": {"size": 2},
         "one rate": {"size": 8, "fewer": True},
@@ -118,10 +118,10 @@ def test_the_page_says_which_line_is_the_estimate(scene, client):
     }
     for name, choices in drawn.items():
         sample = draw(scene, name=name, **choices)
-        given[name] = client.get(reverse("audit:sample", args=[sample.pk])).content.decode()
+        pages[name] = client.get(reverse("audit:sample", args=[sample.pk])).content.decode()
 
-    assert "the weighted line is the estimate" in given["weighted"]
-    assert "All, weighted by stratum" in given["weighted"]
-    assert "“All” is the estimate for the whole" in given["one rate"]
-    assert "count for more than their share" in given["of each"]
-    assert "All, weighted by stratum" not in given["one rate"] + given["of each"]
+    assert "the weighted line is the estimate" in pages["weighted"]
+    assert "All, weighted by stratum" in pages["weighted"]
+    assert "“All” is the estimate for the whole" in pages["one rate"]
+    assert "count for more than their share" in pages["of each"]
+    assert "All, weighted by stratum" not in pages["one rate"] + pages["of each"]

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.both_databases
 
 # Verdicts on three conditions by the machine, and by ada, ben and dan.
 CLAIMED = {"A": "++-", "B": "+++", "C": "+--", "D": "++-"}
-SAID = {
+SIGNS = {
     "A": {"ada": "++-", "ben": "++-"},
     "B": {"ada": "+++", "ben": "++-", "dan": "-+-"},
     "C": {"ada": "+--", "ben": "--+"},
@@ -60,8 +60,8 @@ class Scene:
         return self.sample.items.get(candidate__document__doc_id=doc_id)
 
     def check_all(self) -> None:
-        for doc_id, said in SAID.items():
-            for place, (name, signs) in enumerate(said.items()):
+        for doc_id, signs_by_name in SIGNS.items():
+            for place, (name, signs) in enumerate(signs_by_name.items()):
                 do = actions.settle if place == 2 else actions.check
                 do(item=self.item(doc_id), verdicts=self.verdicts(signs), by=self.people[name])
 
@@ -115,8 +115,8 @@ def test_a_checker_reads_what_is_claimed_once_the_label_is_checked(scene, client
     actions.withdraw_check(item=scene.item("A"), by=scene.people["ben"])
 
     assert "claimed-broken" not in client.get(address).content.decode()
-    told = Program("ada").get(f"labels/{scene.item('A').pk}/").json()
-    assert told["claimed_breaks"] is None
+    label = Program("ada").get(f"labels/{scene.item('A').pk}/").json()
+    assert label["claimed_breaks"] is None
 
 
 def test_the_page_and_a_program_show_the_matrix_and_the_broken_conditions(scene, client):
@@ -126,8 +126,8 @@ def test_the_page_and_a_program_show_the_matrix_and_the_broken_conditions(scene,
     assert "breaks 1, 3" in page
 
     program = Program("carla", "lead")
-    told = program.get(f"samples/{scene.sample.pk}/figures/").json()["matrix"]
-    assert told["rows"][3] == {"claimed": 3, "counts": [0, 1, 0, 0], "checked": 1, "wrong": 1}
+    matrix = program.get(f"samples/{scene.sample.pk}/figures/").json()["matrix"]
+    assert matrix["rows"][3] == {"claimed": 3, "counts": [0, 1, 0, 0], "checked": 1, "wrong": 1}
     labels = program.get(f"samples/{scene.sample.pk}/labels/").json()["results"]
     breaks = {one["doc_id"]: (one["claimed_breaks"], one["checked_breaks"]) for one in labels}
     assert breaks == {"A": ([3], [3]), "B": ([], [1, 3]), "C": ([2, 3], None), "D": (None, None)}

@@ -77,12 +77,12 @@ def test_the_api_is_found_from_the_address_of_any_page():
     ],
 )
 def test_an_error_response_is_an_exception_with_its_sentence(status, kind):
-    given = {"title": "No", "status": status, "detail": "This cannot be done.", "code": "refused"}
+    problem = {"title": "No", "status": status, "detail": "This cannot be done.", "code": "refused"}
 
     with pytest.raises(kind, match=r"^This cannot be done\.$") as caught:
-        make_client(lambda request: httpx.Response(status, json=given)).get("projects/")
+        make_client(lambda request: httpx.Response(status, json=problem)).get("projects/")
 
-    assert (caught.value.status, caught.value.problem) == (status, given)
+    assert (caught.value.status, caught.value.problem) == (status, problem)
 
 
 def test_an_error_without_problem_json_names_its_status():
@@ -154,15 +154,15 @@ def test_a_list_is_read_page_after_page():
     "elsewhere", ["https://other.example/api/v1/x/", "http://rejudge.example/", "//other.example/"]
 )
 def test_a_token_is_never_sent_to_another_site(elsewhere):
-    asked = []
+    hosts = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.host)
+        hosts.append(request.url.host)
         return httpx.Response(200, json={"results": [], "next": elsewhere})
 
     with pytest.raises(RejudgeError, match="not followed"):
         list(make_client(answer).pages("x/"))
-    assert asked == ["rejudge.example"]
+    assert hosts == ["rejudge.example"]
 
 
 def test_a_redirect_is_not_followed():

@@ -84,8 +84,8 @@ def scene(project, client):
     return project
 
 
-def listed(client, project, **asked):
-    page = client.get(reverse("annotate:queries", args=[project.slug]), asked)
+def listed(client, project, **parameters):
+    page = client.get(reverse("annotate:queries", args=[project.slug]), parameters)
     return [row["query"].query_id for row in page.context["rows"]]
 
 

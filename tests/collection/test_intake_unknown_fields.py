@@ -25,9 +25,9 @@ def test_fields_that_are_not_stored_are_counted_in_preview_and_load(project, dry
 
 
 def test_an_unknown_field_refuses_the_file(project):
-    given = {"query_id": "301", "doc_id": "A", "annotator": "ada", "relevance": 1}
+    record = {"query_id": "301", "doc_id": "A", "annotator": "ada", "relevance": 1}
 
-    report = load(project, "judgments-jsonl", jsonl(given, {**given, "machne": True}))
+    report = load(project, "judgments-jsonl", jsonl(record, {**record, "machne": True}))
 
     assert (report.new, report.refused, Judgment.objects.count()) == (0, 1, 0)
     assert problems(report)[0].startswith(

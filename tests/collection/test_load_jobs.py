@@ -120,9 +120,9 @@ def test_the_no_grade_value_is_kept_with_the_upload(carla):
 def test_the_side_of_a_run_is_kept_with_the_upload(carla):
     factories.pair(factories.query(carla.project, "301"), pair_id="301_0")
     file = SimpleUploadedFile("bm25.run", b"301_0 Q0 A 1 2.0 t\n")
-    asked = load_jobs.request_load(format_name="trec-run", file=file, by=carla, side="reversed")
+    preview = load_jobs.request_load(format_name="trec-run", file=file, by=carla, side="reversed")
 
-    work(load_jobs.confirm_load(preview=work(asked), by=carla))
+    work(load_jobs.confirm_load(preview=work(preview), by=carla))
 
     assert Run.objects.get().side == "reversed"
 

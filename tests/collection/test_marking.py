@@ -42,7 +42,7 @@ def test_a_word_of_the_query_is_never_one_of_the_change():
 
 
 @pytest.mark.parametrize(("original", "altered"), [("", "Only the sea."), ("The sea.", "")])
-def test_without_two_narratives_there_is_no_change(original, altered):
+def test_there_is_no_change_without_two_narratives(original, altered):
     assert words_of("the sea", "", original, altered) == ([], [])
 
 

@@ -193,9 +193,9 @@ def test_other_kinds_have_no_load_rules(db, kind):
 
 
 def test_every_rule_that_a_kind_names_exists():
-    asked = {one.rule for kind in KINDS.values() for one in kind.load_rules}
+    rules = {one.rule for kind in KINDS.values() for one in kind.load_rules}
 
-    assert asked == {rule.value for rule in LoadRule}
+    assert rules == {rule.value for rule in LoadRule}
     assert set(_RULES) == set(LoadRule)
 
 

@@ -102,7 +102,7 @@ def test_the_words_of_a_query_without_a_title_come_from_its_description(db):
     assert words_to_mark(pair, factories.altered(pair)).query.stems == {"power", "tide"}
 
 
-def test_under_the_original_narrative_there_is_no_change_to_mark(db):
+def test_there_is_no_change_to_mark_under_the_original_narrative(db):
     pair = factories.pair(factories.query(factories.project()), altered=None)
     original = pair.current("original")
     assert original is not None
@@ -199,8 +199,8 @@ def test_the_windows_of_a_big_table_are_cut_from_cached_cells(db, monkeypatch):
 
 
 def test_the_cell_cache_is_limited(db, monkeypatch):
-    kept: OrderedDict[tuple[str, str], Grid] = OrderedDict()
-    monkeypatch.setattr("annotate.collection.document_rendering._cache", kept)
+    cache: OrderedDict[tuple[str, str], Grid] = OrderedDict()
+    monkeypatch.setattr("annotate.collection.document_rendering._cache", cache)
     monkeypatch.setattr("annotate.collection.document_rendering._MAX_CACHED_CELLS", 5_000)
     project = factories.project()
 
@@ -209,7 +209,7 @@ def test_the_cell_cache_is_limited(db, monkeypatch):
         read_pane(factories.document(project, name, text, markup="markdown", digest=name))
 
     # Two tables of 2,002 cells fit; the first was evicted, and the last is too big to cache.
-    assert [digest for digest, _ in kept] == ["two", "three"]
+    assert [digest for digest, _ in cache] == ["two", "three"]
 
 
 # --- parts of long texts --------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_a_search_without_matches_says_so(table, client):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "parameters",
     [
         {"row": "x", "column": "-4"},
         {"row": "0"},
@@ -317,8 +317,8 @@ def test_a_search_without_matches_says_so(table, client):
         {"find": "row9", "go": "sideways"},
     ],
 )
-def test_an_invalid_address_shows_the_first_window(table, client, asked):
-    page = client.get(table, asked)
+def test_an_invalid_address_shows_the_first_window(table, client, parameters):
+    page = client.get(table, parameters)
 
     assert page.status_code == 200
     assert page.context["table"].first_row == 1

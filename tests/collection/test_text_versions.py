@@ -277,8 +277,8 @@ def test_a_journaled_judgment_of_the_older_text_is_kept_under_that_text(scene, c
 
     assert [one["state"] for one in answers] == ["saved", "saved"]
     assert answers[0]["sentence"].startswith("The document has a new text since.")
-    kept = Judgment.objects.get()
-    assert (kept.text_version, kept.is_current) == (1, False)
+    judgment = Judgment.objects.get()
+    assert (judgment.text_version, judgment.is_current) == (1, False)
     assert scene.first.pk in scene.open()
     scene.assignment.refresh_from_db()
     assert scene.assignment.done_at is None

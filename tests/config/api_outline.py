@@ -56,14 +56,14 @@ def _operation(verb: str, path: str, operation: dict[str, Any]) -> str:
         for one in operation.get("parameters", ())
         if one["in"] == "query"
     ]
-    asked = f" ?{'&'.join(sorted(parameters))}" if parameters else ""
+    query = f" ?{'&'.join(sorted(parameters))}" if parameters else ""
     sent = "".join(f" {one}" for one in _bodies(operation.get("requestBody", {})))
     answered = ", ".join(
         " ".join([status, *_bodies(answer)])
         for status, answer in sorted(operation["responses"].items())
         if status < "400"
     )
-    return f"{verb} {path}{asked} {operation['operationId']}{sent} -> {answered}"
+    return f"{verb} {path}{query} {operation['operationId']}{sent} -> {answered}"
 
 
 def _bodies(place: dict[str, Any]) -> Iterator[str]:

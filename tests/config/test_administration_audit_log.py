@@ -99,7 +99,7 @@ def test_a_retried_job_is_recorded_once(fay, client, published):
     for _ in range(2):
         client.post(reverse("status_retry", args=["exporters.export", export.pk]))
 
-    told = AuditEvent.objects.filter(project=project)
-    assert list(told.values_list("what", "name", "about")) == [
+    events = AuditEvent.objects.filter(project=project)
+    assert list(events.values_list("what", "name", "about")) == [
         ("job.retried", "fay", f"exporters.export {export.pk}: trec export {export.pk}")
     ]

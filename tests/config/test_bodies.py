@@ -70,15 +70,15 @@ def send_request(
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Replace Django by an application that returns the body; return the environs it gets."""
-    asked: list[dict[str, Any]] = []
+    environs: list[dict[str, Any]] = []
 
     def answer(environ, start_response):
-        asked.append(environ)
+        environs.append(environ)
         start_response("200 OK", [("Content-Type", "text/plain")])
         return [environ["wsgi.input"].read()]
 
     monkeypatch.setattr(asgi, "django", answer)
-    return asked
+    return environs
 
 
 def headers(length: int, **others: str) -> dict[str, str]:
@@ -258,10 +258,10 @@ def test_pages_answer_while_a_hundred_connections_stall():
                 one.sendall((slow_header if number % 4 == 0 else slow_body).encode())
             answers = []
             for path in ("/healthz", SIGN_IN) * 3:
-                asked = HTTPConnection("127.0.0.1", server.port, timeout=30)
-                asked.request("GET", path, headers={"Host": "localhost"})
-                answers.append(asked.getresponse().status)
-                asked.close()
+                connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+                connection.request("GET", path, headers={"Host": "localhost"})
+                answers.append(connection.getresponse().status)
+                connection.close()
             given_up, _, _ = select.select(slow, [], [], 0)
         finally:
             for one in slow:

@@ -59,7 +59,7 @@ def test_production_does_not_start_with_incomplete_settings(left_out, begins):
 
 
 @pytest.mark.parametrize(
-    ("given", "begins"),
+    ("settings_given", "begins"),
     [
         (Given(log="loud"), "Set REJUDGE_LOG to text or json; it is “loud”."),
         (
@@ -78,8 +78,8 @@ def test_production_does_not_start_with_incomplete_settings(left_out, begins):
         (Given(issuer="login.example.org", client="a"), "Set REJUDGE_OIDC_ISSUER to an address"),
     ],
 )
-def test_incomplete_pairs_of_settings_are_refused_everywhere(given, begins):
-    (sentence,) = missing(given)
+def test_incomplete_pairs_of_settings_are_refused_everywhere(settings_given, begins):
+    (sentence,) = missing(settings_given)
 
     assert sentence.startswith(begins)
 
@@ -94,7 +94,7 @@ def test_mail_can_be_printed_in_the_log():
 
 def test_all_missing_settings_are_reported_at_once_and_nothing_is_written(tmp_path):
     data = tmp_path / "data"
-    given = {
+    environment = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("REJUDGE_") and name not in {"DATABASE_URL", "REDIS_URL"}
@@ -103,7 +103,7 @@ def test_all_missing_settings_are_reported_at_once_and_nothing_is_written(tmp_pa
     started = subprocess.run(
         [sys.executable, "manage.py", "prepare"],
         cwd=ROOT,
-        env=given
+        env=environment
         | {
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "REJUDGE_DATA": str(data),

@@ -137,11 +137,11 @@ def test_web_and_worker_containers_have_replicas():
 
 
 def test_data_is_kept_in_volumes():
-    kept = {
+    volumes = {
         mount.partition(":")[0] for service in SERVICES.values() for mount in service["volumes"]
     }
 
-    assert kept == set(COMPOSE["volumes"]) == {"certificates", "database", "broker", "data"}
+    assert volumes == set(COMPOSE["volumes"]) == {"certificates", "database", "broker", "data"}
 
 
 def test_every_long_running_service_has_a_health_check():
@@ -337,9 +337,9 @@ def test_the_containers_commands_make_a_healthy_installation(installation, tmp_p
     # Compressed, and cached for ever: new content gets a new name.
     assert styles.getheader("Content-Encoding") == "gzip"
     assert "immutable" in styles.getheader("Cache-Control")
-    asked = [
+    sign_in_lines = [
         line for line in read_json_lines(tmp_path / "web-2") if line.get("route") == "account_login"
     ]
-    assert [line["status"] for line in asked] == [200]
-    assert asked[0]["request"] == sign_in[0].getheader("X-Request-ID")
+    assert [line["status"] for line in sign_in_lines] == [200]
+    assert sign_in_lines[0]["request"] == sign_in[0].getheader("X-Request-ID")
     assert read_json_lines(tmp_path / "worker")

@@ -147,8 +147,8 @@ def test_only_its_owner_can_read_the_file_with_the_logins(data: Path) -> None:
     path = data / "logins.txt"
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    kept = path.read_text(encoding="utf-8")
-    assert all(login.password and login.password in kept for login in logins)
+    content = path.read_text(encoding="utf-8")
+    assert all(login.password and login.password in content for login in logins)
     assert [path.name for path in data.glob("logins*")] == ["logins.txt"]
 
 

@@ -62,9 +62,9 @@ def test_a_line_of_json_has_time_message_request_and_job(written):
         handler("json").handle(make_record("wrote %d files", 3))
 
     (line,) = lines()
-    said = json.loads(line)
-    assert said.pop("time").endswith("+00:00")
-    assert said == {
+    entry = json.loads(line)
+    assert entry.pop("time").endswith("+00:00")
+    assert entry == {
         "level": "INFO",
         "logger": "rejudge.test",
         "message": "wrote 3 files",
@@ -84,9 +84,9 @@ def test_a_traceback_is_on_the_same_line(written):
     handler("json").handle(made)
 
     (line,) = lines()
-    said = json.loads(line)
-    assert said["level"] == "ERROR"
-    assert said["traceback"].endswith("ValueError: half\na line")
+    entry = json.loads(line)
+    assert entry["level"] == "ERROR"
+    assert entry["traceback"].endswith("ValueError: half\na line")
 
 
 def test_a_line_break_in_a_message_starts_no_new_line(written):

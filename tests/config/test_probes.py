@@ -103,8 +103,14 @@ def test_metrics_can_be_read_with_the_token(client, settings):
     settings.METRICS_TOKEN = "watching"
 
     answers = [
-        client.get("/metrics", headers={"authorization": given}).status_code
-        for given in ("Bearer watching", "Bearer watchin", "watching", "Bearer ", "Bearer wätching")
+        client.get("/metrics", headers={"authorization": sent}).status_code
+        for sent in (
+            "Bearer watching",
+            "Bearer watchin",
+            "watching",
+            "Bearer ",
+            "Bearer wätching",
+        )
     ]
 
     assert answers == [200, 404, 404, 404, 404]

@@ -44,10 +44,10 @@ def test_the_audit_log_is_not_shown_unless_blindness_is_known(monkeypatch):
 def test_rules_cannot_change_unless_used_grades_are_known(monkeypatch):
     carla = factories.lead(factories.project())
     monkeypatch.setattr(rules, "grades_in_use", Provider("grades"))
-    given = [rules.GradeRule(0, "No"), rules.GradeRule(1, "Yes")]
+    grades = [rules.GradeRule(0, "No"), rules.GradeRule(1, "Yes")]
 
     with pytest.raises(NotRegistered):
-        rules.change_rules(changes={"relevant_from": 1}, grades=given, by=carla)
+        rules.change_rules(changes={"relevant_from": 1}, grades=grades, by=carla)
 
 
 @pytest.mark.django_db

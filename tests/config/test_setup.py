@@ -30,7 +30,7 @@ def run_setup(checkout, python, *arguments):
 
 
 def make_fake_python(checkout, *, fails_at, version):
-    """Return a fake Python that fails or reports a version as told."""
+    """Return a fake Python that reports `version` and fails at arguments with `fails_at`."""
     path = checkout / "pretender"
     path.write_text(
         "#!/bin/sh\n"

@@ -132,11 +132,11 @@ def test_a_page_gets_one_style_sheet_with_all_its_imports(folder, settings):
 def test_bundled_modules_run_once_each_in_browser_order(tmp_path):
     sources = {
         "main": 'import "./shared.js";\nconsole.log("main");\n',
-        "shared": 'export const said = [];\nsaid.push("shared");\n',
-        "page": 'import { say as tell } from "./part.js";\nimport { said } from "./shared.js";\n'
-        'tell("page");\nconsole.log(await said.join());\n',
-        "part": 'import { said } from "./shared.js";\nconst word = "part";\nsaid.push(word);\n'
-        "export function say(word) {\n  said.push(word);\n}\n",
+        "shared": 'export const order = [];\norder.push("shared");\n',
+        "page": 'import { add as append } from "./part.js";\nimport { order } from "./shared.js";\n'
+        'append("page");\nconsole.log(await order.join());\n',
+        "part": 'import { order } from "./shared.js";\nconst word = "part";\norder.push(word);\n'
+        "export function add(word) {\n  order.push(word);\n}\n",
     }
     apart = {f"js/{name}.js": text for name, text in sources.items()}
     write(tmp_path / "apart", apart)
@@ -188,9 +188,9 @@ def test_no_page_loads_a_module_twice():
         name: set(re.findall(r"const (js_\w+)=\(\(\)=>", text)) for name, text in modules.items()
     }
     for template in TEMPLATES.rglob("*.html"):
-        asked = re.findall(r"static '(js/[^']+)'", template.read_text("utf-8"))
-        assert set(asked) <= modules.keys(), template.name
-        parts = [part for name in {*asked, "js/main.js"} for part in held[name]]
+        modules_used = re.findall(r"static '(js/[^']+)'", template.read_text("utf-8"))
+        assert set(modules_used) <= modules.keys(), template.name
+        parts = [part for name in {*modules_used, "js/main.js"} for part in held[name]]
         assert sorted(parts) == sorted(set(parts)), template.name
 
 

@@ -162,10 +162,10 @@ def test_workers_are_shown_as_alive_or_silent(client, administrator):
 
 
 def test_the_page_reports_a_missing_broker_and_worker(client, administrator, monkeypatch):
-    def away():
+    def raise_broker_unavailable():
         raise BrokerUnavailable("nobody listens")
 
-    monkeypatch.setattr("config.celery.count_waiting_messages", away)
+    monkeypatch.setattr("config.celery.count_waiting_messages", raise_broker_unavailable)
 
     shown = get_page(client).content.decode()
 

@@ -78,7 +78,7 @@ def watched(request) -> Iterator[Watch]:
 
 
 @pytest.mark.parametrize("watched", [0.0], indirect=True)
-def test_it_ends_the_processes_that_were_replaced(watched):
+def test_the_watch_ends_the_processes_that_were_replaced(watched):
     wait_until(lambda: not watched.runs(watched.leaving), "the end of the replaced process")
 
     assert watched.runs(watched.first)
@@ -95,7 +95,7 @@ def test_a_signal_to_stop_ends_every_process(watched, number):
 
 
 @pytest.mark.parametrize("watched", [0.0], indirect=True)
-def test_if_a_web_process_ends_others_are_started_and_the_rest_serves_until_then(watched):
+def test_others_are_started_if_a_web_process_ends_and_the_rest_serves_until_then(watched):
     wait_until(lambda: not watched.runs(watched.leaving), "the end of the replaced process")
     os.kill(watched.first, signal.SIGKILL)
 
@@ -104,7 +104,7 @@ def test_if_a_web_process_ends_others_are_started_and_the_rest_serves_until_then
 
 
 @pytest.mark.parametrize("watched", [600.0], indirect=True)
-def test_if_a_web_process_ends_at_once_the_server_ends(watched):
+def test_the_server_ends_if_a_web_process_ends_at_once(watched):
     os.kill(watched.first, signal.SIGKILL)
 
     assert watched.end() == (1, "")

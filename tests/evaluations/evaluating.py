@@ -72,14 +72,14 @@ def both_systems(made: SimpleNamespace) -> list[System]:
 
 def make_evaluation(made: SimpleNamespace, **fields: Any) -> Any:
     """Make an evaluation at once, as a worker would."""
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "measured": both_systems(made),
         "baseline": "still",
         "by": made.carla,
         **fields,
     }
     with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
-        asked = request_evaluation(project=made.project, **given)
-        run(Evaluation, asked.pk, compute_evaluation)
-    asked.refresh_from_db()
-    return asked
+        evaluation = request_evaluation(project=made.project, **arguments)
+        run(Evaluation, evaluation.pk, compute_evaluation)
+    evaluation.refresh_from_db()
+    return evaluation

@@ -31,8 +31,8 @@ def made(db) -> SimpleNamespace:
 
 
 def listed(made, **wanted):
-    asked = QueueFilter(order=Order.MEASURE, **wanted)
-    items = read_page(made.carla, asked).items
+    filters = QueueFilter(order=Order.MEASURE, **wanted)
+    items = read_page(made.carla, filters).items
     return [item.candidate.document.doc_id for item in items if item.candidate]
 
 

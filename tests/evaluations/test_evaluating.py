@@ -86,10 +86,10 @@ def test_a_reversed_run_is_measured_where_people_judged_reversed_narratives(made
 
 @pytest.mark.both_databases
 def test_requesting_a_queued_evaluation_again_returns_it(made, published):
-    given = {"project": made.project, "measured": both_systems(made), "by": made.carla}
+    options = {"project": made.project, "measured": both_systems(made), "by": made.carla}
 
-    first, second = request_evaluation(**given), request_evaluation(**given)
-    other = request_evaluation(**given, baseline="still")
+    first, second = request_evaluation(**options), request_evaluation(**options)
+    other = request_evaluation(**options, baseline="still")
 
     assert (first, second == other) == (second, False)
 
@@ -106,10 +106,15 @@ def test_requesting_a_queued_evaluation_again_returns_it(made, published):
     ],
 )
 def test_invalid_evaluations_are_refused_with_a_sentence(made, change, sentence):
-    given = {"project": made.project, "measured": both_systems(made), "by": made.carla, **change}
+    options = {
+        "project": made.project,
+        "measured": both_systems(made),
+        "by": made.carla,
+        **change,
+    }
 
     with pytest.raises(Refused, match=r".") as refused:
-        request_evaluation(**given)
+        request_evaluation(**options)
 
     assert sentence in str(refused.value)
     assert not Evaluation.objects.exists()
@@ -344,8 +349,8 @@ def test_tables_are_downloads(leading, client):
     assert answer["Content-Disposition"].endswith(f'tides-evaluation-{found.pk}-documents.csv"')
     assert "q_1,a,good,1,4,0.75" in answer.content.decode()
     for table, kind in (("nothing", "csv"), ("documents", "exe"), ("results", "csv")):
-        wrong = client.get(page_url(leading, "evaluation_table", found.pk, table, kind))
-        assert wrong.status_code == 404
+        response = client.get(page_url(leading, "evaluation_table", found.pk, table, kind))
+        assert response.status_code == 404
 
 
 def test_a_lead_who_has_yet_to_judge_sees_no_figures(leading, client):

@@ -32,9 +32,9 @@ def ranked(name, orders):
 
 
 def evaluate_systems(*systems, reverse=None, claimed=None, baseline="", **options):
-    given = {f"{key.replace('_', '-', 1)}": value for key, value in options.items()}
+    texts = {f"{key.replace('_', '-', 1)}": value for key, value in options.items()}
     collection = Collection(ORIGINAL, CHANGED, reverse or {}, claimed or {}, 1, 4)
-    return evaluate(PreparedCollection(collection, read_options(given)), systems, baseline)
+    return evaluate(PreparedCollection(collection, read_options(texts)), systems, baseline)
 
 
 def values(found, system=0):
@@ -83,8 +83,8 @@ def test_measures_by_conditions_follow_the_gold_document_and_the_first_documents
         "q_1": {"b": {"1": True, "2": True}, "a": {"1": True, "2": False}},
         "r_1": {"b": {"1": True, "2": False}, "c": {"1": False, "2": False}},
     }
-    asked = dict.fromkeys(("q_1", "r_1"), ("1", "2"))
-    collection = Collection(ORIGINAL, CHANGED, REVERSED, {}, 1, 4, {}, verdicts, asked)
+    dimensions = dict.fromkeys(("q_1", "r_1"), ("1", "2"))
+    collection = Collection(ORIGINAL, CHANGED, REVERSED, {}, 1, 4, {}, verdicts, dimensions)
 
     found = values(
         evaluate(PreparedCollection(collection, read_options({})), [ranked("good", GOOD)], "")

@@ -189,7 +189,7 @@ def test_many_combinations_of_grades_are_sampled():
     assert drawn == joint_settlements(many, systems=2, seed=0)["q"]
 
 
-def test_without_disputes_there_are_no_deciding_documents_or_probabilities():
+def test_there_are_no_deciding_documents_or_probabilities_without_disputes():
     _results, outcome = measure_with_disputes(FALL, RISE, disputes=())
 
     assert outcome["deciding"] == {"disputed": 0, "tried": 0, "measure": "", "by_measure": {}}

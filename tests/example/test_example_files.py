@@ -250,9 +250,9 @@ def test_an_altered_narrative_keeps_sentences_of_the_original() -> None:
         original, *versions = [one.text for one in pairs()[pair_id].narratives]
 
         before = original.split(". ")
-        kept = [[text for text in before if text in version] for version in versions]
+        kept_sentences = [[text for text in before if text in version] for version in versions]
 
-        assert all(0 < len(one) < len(before) for one in kept), pair_id
+        assert all(0 < len(one) < len(before) for one in kept_sentences), pair_id
         assert len({original, *versions}) == 1 + len(versions)
 
 
@@ -347,10 +347,10 @@ def test_the_altered_narratives_narrow_to_about_half() -> None:
             if (one.annotator, one.pair_id, one.version) == ("ada", pair_id, version)
         }
 
-        kept = [doc_id for doc_id, relevance in ada.items() if relevance >= 1]
+        still_relevant = [doc_id for doc_id, relevance in ada.items() if relevance >= 1]
 
         assert set(ada) == relevant
-        assert 0.4 <= share(kept, relevant) <= 0.75, (pair_id, version)
+        assert 0.4 <= share(still_relevant, relevant) <= 0.75, (pair_id, version)
 
 
 def disputed_documents() -> dict[tuple[str | None, int | None, str], list[int]]:
@@ -358,7 +358,7 @@ def disputed_documents() -> dict[tuple[str | None, int | None, str], list[int]]:
     grades: dict[tuple[str | None, int | None, str], list[int]] = {}
     for one in judgments():
         grades.setdefault((one.pair_id, one.version, one.doc_id), []).append(one.relevance)
-    return {key: said for key, said in grades.items() if len(set(said)) > 1}
+    return {key: relevances for key, relevances in grades.items() if len(set(relevances)) > 1}
 
 
 def test_ada_and_ben_agree_mostly_and_differ_somewhere() -> None:
@@ -413,7 +413,7 @@ def test_clauses_are_words_of_the_altered_narrative() -> None:
 
 
 def test_one_narrative_has_three_conditions_and_everyone_answers_all_of_them() -> None:
-    asked = {
+    conditions = {
         pair.pair_id: [condition.name for condition in one.conditions]
         for pair in pairs().values()
         for one in pair.narratives
@@ -421,7 +421,7 @@ def test_one_narrative_has_three_conditions_and_everyone_answers_all_of_them() -
     }
     answered = [one for one in judgments() if one.verdicts]
 
-    assert asked == {"909": ["cause", "duration", "ships"]}
+    assert conditions == {"909": ["cause", "duration", "ships"]}
     assert answered == [one for one in judgments() if one.pair_id == "909"]
     assert {tuple(v.condition for v in one.verdicts) for one in answered} == {(1, 2, 3)}
 
@@ -438,11 +438,11 @@ def test_relevance_follows_from_the_verdicts_except_one_overruled_with_a_note() 
 
 
 def test_judgments_on_harbours_say_how_they_were_given() -> None:
-    given = [one for one in judgments() if one.pair_id == "909"]
+    answers = [one for one in judgments() if one.pair_id == "909"]
 
-    assert Counter(one.pressed for one in given) == {"key": 9, "click": 2}
-    assert all(one.made_at and one.at and one.made_at <= one.at for one in given)
-    assert all(one.active_ms for one in given)
+    assert Counter(one.pressed for one in answers) == {"key": 9, "click": 2}
+    assert all(one.made_at and one.at and one.made_at <= one.at for one in answers)
+    assert all(one.active_ms for one in answers)
 
 
 def test_documents_on_harbours_are_of_every_kind() -> None:
@@ -504,9 +504,11 @@ def test_auditors_straddle_poor_once_and_agree_on_poor_once() -> None:
             level = FOLLOWTABLE.levels[["excellent", "acceptable", "poor"].index(rating.level)]
             levels.setdefault((review.pair_id, rating.criterion), []).append(level)
 
-    straddling = [key for key, given in levels.items() if straddles(given)]
+    straddling = [key for key, rated in levels.items() if straddles(rated)]
     poor = [
-        key for key, given in levels.items() if [level.value for level in given] == ["poor", "poor"]
+        key
+        for key, answers in levels.items()
+        if [level.value for level in answers] == ["poor", "poor"]
     ]
 
     assert straddling == [("908_1", "constraint_abstraction")]

@@ -200,7 +200,7 @@ def test_two_people_differ_on_six_documents_in_force_and_one_is_settled(
         for one in Narrative.objects.current().filter(side="altered").select_related("pair")
         for doc_id in Candidate.objects.filter(query=one.pair.query_id)
         .annotate(
-            said=Count(
+            grades=Count(
                 "judgments__relevance",
                 distinct=True,
                 filter=Q(
@@ -210,7 +210,7 @@ def test_two_people_differ_on_six_documents_in_force_and_one_is_settled(
                 ),
             )
         )
-        .filter(said__gt=1)
+        .filter(grades__gt=1)
         .values_list("document__doc_id", flat=True)
     ]
 

@@ -30,7 +30,7 @@ def test_the_page_makes_the_example_that_was_chosen_and_opens_it(client, tiny):
     assert Project.objects.get().memberships.get(user__username="ines").leads
 
 
-def test_without_a_choice_nothing_is_made(client, tiny):
+def test_nothing_is_made_without_a_choice(client, tiny):
     client.force_login(factories.user("ines"))
 
     answer = client.post(reverse("examples"), {"kind": "own"})

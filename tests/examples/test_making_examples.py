@@ -34,7 +34,7 @@ def test_the_maker_leads_the_example_and_its_people_have_no_accounts(tiny):
     }
 
 
-def test_in_the_demo_its_people_are_the_accounts_of_these_names(tiny):
+def test_the_people_of_an_example_are_the_demo_accounts_of_these_names(tiny):
     for name in ("ada", "finn"):
         factories.user(name)
 

@@ -67,7 +67,7 @@ class Tides:
         self.pair = factories.pair(query, category="S1")
         old = factories.altered(self.pair)
         new = factories.narrative(self.pair, text="Only plants at sea, in use.", version=2)
-        asked = [
+        conditions = [
             Condition.objects.create(narrative=new, number=number, name=name, text=text)
             for number, (name, text) in enumerate((("", "At sea."), ("use", "In use.")), 1)
         ]
@@ -78,9 +78,12 @@ class Tides:
         later = self.judge(
             new, pool["FT-10"], self.ada, 2, at=LATER, replaces=earlier, note="At sea."
         )
-        self.give_verdicts(later, asked, "met", "met")
+        self.give_verdicts(later, conditions, "met", "met")
         self.give_verdicts(
-            self.judge(new, pool["FT-10"], self.ben, 2, pressed="click"), asked, "met", "cant_tell"
+            self.judge(new, pool["FT-10"], self.ben, 2, pressed="click"),
+            conditions,
+            "met",
+            "cant_tell",
         )
         self.judge(new, pool["FT-9"], self.ada, 1)
         self.judge(new, pool["FT-9"], self.ben, 0)
@@ -92,7 +95,7 @@ class Tides:
             pressed="key",
             made_at=AT,
         )
-        self.give_verdicts(marked, asked, "not_met")
+        self.give_verdicts(marked, conditions, "not_met")
         Flag.objects.create(
             uuid=UUID(int=99),
             narrative=new,
@@ -173,12 +176,12 @@ def tides(db) -> Tides:
 def make_release(tides: Any, name: str, **fields: Any) -> Release:
     """Make a release by the lead `carla` at once, as a worker would."""
     with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
-        asked = releasing.request_release(
+        release = releasing.request_release(
             project=tides.project, name=name, **{"by": tides.carla, **fields}
         )
-        run(Release, asked.pk, releasing.build)
-    asked.refresh_from_db()
-    return asked
+        run(Release, release.pk, releasing.build)
+    release.refresh_from_db()
+    return release
 
 
 class WrittenExport:

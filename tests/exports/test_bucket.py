@@ -146,21 +146,21 @@ def test_an_export_is_written_and_sent(tides, bucket, client):
     archive = client.get(reverse("exporters:archive", args=here))
 
     facts = next(e for e in made.manifest["files"] if e["name"] == "qrels.changed.txt")
-    given = content(file)
-    assert hashlib.sha256(given).hexdigest() == facts["sha256"]
+    data = content(file)
+    assert hashlib.sha256(data).hexdigest() == facts["sha256"]
     assert file["Content-Length"] == str(facts["bytes"])
     with zipfile.ZipFile(io.BytesIO(content(archive))) as packed:
-        assert packed.read("qrels.changed.txt") == given
+        assert packed.read("qrels.changed.txt") == data
     assert all(name.startswith(f"rejudge/{made.folder}/") for name in names(bucket))
 
 
 def test_an_unfinished_export_leaves_no_files(tides, bucket):
-    asked = Export.objects.create(project=tides.project, by=tides.carla, format="trec")
+    export = Export.objects.create(project=tides.project, by=tides.carla, format="trec")
     # Another worker has taken it over.
-    asked.claim = UUID(int=2)
+    export.claim = UUID(int=2)
 
     with pytest.raises(LeaseLost):
-        actions.build(asked, Progress())
+        actions.build(export, Progress())
 
     assert names(bucket) == []
 
@@ -182,10 +182,10 @@ def test_a_release_is_stored_verified_and_sent(tides, bucket, client, finish_job
     made = Release.objects.get()
     client.force_login(tides.carla.user)
 
-    given = client.get(reverse("exporters:release_file", args=["tides", "v1", "release.json"]))
+    response = client.get(reverse("exporters:release_file", args=["tides", "v1", "release.json"]))
 
     assert made.state == "done", made.error
-    assert hashlib.sha256(content(given)).hexdigest() == made.sha256
+    assert hashlib.sha256(content(response)).hexdigest() == made.sha256
     checked = releasing.verify(made)
     assert (checked.faults, checked.files > 5) == ([], True)
 
@@ -215,8 +215,8 @@ def test_a_bucket_and_a_folder_hold_the_same_bytes(tides, bucket, write):
 
     for name, wanted in beside.items():
         with default_storage.open(f"{made.folder}/{name}") as stream:
-            given = stream.read()
+            data = stream.read()
         if name == "manifest.json":
-            assert json.loads(given)["files"] == json.loads(wanted)["files"]
+            assert json.loads(data)["files"] == json.loads(wanted)["files"]
         else:
-            assert given == wanted, name
+            assert data == wanted, name

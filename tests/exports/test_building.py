@@ -185,10 +185,10 @@ def test_leftovers_of_killed_workers_are_deleted_but_offered_files_stay(scene, e
 
 
 def test_requesting_an_export_twice_publishes_one_job(scene, published):
-    asked = {"project": scene.project, "format_name": "trec", "by": scene.carla}
+    arguments = {"project": scene.project, "format_name": "trec", "by": scene.carla}
 
-    first = actions.request_export(**asked)
-    again = actions.request_export(**asked)
+    first = actions.request_export(**arguments)
+    again = actions.request_export(**arguments)
 
     assert first == again
     assert published == [(Export, first.pk)]
@@ -203,11 +203,11 @@ def test_another_format_is_another_export(scene, published):
 
 
 def test_an_ended_export_can_be_requested_again(scene, published):
-    asked = {"project": scene.project, "format_name": "trec", "by": scene.carla}
-    first = actions.request_export(**asked)
+    arguments = {"project": scene.project, "format_name": "trec", "by": scene.carla}
+    first = actions.request_export(**arguments)
     actions.cancel_export(export=first, by=scene.carla)
 
-    assert actions.request_export(**asked) != first
+    assert actions.request_export(**arguments) != first
 
 
 def test_no_job_is_published_before_the_row_is_committed(scene, published):

@@ -33,7 +33,7 @@ def test_a_checked_label_has_its_claim_each_answer_and_its_outcome(scene, sample
 
     files = write(scene.project, "jsonl")
 
-    def said(place, annotator, relevance):
+    def check_row(place, annotator, relevance):
         return {
             "place": place,
             "annotator": annotator,
@@ -58,7 +58,7 @@ def test_a_checked_label_has_its_claim_each_answer_and_its_outcome(scene, sample
             "claimed": 2,
             "outcome": 1,
             "settled": True,
-            "checks": [said(1, "ada", 2), said(2, "ben", 0), said(3, "dan", 1)],
+            "checks": [check_row(1, "ada", 2), check_row(2, "ben", 0), check_row(3, "dan", 1)],
         }
     ]
 

@@ -33,13 +33,13 @@ def test_the_rates_of_both_questions_and_of_the_grade_are_in_the_manifest(scene,
     for doc_id, topic, constraint in (("A", "yes", "yes"), ("B", "yes", "yes"), ("C", "no", "no")):
         for by in (scene.ada, scene.ben):
             item = sample.items.get(candidate__document__doc_id=doc_id)
-            given = {"topic": topic, "constraint": constraint}
-            actions.check(item=item, questions=given, by=by)
+            questions = {"topic": topic, "constraint": constraint}
+            actions.check(item=item, questions=questions, by=by)
 
     (found,) = write(scene.project).manifest["label_checks"]
 
-    wrong = {key: (rate["wrong"], rate["checked"]) for key, rate in found["rates"].items()}
-    assert wrong == {"topic": (1, 3), "constraint": (1, 3), "status": (1, 3)}
+    wrong_counts = {key: (rate["wrong"], rate["checked"]) for key, rate in found["rates"].items()}
+    assert wrong_counts == {"topic": (1, 3), "constraint": (1, 3), "status": (1, 3)}
     # Clopper-Pearson interval of 1 in 3; the share is rounded to six digits.
     topic = found["rates"]["topic"]
     assert topic["share"] == 0.333333

@@ -36,7 +36,7 @@ CLAIMS = {
     "S3": {"H": 1, "I": 0},
     "S4": {},
 }
-NONE_SAID = "not claimed"
+NOT_CLAIMED = "not claimed"
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_only_accepted_instructions_count_once_one_is_decided_on(scene, write):
         "303": "sent back",
         "304": "removed",
         "305": "not accepted",
-        "306": NONE_SAID,
+        "306": NOT_CLAIMED,
     }
     assert [pair["claimed"] for pair in files.manifest["pairs"]] == list(
         left_out(files, "claimed").values()
@@ -224,7 +224,7 @@ def test_a_count_of_conditions_corrects_grades_that_are_counts(scene, write):
     scene.project.condition_rule = "count_met"
     scene.project.save()
 
-    count_none_of(scene, "B")
+    check_meets_no_condition(scene, "B")
 
     files = write(scene.project)
     assert "301 0 B 0\n" in files["qrels.claimed.txt"]
@@ -238,7 +238,7 @@ def test_a_count_of_conditions_corrects_grades_that_are_counts(scene, write):
 
 
 def test_a_count_of_conditions_does_not_correct_grades_that_are_not_counts(scene, write):
-    count_none_of(scene, "B")
+    check_meets_no_condition(scene, "B")
 
     files = write(scene.project)
 
@@ -246,7 +246,7 @@ def test_a_count_of_conditions_does_not_correct_grades_that_are_not_counts(scene
     assert of_claims(files) == {"claims": 13, "claims_unchecked": 13}
 
 
-def count_none_of(scene, doc_id: str) -> None:
+def check_meets_no_condition(scene, doc_id: str) -> None:
     """Let two people answer that a document meets none of the conditions (there is one)."""
     under = scene.narratives["C1"]
     condition = under.conditions.create(number=1, text="At sea.")
@@ -290,14 +290,14 @@ def test_peoples_judgments_take_precedence_over_checks_and_claims(scene, write):
     assert counts["claims_open"] == 13 - 4
 
 
-def test_without_current_claims_there_are_no_claimed_files(scene, write):
+def test_there_are_no_claimed_files_without_current_claims(scene, write):
     for narrative in scene.narratives.values():
         factories.narrative(narrative.pair, text="Anew.", version=narrative.version + 1)
 
     files = write(scene.project)
 
     assert not [name for name in files.bytes() if "claimed" in name]
-    assert set(left_out(files, "claimed").values()) == {NONE_SAID}
+    assert set(left_out(files, "claimed").values()) == {NOT_CLAIMED}
     assert not of_claims(files)
 
 

@@ -45,13 +45,13 @@ def test_documents_with_another_text_are_listed_counted_and_shown(
     assert following is not None
     assert read_page(compared.texts(), following, 2).rows == CHANGES[2:]
 
-    told = Program("carla", "lead").get(
+    response = Program("carla", "lead").get(
         f"projects/{addressed[0]}/comparisons/v1.0/v1.1/changes/?show=texts&page_size=2"
     )
-    assert [(one["doc_id"], one["before"], one["after"]) for one in told.json()["results"]] == (
+    assert [(one["doc_id"], one["before"], one["after"]) for one in response.json()["results"]] == (
         CHANGES[:2]
     )
-    assert told.json()["next"]
+    assert response.json()["next"]
 
     client.force_login(tides.carla.user)
     page = client.get(reverse("exporters:comparison", args=addressed), {"show": "texts"})

@@ -18,13 +18,13 @@ def content(response) -> bytes:
 def test_an_export_is_requested_and_each_file_matches_its_checksum(tides, published, finish_jobs):
     carla = Program("carla", "lead")
 
-    asked = carla.send("POST", "projects/tides/exports/", {"format": "trec"})
-    here = f"projects/tides/exports/{asked.json()['id']}/"
+    response = carla.send("POST", "projects/tides/exports/", {"format": "trec"})
+    here = f"projects/tides/exports/{response.json()['id']}/"
     early = carla.get(f"{here}files/manifest.json")
     finish_jobs()
     done = carla.get(here).json()
 
-    assert (asked.status_code, asked.json()["files"], early.status_code) == (201, [], 404)
+    assert (response.status_code, response.json()["files"], early.status_code) == (201, [], 404)
     assert done["state"] == "done"
     assert done["counts"]["disputed"] == 1
     for entry in done["files"]:
@@ -85,14 +85,14 @@ def test_a_lead_who_has_yet_to_judge_gets_no_file(tides, published, finish_jobs)
 def test_a_release_is_made_read_and_cited(tides, published, finish_jobs):
     carla = Program("carla", "lead")
 
-    asked = carla.send("POST", "projects/tides/releases/", {"name": "v1.0", "note": "First."})
+    response = carla.send("POST", "projects/tides/releases/", {"name": "v1.0", "note": "First."})
     taken = carla.send("POST", "projects/tides/releases/", {"name": "V1.0"})
     finish_jobs()
     made = carla.get("projects/tides/releases/v1.0/").json()
     (first, *_rest) = made["files"]
     got = carla.get(f"projects/tides/releases/v1.0/files/{first['name']}")
 
-    assert (asked.status_code, taken.status_code) == (201, 422)
+    assert (response.status_code, taken.status_code) == (201, 422)
     assert (first["name"], first["sha256"]) == ("release.json", made["sha256"])
     assert hashlib.sha256(content(got)).hexdigest() == made["sha256"]
     assert made["sha256"] in made["citation"]

@@ -34,7 +34,7 @@ def test_every_judgment_is_exported_with_annotator_time_and_narrative_version(ti
     )
 
 
-def test_judgments_read_back_as_they_were_said(tides, write):
+def test_exported_judgments_read_back_unchanged(tides, write):
     records = records_of(write(tides.project, "jsonl"), "judgments.jsonl")
 
     assert [(r.query_id, r.doc_id, r.annotator, r.relevance, r.version) for r in records] == [
@@ -125,7 +125,7 @@ def test_pairs_read_back_with_every_version(tides, write):
     ]
 
 
-def test_documents_come_out_with_the_conditions_they_meet(tides, write):
+def test_documents_are_exported_with_the_conditions_they_meet(tides, write):
     files = write(tides.project, "jsonl")
 
     assert files.records("verdicts.jsonl") == [
@@ -230,15 +230,15 @@ def test_a_settled_condition_counts_until_it_is_withdrawn(tides, write):
 
 
 def test_machine_answers_to_a_condition_are_listed_but_not_counted(tides, write):
-    asked = list(tides.narrative.conditions.order_by("number"))
+    conditions = list(tides.narrative.conditions.order_by("number"))
     tides.give_verdicts(
-        tides.judge(tides.narrative, tides.pool["B"], tides.model, 1), asked, "met", "met"
+        tides.judge(tides.narrative, tides.pool["B"], tides.model, 1), conditions, "met", "met"
     )
     judged = tides.narrative.judgments.current().filter(
         candidate=tides.pool["B"], annotator__is_machine=False
     )
     for judgment in judged:
-        tides.give_verdicts(judgment, asked, "not_met", "met")
+        tides.give_verdicts(judgment, conditions, "not_met", "met")
 
     line = write(tides.project, "jsonl").records("verdicts.jsonl")[0]
 

@@ -171,7 +171,7 @@ def test_no_file_is_offered_before_the_export_is_done(built, client):
     assert client.get(pages(built)["archive"]).status_code == 404
 
 
-def test_a_running_export_shows_how_far_it_is_and_asks_again(built, client):
+def test_a_running_export_shows_its_progress_and_polls_again(built, client):
     Export.objects.update(
         state="running", finished_at=None, claim="0" * 32, lease_until=LATER, done=5, total=10
     )
@@ -227,13 +227,13 @@ def test_a_lead_who_has_yet_to_judge_sees_neither_counts_nor_files(built, client
     client.force_login(tides.carla.user)
 
     page = client.get(pages(built)["export"]).content.decode()
-    asked = client.post(pages_of(tides), {"format": "trec"})
+    response = client.post(pages_of(tides), {"format": "trec"})
 
     assert "would show you what others answered" in page
     assert "disputed" not in page
     assert client.get(pages(built)["file"]).status_code == 403
     assert client.get(pages(built)["archive"]).status_code == 403
-    assert asked.status_code == 422
+    assert response.status_code == 422
 
 
 def test_user_text_is_escaped(tides, client):

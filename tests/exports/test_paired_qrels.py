@@ -149,14 +149,14 @@ def earlier_names(monkeypatch):
     """Give releases whose names begin with "old" the file names of an earlier version."""
     files = contents.files
 
-    def as_it_was(release):
+    def files_of_release(release):
         every = files(release)
         if not release.name.startswith("old"):
             return every
         whole = every.pop("trec/qrels.original.all.txt")
         return {**every, "trec/qrels.original.txt": whole}
 
-    monkeypatch.setattr(contents, "files", as_it_was)
+    monkeypatch.setattr(contents, "files", files_of_release)
 
 
 def test_a_release_of_an_earlier_version_is_compared_with_a_new_one(tides, earlier_names):

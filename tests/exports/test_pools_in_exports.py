@@ -34,7 +34,7 @@ def test_a_removed_candidate_is_in_no_qrels_but_in_the_manifest_with_its_reason(
     assert any("taken out of the pools" in note for note in folder.manifest["notes"])
 
 
-def test_without_pools_a_manifest_says_nothing_of_them(tides, write):
+def test_a_manifest_without_pools_does_not_mention_pools(tides, write):
     manifest = write(tides.project, "trec").manifest
 
     assert {"pools", "removed_candidates", "hard_negatives"}.isdisjoint(manifest)
@@ -92,7 +92,7 @@ def test_hard_negatives_of_a_run_over_instructions_are_those_after_the_change(ti
     ]
 
 
-def test_without_chosen_systems_there_is_no_file_of_hard_negatives(tides, write):
+def test_there_is_no_file_of_hard_negatives_without_chosen_systems(tides, write):
     add_run(tides.project, "ance.run", {"301": ["a"]})
     choose_hard_negatives(project=tides.project, runs=["ance.run"], depth=3, by=tides.carla)
     choose_hard_negatives(project=tides.project, runs=[], depth=3, by=tides.carla)
@@ -108,12 +108,12 @@ def test_an_unknown_system_or_an_invalid_depth_is_refused(tides, runs, depth):
 
 def test_judgments_of_removed_candidates_count_as_left_out(tides, write):
     before = write(tides.project, "trec").manifest["counts"]
-    said = tides.project.queries.get(query_id="301").candidates.get(document__doc_id="B")
-    given = said.judgments.current().of_people().count()
+    candidate = tides.project.queries.get(query_id="301").candidates.get(document__doc_id="B")
+    judged = candidate.judgments.current().of_people().count()
     take_out(tides, "B")
 
     after = write(tides.project, "trec").manifest["counts"]
 
-    assert after["judgments_counted"] == before["judgments_counted"] - given
-    assert after["judgments_set_aside"] == before["judgments_set_aside"] + given
+    assert after["judgments_counted"] == before["judgments_counted"] - judged
+    assert after["judgments_set_aside"] == before["judgments_set_aside"] + judged
     assert after["judgments_by_people"] == before["judgments_by_people"]

@@ -59,14 +59,14 @@ def test_a_tool_that_is_not_installed_is_named_with_its_command(folder, monkeypa
 
 
 def test_a_tool_that_reads_another_grade_differs(folder, monkeypatch):
-    def wrong(path):
+    def read_another_grade(path):
         found = readers.PLAIN["beir"](path)
         found.parts.pop("qrels changed")
         found.qrels.pop("changed")
         found.add_grade("changed", "301", "B", 2)
         return found
 
-    reader = readers.Reader("Django", ("beir",), wrong)
+    reader = readers.Reader("Django", ("beir",), read_another_grade)
     monkeypatch.setattr("exporters.exports.proof.proving.READERS", [reader])
 
     (result,) = prove(folder("beir"))["results"]

@@ -157,8 +157,8 @@ def test_a_program_changes_what_it_sends_and_leaves_the_rest(tides, client):
 
     assert answer.status_code == 200
     assert (answer.json()["year"], client.get(url).json()["publisher"]) == (2026, "Zenodo")
-    wrong = client.patch(url, {"texts": True}, content_type="application/json")
-    assert (wrong.status_code, wrong.json()["code"]) == (422, "refused")
+    refused = client.patch(url, {"texts": True}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (422, "refused")
 
 
 def test_the_button_of_a_layout_writes_it_as_a_job(tides, client, finish_jobs):

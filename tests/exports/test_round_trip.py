@@ -36,7 +36,7 @@ RECORD_FILES = ("judgments", "flags", "adjudications", "reviews", "decisions")
 
 
 @pytest.fixture
-def elsewhere(tides, write):
+def exported_and_deleted(tides, write):
     """Export the hand-made project as JSON lines, then delete it from the database."""
     files = write(tides.project, "jsonl")
     Judgment.objects.update(replaces=None)
@@ -56,8 +56,8 @@ def load(format_name: str, *paths) -> dict[str, int]:
     return counts
 
 
-def test_all_records_load_again(elsewhere, write):
-    folder = elsewhere.folder
+def test_all_records_load_again(exported_and_deleted, write):
+    folder = exported_and_deleted.folder
 
     load("pairs-jsonl", folder / "pairs.jsonl")
     for name in RECORD_FILES:
@@ -65,12 +65,12 @@ def test_all_records_load_again(elsewhere, write):
 
     again = write(Project.objects.get(slug="tides"), "jsonl")
     for name in ("pairs", "verdicts", *RECORD_FILES):
-        assert again[f"{name}.jsonl"] == elsewhere[f"{name}.jsonl"]
-    assert again["judgments.csv"] == elsewhere["judgments.csv"]
+        assert again[f"{name}.jsonl"] == exported_and_deleted[f"{name}.jsonl"]
+    assert again["judgments.csv"] == exported_and_deleted["judgments.csv"]
 
 
-def test_loading_it_a_second_time_changes_nothing(elsewhere):
-    folder = elsewhere.folder
+def test_loading_it_a_second_time_changes_nothing(exported_and_deleted):
+    folder = exported_and_deleted.folder
     record_files = [folder / f"{name}.jsonl" for name in RECORD_FILES]
     load("pairs-jsonl", folder / "pairs.jsonl")
     load("judgments-jsonl", *record_files)
@@ -86,8 +86,8 @@ def test_loading_both_exports_in_the_documented_order_moves_a_project(
     tides, write, request, capsys
 ):
     trec = write(tides.project)
-    elsewhere = request.getfixturevalue("elsewhere")
-    folder = elsewhere.folder
+    exported_and_deleted = request.getfixturevalue("exported_and_deleted")
+    folder = exported_and_deleted.folder
 
     load("pairs-jsonl", folder / "pairs.jsonl")
     load("trec-qrels", trec.folder / "qrels.original.all.txt")
@@ -99,7 +99,7 @@ def test_loading_both_exports_in_the_documented_order_moves_a_project(
     project = Project.objects.get(slug="tides")
     again = write(project, "jsonl")
     for name in ("pairs", "verdicts", *RECORD_FILES[:-1]):
-        assert again[f"{name}.jsonl"] == elsewhere[f"{name}.jsonl"]
+        assert again[f"{name}.jsonl"] == exported_and_deleted[f"{name}.jsonl"]
     name = "qrels.original.all.txt"
     assert write(project)[name] == trec[name]
 

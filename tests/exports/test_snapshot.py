@@ -16,17 +16,17 @@ from tests.exports.conftest import Tides
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
-def elsewhere(work) -> None:
+def run_in_other_connection(work) -> None:
     """Do some work over another connection, and wait until it is done."""
 
-    def and_close():
+    def work_and_close():
         try:
             work()
         finally:
             connection.close()
 
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(and_close).result(timeout=10)
+        thread.submit(work_and_close).result(timeout=10)
 
 
 def test_judging_during_a_snapshot_is_not_seen_and_not_blocked():
@@ -34,7 +34,7 @@ def test_judging_during_a_snapshot_is_not_seen_and_not_blocked():
 
     with snapshot():
         before = tally(scene.project, selection.pairs(scene.project))
-        elsewhere(lambda: scene.judge(scene.narrative, scene.pool["Z"], scene.ben, 1))
+        run_in_other_connection(lambda: scene.judge(scene.narrative, scene.pool["Z"], scene.ben, 1))
         during = tally(scene.project, selection.pairs(scene.project))
     after = tally(scene.project, selection.pairs(scene.project))
 

@@ -76,12 +76,12 @@ class Scene:
         found = Document.objects.get(project=self.project, doc_id=doc_id)
         version = max(1, (found.text_version or 0) - back)
         text = self.text(doc_id, version)
-        said = {"query_id": "301", "doc_id": doc_id, "annotator": "ben", "relevance": 1}
-        said["evidence"] = [{"start": 0, "end": min(end, len(text))}]
+        judgment = {"query_id": "301", "doc_id": doc_id, "annotator": "ben", "relevance": 1}
+        judgment["evidence"] = [{"start": 0, "end": min(end, len(text))}]
         load(
             self.project,
             "judgments-jsonl",
-            jsonl({**said, "note": text[:end], **({"text_version": version} if back else {})}),
+            jsonl({**judgment, "note": text[:end], **({"text_version": version} if back else {})}),
         )
 
 

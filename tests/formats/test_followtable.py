@@ -130,7 +130,7 @@ def test_tables_that_no_entry_names_are_documents_too():
     assert [r.doc_id for r in records if isinstance(r, Doc)] == ["1", "2", "3", "99"]
 
 
-def test_without_any_table_documents_are_known_by_their_ids_only():
+def test_documents_are_known_only_by_their_ids_without_any_table():
     files = {"query_instruction.json": folder(out())["query_instruction.json"]}
 
     docs = [record for record in read("followtable", files) if isinstance(record, Doc)]

@@ -379,8 +379,8 @@ def test_multiconir_has_the_conditions_that_its_description_lists(shared_data):
 
     for row, entry in enumerate(described):
         texts = [condition["condition"] for condition in entry["conditions"]]
-        asked = pairs[f"{row}_10"].narratives[0].conditions
-        assert [condition.text for condition in asked] == texts
+        conditions = pairs[f"{row}_10"].narratives[0].conditions
+        assert [condition.text for condition in conditions] == texts
 
 
 @pytest.mark.parametrize(

@@ -40,13 +40,13 @@ class Endless(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if self.prefix:
-            given, self.prefix = self.prefix, b""
+            chunk, self.prefix = self.prefix, b""
         elif self.left:
-            given = b"a" * min(size, self.left)
-            self.left -= len(given)
+            chunk = b"a" * min(size, self.left)
+            self.left -= len(chunk)
         else:
-            given, self.suffix = self.suffix, b""
-        return given
+            chunk, self.suffix = self.suffix, b""
+        return chunk
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_gzip_may_come_byte_by_byte():
     assert list(source.lines()) == ["one", "two", "three"]
 
 
-@pytest.mark.parametrize("kept", [3, 12, 30])
-def test_truncated_gzip_is_refused(kept):
+@pytest.mark.parametrize("length", [3, 12, 30])
+def test_truncated_gzip_is_refused(length):
     read_whole = gzip.compress(b"".join(b"line %d\n" % number for number in range(1_000)))
 
-    error = refusal(read_whole[:kept])
+    error = refusal(read_whole[:length])
 
     assert str(error) == "file: the gzip file is cut off before its end"
 

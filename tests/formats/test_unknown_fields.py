@@ -16,7 +16,7 @@ class Example(NamedTuple):
 
     content: str | dict[str, str]
     line: int | None
-    said: str
+    sentence: str
 
 
 JUDGMENT = '"query_id": "1", "doc_id": "a", "annotator": "ada", "relevance": 1'
@@ -166,20 +166,20 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_unknown_fields_are_refused_or_reported(name):
-    content, line, said = EXAMPLES[name]
+    content, line, sentence = EXAMPLES[name]
 
     if FORMATS[name].unknown == "refused":
         error = refusal(name, content)
         assert error.line == line
-        assert said in error.message
+        assert sentence in error.message
     else:
         source = open_content(name, content)
         assert list(FORMATS[name].read(source))
-        assert source.left_out.sentences() == [said]
+        assert source.left_out.sentences() == [sentence]
 
 
 @pytest.mark.parametrize(
-    ("name", "line", "said"),
+    ("name", "line", "sentence"),
     [
         (
             "judgments-jsonl",
@@ -220,8 +220,8 @@ def test_unknown_fields_are_refused_or_reported(name):
         ),
     ],
 )
-def test_a_field_inside_a_record_is_refused_with_its_place(name, line, said):
-    assert refusal(name, line + "\n").message == said
+def test_a_field_inside_a_record_is_refused_with_its_place(name, line, sentence):
+    assert refusal(name, line + "\n").message == sentence
 
 
 def test_an_unknown_field_is_one_problem_of_one_line():

@@ -31,7 +31,7 @@ EXAMPLES = {
     "smart-qrels": "1 184 2\n1 29 4\n",
 }
 
-# Formats that cannot be told apart: topics and documents are both JSON objects with an id.
+# Formats that look the same: topics and documents are both JSON objects with an id.
 ALSO_READ_AS = {
     "topics-json": {"docs-jsonl"},
     "docs-jsonl": {"topics-json"},
@@ -50,7 +50,7 @@ def test_each_format_is_recognised(name):
 
 
 def test_a_file_under_the_wrong_name_is_refused_with_the_right_one():
-    told = {
+    messages = {
         (given, right): refusal(given, EXAMPLES[right]).message
         for right in EXAMPLES
         for given in EXAMPLES
@@ -59,10 +59,10 @@ def test_a_file_under_the_wrong_name_is_refused_with_the_right_one():
 
     assert {
         (given, right): message
-        for (given, right), message in told.items()
+        for (given, right), message in messages.items()
         if not message.endswith(f"; the file looks like {right}: load it as {right}")
     } == {}
-    assert len(told) >= 200
+    assert len(messages) >= 200
 
 
 @pytest.mark.parametrize(

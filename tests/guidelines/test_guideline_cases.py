@@ -38,7 +38,7 @@ class Scene:
             narrative=self.narrative,
             candidate=candidate,
             relevance=0,
-            reason="Rivers are not said.",
+            reason="The narrative does not name rivers.",
             cause=cause,
             by=self.carla,
         )
@@ -108,19 +108,19 @@ def test_a_lead_who_judges_the_pair_must_answer_first(scene, client):
 
     assert "Title of A" in page
     assert "On a river." not in page
-    assert "Rivers are not said." not in page
+    assert "The narrative does not name rivers." not in page
     assert "You judge this document yourself" in page
 
 
 def test_saving_keeps_the_ticked_cases_with_the_version(scene, client):
     client.force_login(scene.carla.user)
-    given = {
+    fields = {
         "text": "Rivers do not count.",
         "based_on": 1,
         "case": [scene.key(scene.first), scene.key(scene.second), "nonsense", "1-2-3"],
     }
 
-    answer = client.post(scene.url(), given)
+    answer = client.post(scene.url(), fields)
 
     assert answer.status_code == 302
     linked = GuidelineCase.objects.order_by("pk").values_list("guideline__version", "candidate")
@@ -144,9 +144,9 @@ def test_annotators_see_no_cases(scene, client):
 
 def test_a_refused_version_keeps_the_ticks(scene, client):
     client.force_login(scene.carla.user)
-    given = {"text": "Read it all.", "based_on": 1, "case": [scene.key(scene.second)]}
+    fields = {"text": "Read it all.", "based_on": 1, "case": [scene.key(scene.second)]}
 
-    page = client.post(scene.url(), given)
+    page = client.post(scene.url(), fields)
 
     assert page.status_code == 422
     assert f'id="case-{scene.key(scene.second)}" form="guideline-form" checked' in (

@@ -32,8 +32,10 @@ class Scene:
         self.carla = factories.lead(self.project)
         self.ada = self._judge("ada", 1)
         self.ben = self._judge("ben", 2)
-        self.said = Judgment.objects.get(annotator=self.ada, candidate=self.first)
-        self.rejudge_request = rejudge_requests.ask(judgment=self.said, words=WORDS, by=self.carla)
+        self.judgment = Judgment.objects.get(annotator=self.ada, candidate=self.first)
+        self.rejudge_request = rejudge_requests.ask(
+            judgment=self.judgment, words=WORDS, by=self.carla
+        )
 
     def _judge(self, name: str, relevance: int) -> Any:
         judge = factories.member(self.project, name)
@@ -93,7 +95,7 @@ def test_judging_goes_to_the_document_with_the_words_above_it(scene, client):
 
     assert NOTICE in shown
     assert WORDS in shown
-    assert f'data-again="{scene.said.uuid}">' in shown
+    assert f'data-again="{scene.judgment.uuid}">' in shown
     assert f'data-candidate="{scene.first.pk}"' in shown
 
 
@@ -107,8 +109,12 @@ def test_the_page_reveals_no_answers_of_others(scene, client):
     judging_session = json.loads(
         shown.split('id="judging-session" type="application/json">')[1].split("<")[0]
     )
-    assert judging_session["asked"] == [str(scene.said.uuid)]
-    assert judging_session["answers"][str(scene.first.pk)] == ["judgment", 1, str(scene.said.uuid)]
+    assert judging_session["asked"] == [str(scene.judgment.uuid)]
+    assert judging_session["answers"][str(scene.first.pk)] == [
+        "judgment",
+        1,
+        str(scene.judgment.uuid),
+    ]
 
 
 def test_without_script_the_same_grade_answers_and_all_is_done(scene, client):
@@ -123,21 +129,21 @@ def test_without_script_the_same_grade_answers_and_all_is_done(scene, client):
     assert "Query finished" in answered.content.decode()
     assert not RejudgeRequest.objects.open().exists()
     assert Judgment.objects.current().get(annotator=scene.ada, candidate=scene.first).replaces == (
-        scene.said
+        scene.judgment
     )
     assert "Look again" not in page(client, reverse("annotate:home"))
 
 
 def test_without_script_undo_shows_the_request_again(scene, client):
     client.force_login(scene.ada.user)
-    given = {"narrative": scene.narrative.pk, "relevance": 2, "uuid": str(uuid4())}
-    client.post(scene.url("judgment", scene.first.pk), given)
+    fields = {"narrative": scene.narrative.pk, "relevance": 2, "uuid": str(uuid4())}
+    client.post(scene.url("judgment", scene.first.pk), fields)
     answered = page(client, scene.url("judge", scene.first.pk))
 
     back = client.post(scene.url("undo"), follow=True).content.decode()
 
-    assert f'data-again="{scene.said.uuid}" hidden>' in answered
-    assert f'data-again="{scene.said.uuid}">' in back
+    assert f'data-again="{scene.judgment.uuid}" hidden>' in answered
+    assert f'data-again="{scene.judgment.uuid}">' in back
 
 
 def test_a_journal_confirms_the_grade(scene, client):
@@ -151,7 +157,7 @@ def test_a_journal_confirms_the_grade(scene, client):
         "candidate": scene.first.pk,
         "made_at": "2026-11-21T12:00:00Z",
         "relevance": 1,
-        "instead_of": str(scene.said.uuid),
+        "instead_of": str(scene.judgment.uuid),
     }
 
     answer = client.post(

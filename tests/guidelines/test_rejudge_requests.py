@@ -37,7 +37,7 @@ class Scene:
         self.ada = factories.member(self.project, "ada")
         self.carla = factories.lead(self.project)
         assignments.take_next(task=JUDGE, by=self.ada)
-        self.said = self.judge(1, self.first)
+        self.judgment = self.judge(1, self.first)
         self.judge(0, self.second)
 
     def judge(self, relevance: int, of=None, by=None) -> Judgment:
@@ -50,7 +50,7 @@ class Scene:
 
     def ask(self, judgment=None, words="Look at the second table.", **more) -> RejudgeRequest:
         return rejudge_requests.ask(
-            judgment=judgment or self.said, words=words, by=more.pop("by", self.carla), **more
+            judgment=judgment or self.judgment, words=words, by=more.pop("by", self.carla), **more
         )
 
     def judging_session(self) -> judging_session.JudgingSession:
@@ -70,8 +70,8 @@ def test_the_document_is_shown_again_and_the_judgment_is_unchanged(scene):
 
     scene.ask()
 
-    scene.said.refresh_from_db()
-    assert (scene.said.relevance, scene.said.superseded_at) == (1, None)
+    scene.judgment.refresh_from_db()
+    assert (scene.judgment.relevance, scene.judgment.superseded_at) == (1, None)
     assert scene.judging_session().next() == scene.first.pk
     assert (scene.judging_session().settled, scene.judging_session().total) == (1, 2)
     assert not scene.done()
@@ -92,8 +92,8 @@ def test_any_grade_answers_a_request(scene, relevance):
 
     answer = scene.judge(relevance)
 
-    assert answer != scene.said
-    assert answer.replaces == scene.said
+    assert answer != scene.judgment
+    assert answer.replaces == scene.judgment
     assert not RejudgeRequest.objects.open().exists()
     assert scene.judging_session().next() is None
     assert scene.done()
@@ -105,9 +105,9 @@ def test_undoing_the_answer_restores_judgment_and_rejudge_request(scene):
 
     undo(narrative=scene.narrative, by=scene.ada)
 
-    scene.said.refresh_from_db()
-    assert scene.said.superseded_at is None
-    assert RejudgeRequest.objects.open().get().judgment == scene.said
+    scene.judgment.refresh_from_db()
+    assert scene.judgment.superseded_at is None
+    assert RejudgeRequest.objects.open().get().judgment == scene.judgment
     assert scene.judging_session().next() == scene.first.pk
     assert not scene.done()
 
@@ -122,7 +122,7 @@ def test_a_document_flagged_later_keeps_its_request_and_comes_last(scene):
 
     judging_session = scene.judging_session()
     assert judging_session.next() == third.pk
-    assert judging_session.rejudge_uuids == [scene.said.uuid, later.uuid]
+    assert judging_session.rejudge_uuids == [scene.judgment.uuid, later.uuid]
     scene.judge(0, third)
     assert scene.judging_session().next() == scene.first.pk
     assert not scene.done()
@@ -185,7 +185,7 @@ def test_the_database_refuses_two_rejudge_requests_for_one_judgment(scene):
     scene.ask()
 
     with pytest.raises(IntegrityError):
-        RejudgeRequest.objects.create(judgment=scene.said, words="Again.", by=scene.carla)
+        RejudgeRequest.objects.create(judgment=scene.judgment, words="Again.", by=scene.carla)
 
 
 def test_a_request_needs_words(scene):
@@ -205,7 +205,7 @@ def test_a_superseded_judgment_cannot_be_asked_for(scene):
     assert scene.done()
 
 
-def test_under_an_older_narrative_nothing_is_asked(scene):
+def test_nothing_is_asked_under_an_older_narrative(scene):
     rewriting.rewrite_narrative(
         pair=scene.pair, side="altered", text="Only plants in rivers.", by=scene.carla, based_on=1
     )
@@ -257,7 +257,7 @@ def test_a_request_is_refused_if_no_assignment_is_free(scene):
     assert not RejudgeRequest.objects.exists()
 
 
-def test_with_repeats_the_assignment_is_done_once_all_repeats_are_answered(db):
+def test_an_assignment_with_repeats_is_done_once_all_repeats_are_answered(db):
     project = factories.project(repeat_percent=50)
     query = factories.query(project)
     pool_of = [factories.candidate(query, doc_id) for doc_id in "ABCDEF"]

@@ -24,23 +24,23 @@ def test_a_job_is_published_when_its_transaction_is_committed(published):
 
 
 def test_a_job_that_was_never_committed_is_not_published(published):
-    def change_your_mind():
+    def enqueue_and_roll_back():
         with transaction.atomic():
             enqueue(Errand.objects.create())
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        change_your_mind()
+        enqueue_and_roll_back()
 
     assert published == []
     assert not Errand.objects.exists()
 
 
 def test_an_unreachable_broker_is_logged_and_the_job_waits(monkeypatch, caplog):
-    def be_away(task, pk):
+    def raise_connection_error(task, pk):
         raise ConnectionError("nobody listens")
 
-    monkeypatch.setattr("config.celery.deliver", be_away)
+    monkeypatch.setattr("config.celery.deliver", raise_connection_error)
     errand = Errand.objects.create()
 
     with caplog.at_level(logging.ERROR):

@@ -129,11 +129,11 @@ def test_a_failed_job_is_not_tried_again():
 def test_a_stopped_worker_hands_the_job_back():
     errand = Errand.objects.create()
 
-    def be_stopped(errand, progress):
+    def raise_system_exit(errand, progress):
         raise SystemExit(1)
 
     with pytest.raises(SystemExit):
-        run(Errand, errand.pk, be_stopped)
+        run(Errand, errand.pk, raise_system_exit)
 
     errand.refresh_from_db()
     assert errand.state == "queued"

@@ -46,9 +46,9 @@ def test_the_remaining_time_is_estimated_for_the_current_step():
         for step, done in (("Reading", 0), ("Writing", 50)):
             progress.start(200, step)
             progress.advance(done)
-            told = Errand.objects.filter(step=step, done=done)
-            wait_until(told.exists, step)
-            row = told.get()
+            rows = Errand.objects.filter(step=step, done=done)
+            wait_until(rows.exists, step)
+            row = rows.get()
             assert row.step_began_at is not None
             guesses.append(row.seconds_left(row.step_began_at + timedelta(seconds=10)))
 

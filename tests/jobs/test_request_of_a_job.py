@@ -49,9 +49,9 @@ def test_a_job_stores_the_id_of_its_request(client, published):
 def test_a_request_without_a_valid_id_gets_one(client, sent):
     response = client.get("/healthz", headers={"X-Request-ID": sent})
 
-    given = response["X-Request-ID"]
-    assert given != sent
-    assert UUID(given).version == 4
+    request_id = response["X-Request-ID"]
+    assert request_id != sent
+    assert UUID(request_id).version == 4
 
 
 def test_the_id_of_a_request_is_normalized():

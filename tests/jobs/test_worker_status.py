@@ -20,7 +20,7 @@ def ago(seconds):
     return NOW - timedelta(seconds=seconds)
 
 
-def test_without_a_heartbeat_there_is_no_worker():
+def test_there_is_no_worker_without_a_heartbeat():
     assert worker_status(now=NOW) == WorkerStatus(alive=False, last_seen=None, busy=False)
 
 

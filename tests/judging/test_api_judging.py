@@ -129,7 +129,7 @@ def test_a_flag_is_put_and_withdrawn(scene):
     assert not Flag.objects.current().exists()
 
 
-def test_without_an_assignment_reading_and_judging_are_refused(scene):
+def test_reading_and_judging_are_refused_without_an_assignment(scene):
     for path in ("judging-session/", f"document-views/?candidates={scene.documents[0].pk}"):
         assert scene.program.get(scene.at(path)).status_code == 422
     assert scene.judge(scene.documents[0].pk, 1).status_code == 422
@@ -159,15 +159,15 @@ def test_a_document_with_a_rejudge_request_comes_first_with_its_words(scene):
     carla = factories.lead(scene.project)
     for candidate in scene.documents[:2]:
         scene.judge(candidate.pk, 1)
-    asked = Judgment.objects.get(candidate=scene.documents[1])
-    RejudgeRequest.objects.create(judgment=asked, by=carla, words="Read the second line.")
+    judgment = Judgment.objects.get(candidate=scene.documents[1])
+    RejudgeRequest.objects.create(judgment=judgment, by=carla, words="Read the second line.")
 
     at = scene.program.get(scene.at("judging-session/")).json()
     (document_view,) = scene.program.get(
         scene.at(f"document-views/?candidates={at['next']}")
     ).json()
 
-    assert (at["next"], at["again"]) == (asked.candidate_id, [asked.candidate_id])
+    assert (at["next"], at["again"]) == (judgment.candidate_id, [judgment.candidate_id])
     assert document_view["again"] == [{"words": "Read the second line.", "open": True}]
 
 

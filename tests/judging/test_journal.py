@@ -307,7 +307,7 @@ def test_a_member_who_has_left_is_refused(scene):
     assert nothing_saved()
 
 
-def test_without_a_session_the_answer_is_json_and_not_a_redirect(scene):
+def test_the_response_without_a_session_is_json_and_not_a_redirect(scene):
     scene.client.logout()
 
     response = scene.post({"entries": [scene.entry()]})
@@ -317,7 +317,7 @@ def test_without_a_session_the_answer_is_json_and_not_a_redirect(scene):
     assert nothing_saved()
 
 
-def test_without_the_token_nothing_is_saved(scene):
+def test_nothing_is_saved_without_the_token(scene):
     client = Client(enforce_csrf_checks=True)
     client.force_login(scene.person)
 
@@ -331,7 +331,7 @@ MISSING = object()
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
+    ("invalid", "sentence"),
     [
         ({"kind": "love"}, "“kind”"),
         ({"kind": MISSING}, "“kind”"),
@@ -390,14 +390,14 @@ MISSING = object()
         ({"kind": "undo", "undoes": uuid(9)}, "it was not saved"),
     ],
 )
-def test_an_invalid_entry_is_refused_with_a_sentence_and_changes_nothing(scene, wrong, sentence):
-    entry = {**scene.entry(), **wrong}
+def test_an_invalid_entry_is_refused_with_a_sentence_and_changes_nothing(scene, invalid, sentence):
+    entry = {**scene.entry(), **invalid}
     sent = {name: value for name, value in entry.items() if value is not MISSING}
 
-    ((state, said),) = scene.state(sent)
+    ((state, message),) = scene.state(sent)
 
     assert state == "refused"
-    assert sentence in said
+    assert sentence in message
     assert nothing_saved()
 
 
@@ -545,8 +545,8 @@ def test_a_full_disk_is_distinguished_from_a_busy_database(scene, monkeypatch):
 
 def statements(queries) -> list[str]:
     """Return the SQL statements, except savepoints of the test's own transaction."""
-    asked = [query["sql"] for query in queries.captured_queries]
-    return [sql for sql in asked if "SAVEPOINT" not in sql]
+    executed = [query["sql"] for query in queries.captured_queries]
+    return [sql for sql in executed if "SAVEPOINT" not in sql]
 
 
 def record_session(scene) -> None:

@@ -113,7 +113,7 @@ def end_counts(page: str) -> dict[str, int]:
     return found
 
 
-def test_after_the_last_document_the_page_says_so(scene, client):
+def test_the_page_says_that_no_document_is_left(scene, client):
     for candidate in scene.order():
         response = scene.post("judgment", candidate, relevance=1)
     page = client.get(response.url).content.decode()
@@ -122,7 +122,7 @@ def test_after_the_last_document_the_page_says_so(scene, client):
     assert "Judge the next query" not in page
 
 
-def test_from_a_finished_pool_one_key_goes_on_to_the_next(scene, client):
+def test_one_key_leads_from_a_finished_pool_to_the_next(scene, client):
     other = factories.query(scene.project, "302")
     factories.candidate(other)
     factories.pair(other)
@@ -141,7 +141,7 @@ def test_from_a_finished_pool_one_key_goes_on_to_the_next(scene, client):
     assert "Judge the next query" in page
 
 
-def test_at_the_end_each_flag_is_counted_by_its_own_name(scene, client):
+def test_the_end_page_counts_each_flag_by_its_own_name(scene, client):
     first, second = scene.order()
     scene.post("flag", first, kind="cannot_judge", words="Cut off.")
     scene.post("flag", second, kind="problem", words="In two columns.")
@@ -159,7 +159,7 @@ def test_at_the_end_each_flag_is_counted_by_its_own_name(scene, client):
         assert f'<a href="{scene.url(number)}">{place}</a>' in page
 
 
-def test_at_the_end_the_notes_are_counted_and_the_time_is_shown(scene, client):
+def test_the_end_page_counts_notes_and_shows_the_time(scene, client):
     first, second = scene.order()
     scene.post("judgment", first, relevance=1, note="Only in the table.", active_ms=61_000)
     scene.post("judgment", second, relevance=2, active_ms=4_000)
@@ -171,7 +171,7 @@ def test_at_the_end_the_notes_are_counted_and_the_time_is_shown(scene, client):
     assert "1 min" in page
 
 
-def test_after_the_last_query_one_key_leads_to_the_next_task(scene, client):
+def test_one_key_leads_to_the_next_task_after_the_last_query(scene, client):
     for candidate in scene.order():
         scene.post("judgment", candidate, relevance=1)
 
@@ -190,7 +190,7 @@ def test_undo_shows_the_document_again(scene, client):
     assert not Judgment.objects.current().exists()
 
 
-def test_with_nothing_to_undo_a_sentence_says_so(scene, client):
+def test_a_sentence_says_that_there_is_nothing_to_undo(scene, client):
     response = client.post(reverse("annotate:undo", args=[scene.pair.pk]), follow=True)
 
     assert "nothing to take back" in response.content.decode()
@@ -291,7 +291,7 @@ def test_a_grade_takes_few_queries_up_to_its_redirect(scene, django_assert_max_n
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"note": "half of one: \N{REPLACEMENT CHARACTER}"},
         {"note": "a\x00b"},
@@ -307,8 +307,8 @@ def test_a_grade_takes_few_queries_up_to_its_redirect(scene, django_assert_max_n
         {"narrative": "x"},
     ],
 )
-def test_invalid_input_is_refused_with_a_sentence(scene, wrong):
-    response = scene.post("judgment", scene.candidates[0], **{"relevance": 1, **wrong})
+def test_invalid_input_is_refused_with_a_sentence(scene, invalid):
+    response = scene.post("judgment", scene.candidates[0], **{"relevance": 1, **invalid})
 
     assert response.status_code == 422
     assert 'role="alert"' in response.content.decode()
@@ -364,9 +364,11 @@ def test_documents_are_rendered_in_the_requested_order(scene):
         (str(second.pk), "2"),
         (str(first.pk), "1"),
     ]
-    said = [json.loads(html.unescape(one)) for one in re.findall(r'data-answer="([^"]*)"', drawn)]
-    assert said[0] == {}
-    assert (said[1]["relevance"], said[1]["note"]) == (2, "see “line 3”")
+    answers = [
+        json.loads(html.unescape(one)) for one in re.findall(r'data-answer="([^"]*)"', drawn)
+    ]
+    assert answers[0] == {}
+    assert (answers[1]["relevance"], answers[1]["note"]) == (2, "see “line 3”")
     assert "Turbines in the Severn." in drawn
     assert "<script>alert(1)" not in drawn
 

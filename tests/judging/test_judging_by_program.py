@@ -59,7 +59,7 @@ def test_a_judgment_sent_twice_counts_once(scene):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "status", "sentence"),
+    ("invalid", "status", "sentence"),
     [
         ({"relevance": 7}, 422, "not a grade"),
         ({"relevance": "two"}, 400, "valid integer"),
@@ -71,8 +71,8 @@ def test_a_judgment_sent_twice_counts_once(scene):
         ({"made_at": "1066-10-14T09:00:00Z"}, 400, "before 1970 or in the future"),
     ],
 )
-def test_invalid_input_is_refused_and_changes_nothing(scene, wrong, status, sentence):
-    response = scene.post(**wrong)
+def test_invalid_input_is_refused_and_changes_nothing(scene, invalid, status, sentence):
+    response = scene.post(**invalid)
 
     assert response.status_code == status
     assert sentence in response.content.decode()

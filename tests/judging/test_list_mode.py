@@ -32,9 +32,9 @@ def scene(db, client):
         def order(self):
             return judging_session.read_judging_session(narrative=self.narrative, by=self.ada).order
 
-        def shown(self, **asked):
+        def shown(self, **parameters):
             """Return the candidates of the rows, in the order of the page."""
-            page = client.get(self.url, asked).content.decode()
+            page = client.get(self.url, parameters).content.decode()
             return [int(pk) for pk in re.findall(r'id="row-(\d+)"', page)]
 
         def judge(self, candidate, relevance=1, by=None):
@@ -152,13 +152,13 @@ def test_an_unknown_filter_never_fails(scene, client, show):
     assert response.status_code == 200
 
 
-def parts(at, asked="", size=2):
-    return window(at, QueryDict(asked), size)
+def parts(at, query="", size=2):
+    return window(at, QueryDict(query), size)
 
 
-def session_of_five(**said):
+def session_of_five(**state):
     return judging_session.JudgingSession(
-        **{"order": [50, 40, 30, 20, 10], "judged": {}, "flagged": {}, **said}
+        **{"order": [50, 40, 30, 20, 10], "judged": {}, "flagged": {}, **state}
     )
 
 
@@ -265,7 +265,7 @@ def test_a_row_says_when_its_judgment_holds_more_than_a_grade(scene, client):
     assert "data-more" in row(page, second)
 
 
-def test_without_script_a_grade_returns_to_the_list(scene, client):
+def test_a_grade_returns_to_the_list_without_script(scene, client):
     first, *_ = scene.order()
 
     response = client.post(

@@ -117,7 +117,7 @@ def test_a_failed_cache_write_raises(monkeypatch, failing_cache):
         cache.set("counted", 1)
 
 
-def test_a_program_is_told_to_send_it_again(failing):
+def test_a_program_gets_an_error_that_asks_it_to_retry(failing):
     response = failing(OperationalError("gone")).post(
         JOURNAL, {"entries": []}, content_type="application/json"
     )

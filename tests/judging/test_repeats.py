@@ -29,7 +29,7 @@ from tests import factories
 pytestmark = pytest.mark.both_databases
 
 JUDGE = Assignment.Task.JUDGE
-SAYS = re.compile(r'<script id="judging-session" type="application/json">(.*?)</script>')
+SESSION = re.compile(r'<script id="judging-session" type="application/json">(.*?)</script>')
 
 
 class Scene:
@@ -96,7 +96,7 @@ def test_half_of_the_documents_are_repeated_and_count_in_the_total(scene):
         assert spots.index(spot) - spots.index(Spot(spot.candidate)) > 3
 
 
-def test_without_repeats_documents_have_their_keys_as_numbers(scene):
+def test_documents_have_their_keys_as_numbers_without_repeats(scene):
     scene.project.repeat_percent = 0
     scene.project.save()
     ada = scene.project.memberships.get(name="ada")
@@ -288,10 +288,10 @@ def test_the_database_allows_one_answer_with_either_a_grade_or_a_flag(scene):
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Repeat.objects.create(**same, relevance=2)
-    for wrong in ({}, {"relevance": 1, "flag": "later"}):
+    for invalid in ({}, {"relevance": 1, "flag": "later"}):
         with pytest.raises(IntegrityError), transaction.atomic():
             Repeat.objects.create(
-                **{**same, "annotator": factories.machine(scene.project), **wrong}
+                **{**same, "annotator": factories.machine(scene.project), **invalid}
             )
         scene.project.memberships.filter(is_machine=True).delete()
 
@@ -303,7 +303,7 @@ def plain(page: str, document_view: str) -> str:
     """Return a page without the parts that differ between any two documents: numbers, ids, tokens,
     links.
     """
-    page = SAYS.sub("", page)
+    page = SESSION.sub("", page)
     page = re.sub(r'(csrfmiddlewaretoken|name="uuid") ?"? value="[^"]+"', r"\1", page)
     page = re.sub(r'"[A-Za-z0-9]{64}"', '"TOKEN"', page)
     page = re.sub(r"\d{13}", "NUMBER", page)
@@ -418,8 +418,8 @@ def test_the_list_has_each_document_once_and_its_rows_can_be_judged(scene):
 
     assert len(rows) == 6
     assert not {unmask(number, scene.ada.pk).again for number in rows} - {False}
-    said = json.loads(SAYS.findall(page)[0])
-    assert said["order"] == rows
+    session = json.loads(SESSION.findall(page)[0])
+    assert session["order"] == rows
     back = scene.client.post(
         scene.url(rows[0], "judgment"),
         {"narrative": scene.narrative.pk, "relevance": 2, "back": "list"},
@@ -439,9 +439,9 @@ def test_home_counts_as_the_judge_page_does(scene):
 
 def test_a_rejudge_request_comes_first_and_is_not_shown_on_the_repeat(scene):
     for number in scene.judging_session().order:
-        said = scene.grade(number, 1).row
+        row = scene.grade(number, 1).row
         if number == scene.first_of(scene.again()[0]):
-            judgment = said
+            judgment = row
     carla = factories.lead(scene.project)
     rejudge_requests.ask(judgment=judgment, words="Read the last page.", by=carla)
 

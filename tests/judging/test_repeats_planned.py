@@ -25,7 +25,7 @@ def test_a_repeat_is_half_a_small_pool_away_and_twenty_documents_in_a_large_one(
 
 
 @pytest.mark.parametrize(
-    ("size", "percent", "given", "repeats"),
+    ("size", "percent", "draw", "repeats"),
     [
         (500, 10, 0, 50),
         (500, 10, 99, 50),
@@ -42,8 +42,8 @@ def test_a_repeat_is_half_a_small_pool_away_and_twenty_documents_in_a_large_one(
         (500, 0, 99, 0),
     ],
 )
-def test_the_number_of_repeats(size, percent, given, repeats):
-    assert count_repeats(size, percent, given) == repeats
+def test_the_number_of_repeats(size, percent, draw, repeats):
+    assert count_repeats(size, percent, draw) == repeats
 
 
 def test_over_many_small_pools_the_percentage_holds():

@@ -225,10 +225,10 @@ class AnyHistory(TestCase):
     @settings(max_examples=60)
     @given(st.data())
     def test_at_most_one_statement_is_current_and_none_is_lost(self, data: st.DataObject) -> None:
-        said = st.tuples(st.sampled_from(["judgment", "flag", "undo"]), st.integers(0, 1))
+        statements = st.tuples(st.sampled_from(["judgment", "flag", "undo"]), st.integers(0, 1))
         entries = [
             (kind, number, candidate, data.draw(st.integers(0, number if kind == "undo" else 2)))
-            for number, (kind, candidate) in enumerate(data.draw(st.lists(said, max_size=9)))
+            for number, (kind, candidate) in enumerate(data.draw(st.lists(statements, max_size=9)))
         ]
         resent = data.draw(st.lists(st.sampled_from(entries), max_size=6)) if entries else []
         order = data.draw(st.permutations(entries + resent))

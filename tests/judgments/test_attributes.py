@@ -33,12 +33,12 @@ class Scene:
         factories.narrative(self.pair, Narrative.Side.REVERSED, "At length.")
         self.positive = factories.candidate(query, "P")
         self.negative = factories.candidate(query, "N")
-        self.say(self.machine, self.positive, 1, "met", "met")
-        self.say(self.machine, self.negative, 0, "not_met", "met")
-        self.say(self.ada, self.negative, 0, "not_met", "not_met")
-        self.say(self.ben, self.negative, 0, "not_met", "not_met")
+        self.judge(self.machine, self.positive, 1, "met", "met")
+        self.judge(self.machine, self.negative, 0, "not_met", "met")
+        self.judge(self.ada, self.negative, 0, "not_met", "not_met")
+        self.judge(self.ben, self.negative, 0, "not_met", "not_met")
 
-    def say(self, who, candidate, relevance, *answers):
+    def judge(self, who, candidate, relevance, *answers):
         judgment = factories.judgment(self.altered, candidate, who, relevance)
         for condition, answer in zip((self.length, self.source), answers, strict=True):
             Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
@@ -91,7 +91,7 @@ def test_invalid_numbers_of_negated_attributes_are_refused(tides, numbers, sente
         set_negated(pair=tides.pair, numbers=numbers, by=tides.carla)
 
 
-def test_without_a_reversed_query_nothing_is_negated(tides):
+def test_nothing_is_negated_without_a_reversed_query(tides):
     with pytest.raises(Refused, match=r"no reversed query"):
         set_negated(pair=tides.other, numbers=[1], by=tides.carla)
 

@@ -124,7 +124,7 @@ def counts_on_pages(reader: Membership) -> dict[str, Any]:
 
 
 def test_judgments_from_a_file_fill_assignments(tides):
-    """A regression: 20 "open" assignments led to pages that said "229 of 229"."""
+    """A regression: 20 "open" assignments led to pages that showed "229 of 229"."""
     for query_id in ("301", "302"):
         load_judgments(tides.project, *whole_query("ada", query_id), *whole_query("ben", query_id))
 
@@ -261,11 +261,11 @@ def answer(tides: SimpleNamespace, kind: str, name: str, query_id: str, doc_id: 
             assignments.take(pair=pair, task=JUDGE, by=by)
         except Refused:
             return False
-    said = {"narrative": under, "candidate": candidate, "by": by}
+    fields = {"narrative": under, "candidate": candidate, "by": by}
     if kind == "page":
-        judging.judge(relevance=0, **said)
+        judging.judge(relevance=0, **fields)
         return True
-    judging.flag(kind="later" if kind == "later" else "problem", words="Torn.", **said)
+    judging.flag(kind="later" if kind == "later" else "problem", words="Torn.", **fields)
     return kind == "flag"
 
 

@@ -27,7 +27,7 @@ RULE = st.sampled_from(sorted(RULES))
         ([0, 2, 2, 1, 2], DISPUTED, Outcome(2, State.JUDGED)),
     ],
 )
-def test_grades_come_to_one_relevance(grades, unanimous, majority):
+def test_grades_combine_into_one_relevance(grades, unanimous, majority):
     assert consensus(grades, "unanimous") == unanimous
     assert consensus(grades, "majority") == majority
 
@@ -66,7 +66,7 @@ def test_a_majority_is_more_than_half(grades):
 
 
 @given(GRADES)
-def test_what_is_unanimous_is_a_majority(grades):
+def test_a_unanimous_grade_is_a_majority(grades):
     strict = consensus(grades, "unanimous")
 
     assert strict == DISPUTED or consensus(grades, "majority") == strict

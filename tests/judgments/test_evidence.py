@@ -52,11 +52,11 @@ def test_more_passages_than_anyone_reads_are_refused():
     ],
 )
 def test_a_grade_needs_evidence_when_relevance_changes(relevance, prior, prior_known, wanted):
-    asked = needs_evidence(
+    needed = needs_evidence(
         relevance=relevance, prior=prior, relevant_from=1, prior_known=prior_known
     )
 
-    assert asked is wanted
+    assert needed is wanted
 
 
 def message(rule, *, passages=0, clauses=0, markable=True, note="", wanted=True):
@@ -86,6 +86,6 @@ def test_nothing_is_needed_without_a_rule_or_a_change(rule, wanted):
     assert message(rule, wanted=wanted) == ""
 
 
-def test_for_a_table_a_note_replaces_the_passage():
+def test_a_note_replaces_the_passage_for_a_table():
     assert "Mark a cell of the table" in message(DOCUMENT, markable=False, note=" ")
     assert message(DOCUMENT, markable=False, note="Row 3, costs.") == ""

@@ -314,7 +314,7 @@ def test_a_line_that_repeats_another_counts_as_unchanged(project):
     assert current_judgments() == [("A", "ada", 1)]
 
 
-def test_of_two_dated_judgments_the_later_is_current(project):
+def test_the_later_of_two_dated_judgments_is_current(project):
     report = load_records(
         project,
         JudgmentRecord("301", "A", "ada", 2, at=NOON),
@@ -508,8 +508,8 @@ def test_a_flag_with_a_known_uuid_is_the_same_flag(project, pair):
     )
 
     assert counts(report) == (1, 0, 1, 0, 0)
-    kept = Flag.objects.get()
-    assert (kept.uuid, kept.made_at, kept.cleared_at) == (uuid.UUID(KEY), MORNING, NOON)
+    stored = Flag.objects.get()
+    assert (stored.uuid, stored.made_at, stored.cleared_at) == (uuid.UUID(KEY), MORNING, NOON)
 
 
 def test_a_flag_without_a_uuid_is_recognized_by_its_content(project, pair):

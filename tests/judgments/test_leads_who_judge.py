@@ -59,12 +59,12 @@ def test_a_lead_confirms_an_assignment_that_hides_figures(tides, client, task):
     client.force_login(tides.carla.user)
     url, form = assignment_form(tides, task)
 
-    asked = client.post(url, form)
+    response = client.post(url, form)
     before = Assignment.objects.count()
     taken = client.post(url, {**form, "become_blind": "yes"})
 
-    assert "you see no agreement and no report of it" in asked.content.decode()
-    assert 'name="become_blind" value="yes"' in asked.content.decode()
+    assert "you see no agreement and no report of it" in response.content.decode()
+    assert 'name="become_blind" value="yes"' in response.content.decode()
     assert (before, taken.status_code, Assignment.objects.count()) == (0, 302, 1)
 
 

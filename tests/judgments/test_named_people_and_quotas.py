@@ -57,7 +57,7 @@ def offered(by, task=JUDGE):
     return sorted(found.values_list("query_id", flat=True))
 
 
-def taken(by, query_id="302"):
+def take_assignment(by, query_id="302"):
     pair = by.project.pairs.get(query__query_id=query_id)
     return assignments.take(pair=pair, task=JUDGE, by=by)
 
@@ -72,8 +72,8 @@ def test_only_named_people_are_offered_a_task(carla, first, ada, ben):
     assert (offered(ada), offered(ben)) == (["301", "302"], ["302"])
     assert offered(ben, REVIEW) == ["301", "302"]
     with pytest.raises(Refused, match="Every task on this one is taken"):
-        taken(ben, "301")
-    assert taken(ada, "301").member == ada
+        take_assignment(ben, "301")
+    assert take_assignment(ada, "301").member == ada
 
 
 def test_a_task_opens_to_everybody_again_when_all_who_were_named_have_left(carla, first, ada, ben):
@@ -85,13 +85,13 @@ def test_a_task_opens_to_everybody_again_when_all_who_were_named_have_left(carla
 
 
 def test_a_task_that_somebody_holds_stays_theirs_when_others_are_named(carla, first, ada, ben):
-    held = taken(ben, "301")
+    held = take_assignment(ben, "301")
     name_people(query=first, people={JUDGE: [ada.pk]}, by=carla)
 
     assert assignments.take_next(task=JUDGE, by=ben) == held
 
 
-def test_what_was_judged_offline_before_others_were_named_is_accepted(carla, first, ada, ben):
+def test_a_judgment_made_offline_before_others_were_named_is_accepted(carla, first, ada, ben):
     name_people(query=first, people={JUDGE: [ada.pk]}, by=carla)
     set_quota(member=ben, most_tasks=0, by=carla)
     ben.refresh_from_db()
@@ -112,14 +112,14 @@ def test_what_was_judged_offline_before_others_were_named_is_accepted(carla, fir
 def test_a_quota_limits_offers_and_assignments(carla, ada):
     set_quota(member=ada, most_tasks=1, by=carla)
     ada.refresh_from_db()
-    held = taken(ada, "301")
+    held = take_assignment(ada, "301")
     assignments.touch(held, done=True, now=held.taken_at)
 
     assert offered(ada) == []
     with pytest.raises(Refused, match="at most 1 task in this project"):
         assignments.take_next(task=JUDGE, by=ada)
     with pytest.raises(Refused, match="at most 1 task"):
-        taken(ada, "302")
+        take_assignment(ada, "302")
 
 
 def test_a_task_that_is_held_is_given_again_at_the_quota(carla, ada):
@@ -204,8 +204,8 @@ def test_programs_name_people_and_set_quotas(client, carla, first, ada):
     people = reverse("annotate:api_query_people", args=["tides", first.pk])
     member = reverse("annotate:api_member", args=["tides", ada.pk])
 
-    told = client.put(people, {"judge": [ada.pk]}, content_type="application/json").json()
-    assert told == client.get(people).json() == {"rewrite": [], "judge": [ada.pk], "review": []}
-    told = client.patch(member, {"most_tasks": 3}, content_type="application/json").json()
-    assert told["most_tasks"] == 3
+    named = client.put(people, {"judge": [ada.pk]}, content_type="application/json").json()
+    assert named == client.get(people).json() == {"rewrite": [], "judge": [ada.pk], "review": []}
+    changed = client.patch(member, {"most_tasks": 3}, content_type="application/json").json()
+    assert changed["most_tasks"] == 3
     assert "most_tasks" not in client.get(member).json()

@@ -39,8 +39,8 @@ class Scene:
             for doc_id in documents:
                 self.candidates[doc_id] = factories.candidate(query, doc_id)
             self.pairs[query_id] = factories.pair(query)
-        for by, said in ((self.ada, {"A": 0, "B": 1}), (self.ben, {"A": 2, "B": 1})):
-            self.judge(by, "301", said)
+        for by, grades in ((self.ada, {"A": 0, "B": 1}), (self.ben, {"A": 2, "B": 1})):
+            self.judge(by, "301", grades)
         self.judge(self.ada, "302", {"C": 1})
         self.guideline = write_guideline(
             text="Rivers do not count.",
@@ -49,9 +49,9 @@ class Scene:
             cases=[(factories.altered(self.pairs["301"]).pk, self.candidates["B"].pk)],
         )
 
-    def judge(self, by, query_id, said):
+    def judge(self, by, query_id, grades):
         assignments.take(pair=self.pairs[query_id], task=JUDGE, by=by)
-        for doc_id, relevance in said.items():
+        for doc_id, relevance in grades.items():
             judging.judge(
                 narrative=factories.altered(self.pairs[query_id]),
                 candidate=self.candidates[doc_id],
@@ -121,7 +121,7 @@ def test_all_older_judgments_are_asked_for_again(scene):
 
 
 @pytest.mark.parametrize(
-    ("which", "asked"),
+    ("which", "expected"),
     [
         ({"query": "302"}, [("ada", "C")]),
         ({"grade": 2}, [("ben", "A")]),
@@ -130,13 +130,13 @@ def test_all_older_judgments_are_asked_for_again(scene):
         ({"grade": 1, "query": "301"}, [("ada", "B"), ("ben", "B")]),
     ],
 )
-def test_only_the_selected_judgments_are_asked_for(scene, which, asked):
+def test_only_the_selected_judgments_are_asked_for(scene, which, expected):
     if "query" in which:
         which["query"] = scene.query(which["query"])
 
-    assert scene.ask(JudgmentSelection(**which)) == len(asked)
+    assert scene.ask(JudgmentSelection(**which)) == len(expected)
 
-    assert scene.asked() == asked
+    assert scene.asked() == expected
 
 
 def test_only_the_assignments_concerned_are_reopened(scene):
@@ -190,7 +190,7 @@ def test_withdrawing_keeps_answered_requests_and_ends_assignments(scene):
     assert scene.withdraw() == 0
 
 
-def test_if_somebody_judged_in_the_meantime_nothing_is_asked(scene):
+def test_nothing_is_asked_if_somebody_judged_in_the_meantime(scene):
     token = rejudge_requests.count_older(scene.guideline, JudgmentSelection()).token
     scene.judge(scene.ada, "302", {"C": 0})
 
@@ -200,7 +200,7 @@ def test_if_somebody_judged_in_the_meantime_nothing_is_asked(scene):
     assert not RejudgeRequest.objects.exists()
 
 
-def test_under_an_older_version_nothing_is_asked(scene):
+def test_nothing_is_asked_under_an_older_version(scene):
     write_guideline(text="Rivers count.", by=scene.carla, based_on=1)
 
     with pytest.raises(Stale, match="newer version"):
@@ -277,7 +277,7 @@ def test_a_missing_version_is_not_found(scene, client):
     assert Guideline.objects.count() == 1
 
 
-def test_the_judge_is_told_which_version_is_new(scene, client):
+def test_the_judge_sees_which_version_is_new(scene, client):
     scene.ask()
     client.force_login(scene.ada.user)
 
@@ -288,11 +288,11 @@ def test_the_judge_is_told_which_version_is_new(scene, client):
 
 
 def test_a_new_narrative_ends_the_rejudge_requests_under_the_last_one(scene):
-    asked = scene.ask()
+    requested = scene.ask()
     pair = scene.pairs["301"]
     rewriting.rewrite_narrative(pair=pair, text="Only at sea.", based_on=1, by=scene.carla)
 
     # Requests for judgments under the first narrative of 301 are no longer open.
     still_open = rejudge_requests.count_requests(scene.guideline)[0]
-    assert 0 < still_open < asked
+    assert 0 < still_open < requested
     assert scene.withdraw() == still_open

@@ -145,7 +145,7 @@ class Scene:
         for one in Judgment.objects.current().of_people().filter(annotator=self.people[who])[:1]:
             rejudge_requests.ask(judgment=one, words="Look again.", by=self.carla)
 
-    def call_off(self, who: int, where: int, what: int) -> None:
+    def withdraw_requests(self, who: int, where: int, what: int) -> None:
         for one in RejudgeRequest.objects.open():
             rejudge_requests.withdraw(rejudge_request=one, by=self.carla)
 
@@ -264,7 +264,7 @@ STORY = [
     ("judge", 0, 0, 0),
     ("judge", 1, 0, 1),
     ("send_back", 1, 0, 0),
-    ("call_off", 1, 0, 0),
+    ("withdraw_requests", 1, 0, 0),
     ("settle_condition", 0, 0, 0),
     ("unsettle_condition", 0, 0, 0),
     ("settle", 0, 0, 1),

@@ -147,10 +147,10 @@ class FilledInstallation:
 
     def _make_export_and_release(self) -> None:
         with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
-            asked = exporting.request_export(
+            export = exporting.request_export(
                 project=self.project, format_name="trec", by=self.tides.carla
             )
-            run(Export, asked.pk, exporting.build)
+            run(Export, export.pk, exporting.build)
         self.release = make_release(self.tides, "v1")
 
 

@@ -1,4 +1,4 @@
-"""Nothing changes in an archived project, whoever asks and by whatever way."""
+"""Nobody can change an archived project, by any route."""
 
 from __future__ import annotations
 

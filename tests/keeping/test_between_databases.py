@@ -24,12 +24,16 @@ def run_in_installation(folder: Path, *ways: str, database: str = "") -> dict[st
     Return the digests of its exports.
     """
     folder.mkdir(exist_ok=True)
-    kept = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("REJUDGE_", "DATABASE_URL", "REDIS_URL", "DJANGO_"))
     }
-    environment = {**kept, "REJUDGE_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    environment = {
+        **inherited,
+        "REJUDGE_DATA": str(folder),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
     if database:
         environment["DATABASE_URL"] = database
     done = subprocess.run(

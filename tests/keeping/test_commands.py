@@ -23,11 +23,11 @@ def test_the_backup_command_prints_the_counts(installation, tmp_path):
 
 
 def test_the_backup_command_prints_the_counts_as_json(installation, tmp_path):
-    told = json.loads(run_command("backup", tmp_path / "t.zip", "--project", "tides", "--json"))
+    counts = json.loads(run_command("backup", tmp_path / "t.zip", "--project", "tides", "--json"))
 
-    assert told["file"] == f"{tmp_path}/t.zip"
-    assert told["files"] == len(all_files())
-    assert told["missing"] == []
+    assert counts["file"] == f"{tmp_path}/t.zip"
+    assert counts["files"] == len(all_files())
+    assert counts["missing"] == []
 
 
 def test_a_backup_with_missing_files_exits_with_2(installation, tmp_path):
@@ -45,8 +45,8 @@ def test_backups_are_recorded_in_the_audit_log(installation, tmp_path):
     run_command("backup", tmp_path / "whole.zip")
     run_command("backup", tmp_path / "tides.zip", "--project", "tides")
 
-    kept = AuditEvent.objects.filter(what="project.backed_up").order_by("pk")
-    assert list(kept.values_list("project__slug", "about")) == [
+    events = AuditEvent.objects.filter(what="project.backed_up").order_by("pk")
+    assert list(events.values_list("project__slug", "about")) == [
         (None, "whole.zip"),
         ("tides", "tides.zip"),
     ]
@@ -80,8 +80,8 @@ def test_restore_lists_the_accounts_without_a_password(
         "These accounts are new and have no password yet: ada, ben, carla, dan. "
         "Set one with manage.py changepassword NAME."
     )
-    [kept] = AuditEvent.objects.filter(what="project.restored")
-    assert (kept.project, kept.about) == (Project.objects.get(slug="tides-2"), "t.zip")
+    [event] = AuditEvent.objects.filter(what="project.restored")
+    assert (event.project, event.about) == (Project.objects.get(slug="tides-2"), "t.zip")
 
 
 def test_a_backup_can_be_checked_without_restoring_it(installation, tmp_path):
@@ -89,21 +89,21 @@ def test_a_backup_can_be_checked_without_restoring_it(installation, tmp_path):
     rows = all_rows()
 
     words = run_command("restore", tmp_path / "t.zip", "--check")
-    told = json.loads(run_command("restore", tmp_path / "t.zip", "--check", "--json"))
+    counts = json.loads(run_command("restore", tmp_path / "t.zip", "--check", "--json"))
 
     assert words.startswith(f"{tmp_path}/t.zip is complete: the project “tides”, ")
-    assert (told["project"], told["files"]) == ("tides", len(all_files()))
+    assert (counts["project"], counts["files"]) == ("tides", len(all_files()))
     assert all_rows() == rows
 
 
 def test_purge_asks_for_the_name(installation, tmp_path, monkeypatch):
     rules.archive(by=installation.tides.carla)
     rows = all_rows()
-    asked = []
+    prompts = []
 
     def typing(answer):
         def asking(words):
-            asked.append(words)
+            prompts.append(words)
             return answer
 
         monkeypatch.setattr("builtins.input", asking)
@@ -115,7 +115,7 @@ def test_purge_asks_for_the_name(installation, tmp_path, monkeypatch):
 
     typing("tides")
     words = run_command("purge", "tides")
-    assert asked == ["Type tides to delete it: "] * 2
+    assert prompts == ["Type tides to delete it: "] * 2
     assert words.startswith("“tides” (Tides) has ")
     assert words.splitlines()[1].startswith("“tides” was deleted: ")
     assert not Project.objects.filter(slug="tides").exists()

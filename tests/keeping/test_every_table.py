@@ -19,21 +19,21 @@ def product_tables():
 
 
 def test_every_table_is_backed_up_or_left_out_for_a_reason():
-    kept = {tables.label(model) for model in tables.kept_tables(apps)}
+    backed_up = {tables.label(model) for model in tables.kept_tables(apps)}
     every = {tables.label(model) for model in tables.every_table(apps)}
 
-    assert kept | tables.LEFT_OUT.keys() == every
-    assert kept & tables.LEFT_OUT.keys() == set()
+    assert backed_up | tables.LEFT_OUT.keys() == every
+    assert backed_up & tables.LEFT_OUT.keys() == set()
     assert all(reason for reason in tables.LEFT_OUT.values())
 
 
 def test_all_tables_with_peoples_work_are_backed_up():
-    kept = {tables.label(model) for model in tables.kept_tables(apps)}
+    backed_up = {tables.label(model) for model in tables.kept_tables(apps)}
 
     assert {
         *("annotate.user", "annotate.judgment", "annotate.verdict", "annotate.flag"),
         *("annotate.documenttext", "audit.rating", "audit.sample_runs", "exporters.release"),
-    } <= kept
+    } <= backed_up
 
 
 def test_a_backup_can_hold_the_type_of_every_column():
@@ -72,13 +72,13 @@ def test_every_listed_table_and_column_exists():
 
 
 def test_only_nullable_columns_point_out_of_a_project():
-    kept = {*tables.project_paths(apps), *tables.BY_NATURAL_KEY, tables.USER}
+    backed_up = {*tables.project_paths(apps), *tables.BY_NATURAL_KEY, tables.USER}
     cut = [
         f"{tables.label(model)}.{column.name}"
         for model, _ in tables.tables_of_a_project(apps)
         for column in tables.columns(model)
         if column.keys_of
-        and column.keys_of not in kept
+        and column.keys_of not in backed_up
         # Keys that point out of the project are restored empty, so they must be nullable.
         and not column.field.null
     ]

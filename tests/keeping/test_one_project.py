@@ -97,7 +97,7 @@ def test_a_project_restored_beside_others_exports_the_same_bytes(
     written = export_files("tides", tmp_path)
     # Every key of the backup is taken here, by rows that now belong to another project.
     old = {"project": installation.project.pk, "condition": first_condition()}
-    turn_into_another_project("tides", "occupied")
+    rename_and_renew_uuids("tides", "occupied")
     before = all_rows()
 
     restore(path=backup, progress=quiet)
@@ -315,7 +315,7 @@ def keys(verdicts):
     return [int(key) for key in verdicts]
 
 
-def turn_into_another_project(slug, name):
+def rename_and_renew_uuids(slug, name):
     """Turn a project into a different one: change its name and every UUID in it."""
     Project.objects.filter(slug=slug).update(slug=name)
     project = Project.objects.get(slug=name)

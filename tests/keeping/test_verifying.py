@@ -151,9 +151,9 @@ def test_a_judgment_has_one_link_and_one_for_the_judgment_it_superseded(scene):
 
     assignment = chain.of_assignment("301", "ada")
     assert list(links) == [
-        (1, Link.Event.SAID, first.uuid, assignment),
-        (2, Link.Event.SAID, second.uuid, assignment),
-        (3, Link.Event.STANDS, first.uuid, assignment),
+        (1, Link.Event.CONTENT, first.uuid, assignment),
+        (2, Link.Event.CONTENT, second.uuid, assignment),
+        (3, Link.Event.END, first.uuid, assignment),
     ]
 
 
@@ -277,8 +277,8 @@ def test_a_link_that_matches_a_changed_judgment_does_not_match_its_chain(scene):
 def test_a_shortened_chain_is_reported_against_a_kept_end(scene, tmp_path):
     scene.judge(2)
     last = scene.judge(1, of=scene.second)
-    kept = tmp_path / "ends.txt"
-    out, _ = run_verify("tides", keep=kept)
+    ends = tmp_path / "ends.txt"
+    out, _ = run_verify("tides", keep=ends)
     assert "2 judgment; 2 links" in out
 
     execute_sql("DELETE FROM annotate_judgment WHERE id = %s", last.pk)
@@ -286,32 +286,32 @@ def test_a_shortened_chain_is_reported_against_a_kept_end(scene, tmp_path):
         Link.objects.filter(name=last.uuid).delete()
 
     assert faults(scene) == []
-    out, error = run_verify("tides", against=kept)
+    out, error = run_verify("tides", against=ends)
     assert "the chain of ada's judgments of 301 no longer has the link 2 that it had then" in out
     assert error == "Differences from the chains: 1."
 
 
 def test_a_deleted_chain_is_reported_against_a_kept_end(scene, tmp_path):
     scene.judge(2)
-    kept = tmp_path / "ends.txt"
-    run_verify("tides", keep=kept)
+    ends = tmp_path / "ends.txt"
+    run_verify("tides", keep=ends)
 
     Judgment.objects.all().delete()
     with deletions_allowed():
         Link.objects.all().delete()
 
-    out, _ = run_verify("tides", against=kept)
+    out, _ = run_verify("tides", against=ends)
     assert "the chain of ada's judgments of 301, which had 1 links, is gone" in out
 
 
 def test_a_longer_chain_still_matches_its_kept_end(scene, tmp_path):
     scene.judge(2)
-    kept = tmp_path / "ends.txt"
-    run_verify(keep=kept)
+    ends = tmp_path / "ends.txt"
+    run_verify(keep=ends)
 
     scene.judge(1)
 
-    assert run_verify(against=kept)[1] == ""
+    assert run_verify(against=ends)[1] == ""
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -333,9 +333,9 @@ def test_the_command_prints_faults_as_json(scene):
 
     out, error = run_verify(json=True)
 
-    told = json.loads(out)
-    of_all, tides = told["projects"]
-    assert told["wrong"] == 1
+    result = json.loads(out)
+    of_all, tides = result["projects"]
+    assert result["wrong"] == 1
     assert (of_all["project"], tides["project"]) == (None, "tides")
     assert (tides["rows"], tides["links"], tides["chains"]) == ({"judgment": 1}, 1, 1)
     assert tides["faults"] == [

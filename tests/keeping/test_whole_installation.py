@@ -172,7 +172,7 @@ def test_every_stored_file_is_named_by_a_row(installation):
 def test_rows_written_meanwhile_are_not_in_the_backup(installation, quiet, tmp_path):
     """The backup is a snapshot: rows written meanwhile are not partly in it."""
 
-    def judge_elsewhere():
+    def add_project_in_other_connection():
         factories.project("late")
         connection.close()
 
@@ -180,7 +180,7 @@ def test_rows_written_meanwhile_are_not_in_the_backup(installation, quiet, tmp_p
         def start(self, total, step):
             super().start(total, step)
             if step == "Rows":
-                thread = threading.Thread(target=judge_elsewhere)
+                thread = threading.Thread(target=add_project_in_other_connection)
                 thread.start()
                 thread.join()
 
@@ -218,13 +218,13 @@ def test_a_whole_backup_is_not_restored_into_a_used_installation(installation, q
 
 
 @pytest.mark.parametrize(
-    ("at", "said"), [("rows/annotate.judgment.jsonl", b"At sea."), ("files/runs/", b"bm25")]
+    ("at", "content"), [("rows/annotate.judgment.jsonl", b"At sea."), ("files/runs/", b"bm25")]
 )
 def test_a_damaged_backup_restores_nothing(
-    installation, start_empty_installation, quiet, tmp_path, at, said
+    installation, start_empty_installation, quiet, tmp_path, at, content
 ):
     back_up(path=tmp_path / "whole.zip", progress=quiet)
-    change_member(tmp_path / "whole.zip", at, lambda data: data.replace(said, said.upper()))
+    change_member(tmp_path / "whole.zip", at, lambda data: data.replace(content, content.upper()))
     start_empty_installation()
 
     with pytest.raises(Refused, match="damaged"):
@@ -270,18 +270,20 @@ def test_a_table_with_unknown_columns_is_refused(
         restore(path=tmp_path / "whole.zip", progress=quiet)
 
 
-def test_if_the_database_refuses_a_row_nothing_is_restored(
+def test_nothing_is_restored_if_the_database_refuses_a_row(
     installation, start_empty_installation, quiet, tmp_path
 ):
     back_up(path=tmp_path / "whole.zip", progress=quiet)
 
     # Insert a second membership of the same person, which a constraint forbids.
-    def harm(data):
+    def add_invalid_row(data):
         lines = data.splitlines()
         row = json.loads(lines[0])
         return b"\n".join([*lines, json.dumps([row[0] + 1_000, *row[1:]]).encode()]) + b"\n"
 
-    change_member(tmp_path / "whole.zip", "rows/annotate.membership.jsonl", harm, truthful=True)
+    change_member(
+        tmp_path / "whole.zip", "rows/annotate.membership.jsonl", add_invalid_row, truthful=True
+    )
     start_empty_installation()
 
     with pytest.raises(Refused, match="The database refused a row"):

@@ -41,8 +41,8 @@ def test_qrels_of_only_one_side_have_no_value(changed):
 def test_an_empty_changed_set_has_no_value():
     runs = {"original": {"q": ranked("ab")}, "changed": {"q": ranked("ba")}}
 
-    given: list[Any] = ["newly_irrelevant", set(), {}]
-    for documents in given:
+    values: list[Any] = ["newly_irrelevant", set(), {}]
+    for documents in values:
         result = p_mrr(**runs, qrels_original={}, qrels_changed={}, documents=documents)
         assert result.reason == "undefined: no document changed"
         assert result.interval is None

@@ -35,11 +35,11 @@ def test_the_best_of_the_first_k_documents_counts(k, strict, soft):
 
 
 def test_documents_that_satisfy_one_dimension_each_do_not_add_up():
-    run, asked = {"q": ranked("ab")}, {"q": ["x", "y"]}
+    run, dimensions = {"q": ranked("ab")}, {"q": ["x", "y"]}
     verdicts = {"q": {"a": {"x": True, "y": False}, "b": {"x": False, "y": True}}}
 
-    assert mdcr(run=run, verdicts=verdicts, dimensions=asked).value == 0
-    assert mdcr(run=run, verdicts=verdicts, dimensions=asked, kind="soft").value == 0.5
+    assert mdcr(run=run, verdicts=verdicts, dimensions=dimensions).value == 0
+    assert mdcr(run=run, verdicts=verdicts, dimensions=dimensions, kind="soft").value == 0.5
 
 
 def test_only_dimensions_that_a_query_asks_for_count():
@@ -62,18 +62,18 @@ def test_a_document_without_verdict_is_not_satisfied_or_left_out():
 
 
 def test_scores_need_a_threshold():
-    given = {
+    arguments = {
         "run": {"q": ranked("a")},
         "verdicts": {"q": {"a": {"x": 0.7}}},
         "dimensions": {"q": ["x"]},
     }
 
-    assert mdcr(**given, threshold=0.7).value == 1
-    assert mdcr(**given, threshold=0.8).value == 0
+    assert mdcr(**arguments, threshold=0.7).value == 1
+    assert mdcr(**arguments, threshold=0.8).value == 0
     with pytest.raises(
         ValueError, match=r"the verdict on x of document a in query q is 0\.7; give"
     ):
-        mdcr(**given)
+        mdcr(**arguments)
 
 
 def test_k_below_1_is_refused():

@@ -40,7 +40,7 @@ def test_a_table_that_only_the_run_with_instructions_has_rises():
     assert measured({"q": "abc"}, {"q": "ab"}, {"q": {"c"}}, tables=9).value == 1
 
 
-def test_without_trap_tables_there_is_no_value():
+def test_there_is_no_value_without_trap_tables():
     result = measured({"q": "ab"}, {"q": "ab"}, {})
 
     assert result.value is None

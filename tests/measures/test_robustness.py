@@ -29,7 +29,7 @@ def test_queries_without_score_or_core_query_are_left_out():
     )
 
 
-def test_without_scores_there_is_no_value():
+def test_there_is_no_value_without_scores():
     assert robustness({}, {"a": "q"}).reason == "undefined: no core query has a score"
 
 

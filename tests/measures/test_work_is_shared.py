@@ -43,20 +43,20 @@ def test_measures_of_a_prepared_run_look_up_each_rank_once():
 
 def test_the_interval_equals_that_of_fresh_draws():
     terms = [(value, 1.0) for value in (0.1, 0.4, 0.4, 0.9)]
-    kept = ratio_of_sums(terms, Bootstrap())[1].interval
+    shared = ratio_of_sums(terms, Bootstrap())[1].interval
 
     with patch.object(bootstrap, "_NUMBERS_AT_A_TIME", 3_999):
         anew = ratio_of_sums(terms, Bootstrap())[1].interval
 
-    assert kept is not None
+    assert shared is not None
     assert anew is not None
-    assert (kept.low, kept.high) == (anew.low, anew.high)
+    assert (shared.low, shared.high) == (anew.low, anew.high)
 
 
 def test_p_of_many_queries_equals_that_of_freshly_drawn_signs():
     first = {f"q{number}": number / 20 for number in range(20)}
     second = {**dict.fromkeys(first, 0.0), "q3": 9.0}
 
-    kept = compare(first, second).p
+    shared = compare(first, second).p
     with patch("measures.significance._NUMBERS_CACHED", 0):
-        assert compare(first, second).p == kept
+        assert compare(first, second).p == shared

@@ -78,10 +78,10 @@ def test_a_project_is_made_changed_archived_and_brought_back(scene):
 
 
 def test_annotators_do_not_see_the_rules_of_leads(scene):
-    told = Program("ada").get("projects/tides/").json()
+    answer = Program("ada").get("projects/tides/").json()
 
-    assert told["rules"] is None
-    assert [grade["value"] for grade in told["grades"]] == [0, 1, 2]
+    assert answer["rules"] is None
+    assert [grade["value"] for grade in answer["grades"]] == [0, 1, 2]
 
 
 def test_a_member_changes_role_leaves_and_comes_back(scene):
@@ -277,13 +277,13 @@ def test_older_judgments_are_requested_again_with_the_token_of_their_count(scene
     words = {"words": "Once more, please."}
 
     seen = scene.ask(path).json()["older"]
-    wrong = scene.send("POST", path, {**words, "token": "1-1-"})
-    asked = scene.send("POST", path, {**words, "token": seen["token"]})
+    conflict = scene.send("POST", path, {**words, "token": "1-1-"})
+    requested = scene.send("POST", path, {**words, "token": seen["token"]})
     after = scene.ask(path).json()
     back = scene.send("DELETE", path)
 
     assert (seen["judgments"], seen["people"], seen["unreachable"]) == (2, 2, 0)
-    assert (wrong.status_code, asked.json()) == (409, {"judgments": 2})
+    assert (conflict.status_code, requested.json()) == (409, {"judgments": 2})
     assert (after["older"]["judgments"], after["open"]) == (0, 2)
     assert back.json() == {"judgments": 2}
     assert not RejudgeRequest.objects.not_withdrawn().exists()
@@ -349,10 +349,10 @@ def test_the_matrix_shows_answers_and_can_be_filtered(scene):
 
 
 @pytest.mark.parametrize(
-    "asked", ["state=all", "query=999", "person=0", "after=x", "grades=two", "person=999999"]
+    "query", ["state=all", "query=999", "person=0", "after=x", "grades=two", "person=999999"]
 )
-def test_an_invalid_filter_is_refused(scene, asked):
-    assert scene.ask(f"matrix/?{asked}").status_code == 400
+def test_an_invalid_filter_is_refused(scene, query):
+    assert scene.ask(f"matrix/?{query}").status_code == 400
 
 
 def test_a_matrix_of_many_rows_comes_in_parts(scene):
@@ -401,7 +401,7 @@ def test_queries_pairs_and_candidates_are_read(scene):
     assert (pair["altered"], pair["sent_back"]) == (scene.narrative.pk, False)
     (under,) = document["under"]
     assert (document["prior_relevance"], under["outcome"]) == (1, "disputed")
-    assert [(said["member"], said["relevance"]) for said in under["answers"]] == [
+    assert [(answer["member"], answer["relevance"]) for answer in under["answers"]] == [
         # Names are hidden until it is settled.
         (None, 0),
         (None, 2),
@@ -428,10 +428,10 @@ def test_a_lead_who_still_judges_sees_no_prior_and_no_outcome(scene):
 
 def test_preferences_are_read_and_changed(scene):
     changed = scene.program.send("PATCH", "me/preferences/", {"time_zone": "Asia/Tokyo"}).json()
-    wrong = scene.program.send("PATCH", "me/preferences/", {"time_zone": "Mars/Olympus"})
+    refused = scene.program.send("PATCH", "me/preferences/", {"time_zone": "Mars/Olympus"})
 
     assert (changed["time_zone"], changed["theme"]) == ("Asia/Tokyo", "")
-    assert wrong.status_code == 422
+    assert refused.status_code == 422
     assert scene.ask("pace/").json()["zone"] == "Asia/Tokyo"
 
 
@@ -561,10 +561,12 @@ def test_administrators_read_the_audit_log_of_the_installation(scene):
     program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": False})
     program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": True})
 
-    told = program.get("status/audit-log/?who=" + str(factories.user("root").pk)).json()["results"]
+    entries = program.get("status/audit-log/?who=" + str(factories.user("root").pk)).json()[
+        "results"
+    ]
     table = program.get("status/audit-log/table/?what=account.closed").getvalue().decode()
 
-    assert [one["what"] for one in told][:2] == ["account.opened", "account.closed"]
+    assert [one["what"] for one in entries][:2] == ["account.opened", "account.closed"]
     assert [line.split(",")[2:5] for line in table.splitlines()[1:]] == [
         ["root", "account.closed", "ada"]
     ]
@@ -610,11 +612,11 @@ def test_staff_see_failed_jobs_and_retry_them(scene, published, storage):
     )
     program = Program("root", "lead")
 
-    told = program.get("status/").json()
+    status = program.get("status/").json()
     again = program.send("PUT", f"status/annotate.load/{load.pk}/retry/")
     nobody = scene.program.get("status/")
 
-    assert [(one["label"], one["error"]) for one in told["failed"]] == [
+    assert [(one["label"], one["error"]) for one in status["failed"]] == [
         ("annotate.load", "The disk is full.")
     ]
     assert (again.status_code, again.json()["state"]) == (200, "queued")

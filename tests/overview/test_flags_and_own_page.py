@@ -135,7 +135,7 @@ def own_page(of) -> str:
     return reverse("annotate:person", args=["tides", of.pk])
 
 
-def test_ones_own_page_shows_ones_work(tides, client):
+def test_the_own_page_shows_the_readers_work(tides, client):
     at = timezone.now() - timedelta(days=1)
     factories.judgment(tides.narrative, tides.docs[2], tides.ada, at=at, active_ms=40_000)
     factories.judgment(tides.narrative, tides.docs[3], tides.ben, at=at, active_ms=999_000)
@@ -154,7 +154,7 @@ def test_ones_own_page_shows_ones_work(tides, client):
 
 
 @pytest.mark.parametrize("others", ["ben", "It is in Finnish.", "16 min"])
-def test_ones_own_page_says_nothing_about_others(tides, client, others):
+def test_the_own_page_says_nothing_about_others(tides, client, others):
     factories.judgment(tides.narrative, tides.docs[3], tides.ben, active_ms=999_000)
     client.force_login(tides.ada.user)
 

@@ -48,7 +48,7 @@ def test_the_next_task_to_judge_says_how_many_documents_it_has(ada, client):
     assert "Judge, 2 documents" in headings(home(client).content.decode())
 
 
-def test_two_instructions_of_one_query_are_told_apart(ada, client):
+def test_two_instructions_of_one_query_are_distinguished(ada, client):
     pair = add_query(ada.project, "301", 1)
     other = factories.pair(pair.query, pair_id="301_2", altered="Only at night.")
     for one in (pair, other):
@@ -70,9 +70,9 @@ def test_the_next_task_to_judge_counts_what_the_member_has_left(ada, client):
     judged, flagged, put_off = pair.query.candidates.order_by("pk")
     # Answered without a task, as answers from a file are.
     factories.judgment(narrative, judged, ada)
-    given = {"narrative": narrative, "annotator": ada}
-    Flag.objects.create(candidate=flagged, kind=Flag.Kind.PROBLEM, words="Two in one.", **given)
-    Flag.objects.create(candidate=put_off, kind=Flag.Kind.LATER, **given)
+    fields = {"narrative": narrative, "annotator": ada}
+    Flag.objects.create(candidate=flagged, kind=Flag.Kind.PROBLEM, words="Two in one.", **fields)
+    Flag.objects.create(candidate=put_off, kind=Flag.Kind.LATER, **fields)
 
     assert "Judge, 1 document" in headings(home(client).content.decode())
 
@@ -90,7 +90,7 @@ def test_projects_with_work_come_first(ada, client):
     assert names == ["Zebras", "Alps", "Tides"]
 
 
-def test_what_was_judged_today_is_counted(ada, client):
+def test_judgments_of_today_are_counted(ada, client):
     pair = add_query(ada.project, "301", 1, 1)
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     candidate = pair.query.candidates.order_by("pk")[0]
@@ -103,7 +103,7 @@ def test_annotators_do_not_see_the_state_of_the_worker(ada, client):
     assert "worker_known" not in home(client).context
 
 
-def test_leads_see_how_far_their_project_is(ada, client):
+def test_leads_see_the_progress_of_their_project(ada, client):
     add_query(ada.project, "301", 1)
     client.force_login(factories.lead(ada.project).user)
 

@@ -129,13 +129,13 @@ def test_each_project_shows_the_same_alone_and_among_others(projects, name):
         assert added[mine.pk].todo == overview(other).todo
         assert judging[mine.project_id] == completion.judging(other.project)
         for task in Assignment.Task:
-            asked = (
+            pairs = (
                 list(open_pairs.open_pairs(task=task, by=other))
                 if other.project.overlap(task)
                 else []
             )
             found = [one.query for one in work[task][mine.pk]]
-            assert found == [pair.query_id for pair in asked], (task, other.project)
+            assert found == [pair.query_id for pair in pairs], (task, other.project)
 
 
 def test_each_lead_gets_the_same_counts_alone_and_among_others(projects):

@@ -94,8 +94,8 @@ def test_each_cell_shows_the_state_of_a_persons_answer(tides, client):
     assert [one.name for one in page.context["people"]] == ["ada", "ben"]
     assert cells(page) == EVERY
     words = re.sub(r"<[^>]+>", " ", page.content.decode())
-    for said in ("flagged: Problem with this document", "judged under version 1", "task taken"):
-        assert said in words
+    for state in ("flagged: Problem with this document", "judged under version 1", "task taken"):
+        assert state in words
 
 
 def test_each_cell_links_to_its_details(tides, client):
@@ -114,7 +114,7 @@ def test_each_cell_links_to_its_details(tides, client):
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("parameters", "found"),
     [
         ({"state": "disputed"}, {"DISPUTED"}),
         ({"state": "settled"}, {"SETTLED"}),
@@ -133,15 +133,15 @@ def test_each_cell_links_to_its_details(tides, client):
         ({"query": "301", "state": "flagged"}, {"FLAGGED"}),
     ],
 )
-def test_the_address_filters_the_matrix(tides, client, asked, found):
+def test_the_address_filters_the_matrix(tides, client, parameters, found):
     client.force_login(tides.carla.user)
-    if "person" in asked:
-        asked = {**asked, "person": getattr(tides, asked["person"]).pk}
+    if "person" in parameters:
+        parameters = {**parameters, "person": getattr(tides, parameters["person"]).pk}
 
-    page = client.get(tides.url, asked)
+    page = client.get(tides.url, parameters)
 
     assert set(cells(page)) == found
-    if "person" in asked:
+    if "person" in parameters:
         assert len(page.context["people"]) == 1
 
 
@@ -158,19 +158,19 @@ def test_documents_that_nobody_took_are_empty_cells_without_links(tides, client)
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "parameters",
     [{"state": "gone"}, {"person": "0"}, {"query": "999"}, {"after": "x~y"}, {"grades": "a"}],
 )
-def test_invalid_filters_in_the_address_are_ignored(tides, client, asked):
+def test_invalid_filters_in_the_address_are_ignored(tides, client, parameters):
     client.force_login(tides.carla.user)
 
-    page = client.get(tides.url, asked)
+    page = client.get(tides.url, parameters)
 
     assert page.status_code == 200
     assert set(cells(page)) == set(EVERY)
 
 
-def test_with_a_majority_fewer_documents_are_disputed(tides, client):
+def test_fewer_documents_are_disputed_under_the_majority_rule(tides, client):
     Project.objects.update(consensus="majority")
     dan = tides.project.memberships.get(name="dan")
     factories.judgment(tides.narrative, tides.docs["disputed"], dan, 2)
@@ -242,7 +242,7 @@ def test_a_lead_who_judges_sees_others_where_they_have_judged(assigned, client):
 
 
 @pytest.mark.parametrize("state", ["judged", "flagged", "stale", "disputed", "settled", "open"])
-def test_no_filter_tells_a_lead_who_judges_what_the_cells_hide(assigned, client, state):
+def test_no_filter_reveals_hidden_cells_to_a_lead_who_judges(assigned, client, state):
     client.force_login(assigned.carla.user)
 
     page = client.get(assigned.url, {"state": state})
@@ -260,9 +260,9 @@ def test_an_empty_project_explains_what_will_appear(db, client):
     assert "The documents will appear here" in page
 
 
-@pytest.mark.parametrize("asked", [{}, {"state": "disputed"}, {"state": "stale"}])
+@pytest.mark.parametrize("parameters", [{}, {"state": "disputed"}, {"state": "stale"}])
 def test_the_page_costs_the_same_however_many_documents(
-    tides, client, django_assert_max_num_queries, asked
+    tides, client, django_assert_max_num_queries, parameters
 ):
     client.force_login(tides.carla.user)
     for number in range(40):
@@ -271,6 +271,6 @@ def test_the_page_costs_the_same_however_many_documents(
         factories.judgment(tides.narrative, candidate, tides.ben, 1, at=timezone.now())
 
     with django_assert_max_num_queries(20) as queries:
-        client.get(tides.url, asked)
+        client.get(tides.url, parameters)
 
     assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)

@@ -146,9 +146,11 @@ def test_programs_read_notices_and_mark_them(client, ada):
 
     [notice] = client.get(url).json()["notices"]
     assert (notice["project"], notice["kind"], notice["new"]) == ("tides", "open", True)
-    told = client.put(url, {"seen_until": "2020-01-01T00:00:00Z"}, content_type="application/json")
+    response = client.put(
+        url, {"seen_until": "2020-01-01T00:00:00Z"}, content_type="application/json"
+    )
 
-    assert [one["new"] for one in told.json()["notices"]] == [False]
+    assert [one["new"] for one in response.json()["notices"]] == [False]
 
 
 @pytest.fixture
@@ -158,7 +160,7 @@ def wants_mail(ada):
     return ada
 
 
-def test_nobody_is_mailed_who_has_not_asked_for_it(ada):
+def test_nobody_gets_mail_without_asking_for_it(ada):
     User.objects.update(email="ada@example.org")
 
     assert send_digests(now=NOON) == 0
@@ -213,11 +215,11 @@ def test_the_command_mails_what_is_due(wants_mail, capsys):
 def test_the_settings_turn_mail_on_and_off(client, ada):
     client.force_login(ada.user)
     page = reverse("annotate:preferences")
-    for choice, kept in (("yes", True), ("", True), ("no", False)):
+    for choice, stored in (("yes", True), ("", True), ("no", False)):
         client.post(page, {"mail_digest": choice})
-        assert Preferences.objects.get().mail_digest is kept
+        assert Preferences.objects.get().mail_digest is stored
 
-    told = client.patch(
+    response = client.patch(
         reverse("annotate:api_preferences"), {"mail_digest": True}, content_type="application/json"
     )
-    assert told.json()["mail_digest"] is True
+    assert response.json()["mail_digest"] is True

@@ -61,7 +61,7 @@ def test_days_that_differ_give_a_range():
         (5, [4, 0], True, Unknown.TOO_LITTLE),
     ],
 )
-def test_without_enough_days_there_is_no_estimate(left, done, asked, why):
+def test_there_is_no_estimate_without_enough_days(left, done, asked, why):
     assert estimate(left, done, TODAY, asked=asked) == why
 
 
@@ -234,13 +234,13 @@ def test_one_day_of_work_gives_no_estimate(tides, client):
     assert "two days on which tasks were done; the last 7 days have none." in page
 
 
-@pytest.mark.parametrize("asked", ["28", "7", "x", "1000"])
-def test_the_pace_is_counted_by_the_days_that_are_asked_for(tides, client, asked):
+@pytest.mark.parametrize("days", ["28", "7", "x", "1000"])
+def test_the_pace_is_counted_by_the_days_that_are_asked_for(tides, client, days):
     client.force_login(tides[-1].user)
 
-    page = client.get(reverse("annotate:progress", args=["tides"]), {"pace": asked})
+    page = client.get(reverse("annotate:progress", args=["tides"]), {"pace": days})
 
-    chosen = 28 if asked == "28" else 7
+    chosen = 28 if days == "28" else 7
     assert f'<strong aria-current="true">{chosen} days</strong>' in page.content.decode()
 
 

@@ -18,12 +18,12 @@ def scene(db, client):
         carla = factories.member(project, "carla", role="lead")
         ada = factories.member(project, "ada")
 
-        def ids(self, **asked):
-            page = client.get(reverse("annotate:queries", args=["tides"]), asked)
+        def ids(self, **parameters):
+            page = client.get(reverse("annotate:queries", args=["tides"]), parameters)
             return [row["query"].query_id for row in page.context["rows"]]
 
-        def page(self, **asked):
-            return client.get(reverse("annotate:queries", args=["tides"]), asked)
+        def page(self, **parameters):
+            return client.get(reverse("annotate:queries", args=["tides"]), parameters)
 
     made = Scene()
     for query_id, title, relevances, has_narrative in (
@@ -46,7 +46,7 @@ def test_leads_see_the_pool_and_what_was_relevant_before(scene):
     assert sorted(tuple(pool) for pool in pools.values()) == [(1, 1), (3, 2), (4, 1)]
 
 
-def test_annotators_are_not_told_what_was_relevant_before(scene, client):
+def test_annotators_do_not_see_the_earlier_relevance(scene, client):
     client.force_login(scene.ada.user)
 
     page = scene.page()
@@ -72,7 +72,7 @@ def test_queries_are_sorted(scene, sort, order):
 
 
 @pytest.mark.parametrize(
-    ("state", "kept"),
+    ("state", "query_ids"),
     [
         ("waiting", ["1"]),
         ("open", ["2"]),
@@ -81,8 +81,8 @@ def test_queries_are_sorted(scene, sort, order):
         ("nonsense", ["1", "2", "3"]),
     ],
 )
-def test_queries_are_filtered_by_how_far_they_are(scene, state, kept):
-    assert scene.ids(state=state) == kept
+def test_queries_are_filtered_by_their_progress(scene, state, query_ids):
+    assert scene.ids(state=state) == query_ids
 
 
 def test_a_search_a_state_and_an_order_can_be_combined(scene):
@@ -90,7 +90,7 @@ def test_a_search_a_state_and_an_order_can_be_combined(scene):
     assert scene.ids(search="s", state="open", sort="title") == ["2"]
 
 
-def test_only_what_was_relevant_before_is_said_to_have_dropped_out(scene, client):
+def test_only_documents_that_were_relevant_before_count_as_dropped_out(scene, client):
     scene.project.judge_scope = scene.project.Scope.POOL
     scene.project.save()
     query = factories.query(scene.project, "4")
@@ -106,13 +106,13 @@ def test_only_what_was_relevant_before_is_said_to_have_dropped_out(scene, client
     page = client.get(reverse("annotate:query", args=["tides", query.pk]))
 
     assert [row[key] for key in ("kept", "dropped", "others", "disputed")] == [2, 1, 3, 0]
-    assert [said.outcome for said in page.context["candidates"]] == [
+    assert [one.outcome for one in page.context["candidates"]] == [
         *("dropped", "stayed", "stayed"),
         *("kept", "grew", "kept"),
     ]
 
 
-def test_where_nobody_judges_no_list_has_columns_of_judging(scene, client):
+def test_lists_have_no_judging_columns_if_nobody_judges(scene, client):
     scene.project.overlap_judge = 0
     scene.project.save()
     Judgment.objects.all().delete()

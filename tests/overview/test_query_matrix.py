@@ -27,11 +27,11 @@ def test_each_instruction_has_a_column_and_each_document_a_row(db, client):
 
     matrix = response.context["matrix"]
     assert [narrative.pair.pair_id for narrative in matrix.narratives] == ["7_0", "7_1"]
-    given = {
+    grades = {
         candidate.pk: [[judgment.relevance for judgment in cell.judgments] for cell in cells]
         for candidate, cells in matrix.rows
     }
-    assert given == {first.pk: [[2], [0]], second.pk: [[], []]}
+    assert grades == {first.pk: [[2], [0]], second.pk: [[], []]}
     page = response.content.decode()
     assert len(re.findall(r'<th class="matrix__document" scope="row">', page)) == 2
 
@@ -57,7 +57,7 @@ def test_names_are_hidden_where_people_differ_until_it_is_settled(
 
     def named() -> tuple[int, list[list[tuple[str | None, int]]]]:
         rows = Program(lead.name).get(f"projects/tides/queries/{query.pk}/candidates/").json()
-        said = [
+        answers = [
             [
                 (one["member"], one["relevance"])
                 for under in row["under"]
@@ -65,7 +65,7 @@ def test_names_are_hidden_where_people_differ_until_it_is_settled(
             ]
             for row in rows["results"]
         ]
-        return client.get(url).content.decode().count(">ada<"), said
+        return client.get(url).content.decode().count(">ada<"), answers
 
     open_ones = [(None, 0), (None, 2)] if hide_names else [("ada", 2), ("ben", 0)]
     agreeing = [("ada", 1), ("ben", 1)]
@@ -80,8 +80,8 @@ def test_names_are_hidden_where_people_differ_until_it_is_settled(
         by=lead,
     )
     assert named() == (2, [[("ada", 2), ("ben", 0)], agreeing])
-    said = client.get(url).context["candidates"]
-    assert {one.candidate.pk: one.settled_as for one in said if one.narrative == narrative} == {
+    groups = client.get(url).context["candidates"]
+    assert {one.candidate.pk: one.settled_as for one in groups if one.narrative == narrative} == {
         differing.pk: 2,
         agreed.pk: None,
     }

@@ -126,12 +126,12 @@ def test_the_page_and_the_api_show_the_steps_to_leads_alone(scene, client):
     shown = client.get(address).content.decode()
     client.force_login(ada.user)
     hidden = client.get(address).content.decode()
-    told = Program("carla", "lead").get("projects/tides/steps/").json()
+    body = Program("carla", "lead").get("projects/tides/steps/").json()
 
     assert "Choose topics" in shown
     assert 'aria-current="step"' in shown
     assert "Choose topics" not in hidden
-    assert (told["kind"], told["next"]) == ("followir", "choose")
+    assert (body["kind"], body["next"]) == ("followir", "choose")
 
 
 @pytest.mark.django_db

@@ -28,7 +28,7 @@ def estimated(carla):
     return time_estimate(carla, completion.judging(carla.project))
 
 
-def test_before_anything_was_judged_a_minute_is_assumed_for_each_judgment(carla):
+def test_the_estimate_assumes_a_minute_per_judgment_before_anything_is_judged(carla):
     add_query(carla)
 
     # Two documents, two people.
@@ -36,7 +36,7 @@ def test_before_anything_was_judged_a_minute_is_assumed_for_each_judgment(carla)
     assert estimated(carla).seconds == 240
 
 
-def test_before_the_narratives_are_written_the_whole_pool_is_counted(carla):
+def test_the_estimate_counts_the_whole_pool_before_the_narratives_are_written(carla):
     add_query(carla, altered=None)
     # Nobody judges the documents of a query without an instruction.
     factories.candidate(factories.query(carla.project, "302"))
@@ -80,18 +80,18 @@ def test_the_overview_says_that_it_is_an_estimate_to_leads_alone(client, carla):
     sentence = "Estimate: 4 judgments take about 4 min, assuming 1 min per judgment"
     page = reverse("annotate:project", args=["tides"])
 
-    for who, told in ((carla, True), (factories.member(carla.project, "ada"), False)):
+    for who, shown in ((carla, True), (factories.member(carla.project, "ada"), False)):
         client.force_login(who.user)
-        assert (sentence in client.get(page).content.decode()) is told
+        assert (sentence in client.get(page).content.decode()) is shown
 
 
 def test_programs_read_the_estimate(client, carla):
     add_query(carla)
     client.force_login(carla.user)
 
-    told = client.get(reverse("annotate:api_pace", args=["tides"])).json()["time_estimate"]
+    estimate = client.get(reverse("annotate:api_pace", args=["tides"])).json()["time_estimate"]
 
-    assert told == {
+    assert estimate == {
         "judgments": 4,
         "each": 60.0,
         "measured": 0,

@@ -25,7 +25,7 @@ def test_conditions_are_read_one_per_line(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "wrong"),
+    ("text", "invalid"),
     [
         ("at sea\nin use\nAT SEA", {"line": 3, "other": 1, "length": 0}),
         ("place: at sea\nwhere: at sea", {"line": 2, "other": 1, "length": 0}),
@@ -33,11 +33,11 @@ def test_conditions_are_read_one_per_line(text, expected):
         ("in use\n" + "x" * 2_001, {"line": 2, "other": 0, "length": 2_001}),
     ],
 )
-def test_invalid_conditions_are_refused(text, wrong):
+def test_invalid_conditions_are_refused(text, invalid):
     with pytest.raises(InvalidLines) as refused:
         read(text)
 
-    assert vars(refused.value) == wrong
+    assert vars(refused.value) == invalid
 
 
 words = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=20)

@@ -141,7 +141,7 @@ def test_a_pair_without_an_original_narrative_gets_that_of_the_topic(project):
     assert narratives("110_0")[1] == ("original", 1, "Any timetable.", None)
 
 
-def test_without_a_topic_the_original_is_empty(project):
+def test_the_original_is_empty_without_a_topic(project):
     load(project, "pairs-jsonl", changed(narratives=[PAIR["narratives"][1]]))
 
     assert narratives("110_0")[1] == ("original", 1, "", None)
@@ -256,8 +256,8 @@ def test_conditions_come_with_a_further_version(project):
 
 def test_the_same_narrative_with_other_conditions_on_another_line_is_refused(project):
     def pair(*asks: str) -> PairRecord:
-        asked = tuple(ConditionRecord("", text) for text in asks)
-        narrative = NarrativeRecord("altered", 1, "a", conditions=asked)
+        conditions = tuple(ConditionRecord("", text) for text in asks)
+        narrative = NarrativeRecord("altered", 1, "a", conditions=conditions)
         return PairRecord("7_0", "7", narratives=(narrative,))
 
     same = load_records(project, pair("x", "y"), pair("x", "y"))

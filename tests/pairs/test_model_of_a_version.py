@@ -111,10 +111,10 @@ def test_the_api_and_pages_name_the_model_of_each_version(project, client):
     client.force_login(carla.user)
     found = InstructionPair.objects.get()
 
-    told = Program("carla").get(f"pairs/{found.pk}/narratives/?side=altered").json()["results"]
+    versions = Program("carla").get(f"pairs/{found.pk}/narratives/?side=altered").json()["results"]
     story = client.get(f"/pairs/{found.pk}/story/").content.decode()
 
-    assert [(one["version"], one["model"]) for one in told] == [(1, "model-a"), (2, "m-b")]
+    assert [(one["version"], one["model"]) for one in versions] == [(1, "model-a"), (2, "m-b")]
     assert "written by model-a" in story
     assert "written by m-b" in story
 

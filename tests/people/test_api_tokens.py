@@ -56,7 +56,7 @@ def test_nobody_can_end_another_persons_token(ada, client):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"name": ""},
         {"name": "x" * 101},
@@ -66,8 +66,8 @@ def test_nobody_can_end_another_persons_token(ada, client):
         {"days": "367"},
     ],
 )
-def test_an_invalid_token_request_is_refused(ada, client, wrong):
-    response = client.post(PAGE, {"name": "Notebook", "scopes": ["judge"], "days": "30", **wrong})
+def test_an_invalid_token_request_is_refused(ada, client, invalid):
+    response = client.post(PAGE, {"name": "Notebook", "scopes": ["judge"], "days": "30", **invalid})
 
     assert response.status_code == 422
     assert not Token.objects.exists()

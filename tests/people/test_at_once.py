@@ -30,7 +30,7 @@ def carla():
     return factories.lead(factories.project())
 
 
-def test_of_two_people_who_use_a_link_at_once_one_joins(carla):
+def test_one_of_two_people_who_use_a_link_at_once_joins(carla):
     token = invitations.invite(role="annotator", by=carla).token
 
     outcomes = at_once(
@@ -64,7 +64,7 @@ def test_a_link_used_and_withdrawn_at_once_ends_once(carla):
     assert User.objects.filter(username="ada").exists() == (ended.accepted_at is not None)
 
 
-def test_of_two_administrators_who_close_each_other_one_remains(carla):
+def test_one_of_two_administrators_who_close_each_other_remains(carla):
     one, other = (User.objects.create_superuser(name) for name in ("root", "toor"))
 
     outcomes = at_once(
@@ -76,7 +76,7 @@ def test_of_two_administrators_who_close_each_other_one_remains(carla):
     assert User.objects.filter(is_superuser=True, is_active=True).count() == 1
 
 
-def test_of_two_leads_removed_at_once_one_remains(carla):
+def test_one_of_two_leads_removed_at_once_remains(carla):
     factories.lead(carla.project, "frank")
     root = User.objects.create_superuser("root")
 
@@ -90,7 +90,7 @@ def test_of_two_leads_removed_at_once_one_remains(carla):
     assert led.count() == 1
 
 
-def test_of_two_lookalike_names_made_at_once_one_is_accepted(carla):
+def test_one_of_two_lookalike_names_made_at_once_is_accepted(carla):
     tokens = [invitations.invite(role="annotator", by=carla).token for _ in range(2)]
     names = ("ada", "\N{CYRILLIC SMALL LETTER A}da")
 
@@ -107,7 +107,7 @@ def test_of_two_lookalike_names_made_at_once_one_is_accepted(carla):
     assert User.objects.filter(username__in=names).count() == 1
 
 
-def test_of_two_people_who_set_a_password_with_one_link_at_once_one_succeeds(carla):
+def test_one_of_two_people_who_set_a_password_with_one_link_at_once_succeeds(carla):
     user = factories.user("ada")
     key = default_token_generator.make_token(user)
 

@@ -168,13 +168,13 @@ def test_accounts_are_found_by_name_address_and_state(root, ada, client):
     User.objects.create_user("ben", "ben@example.org")
     accounts.deactivate(user=factories.user("ada"), by=root)
 
-    def found(query):
+    def usernames(query):
         return [one.username for one in client.get(f"/people/{query}").context["accounts"]]
 
-    assert found("") == ["root", "ada", "ben"]
-    assert found("?search=EXAMPLE") == ["ben"]
-    assert found("?state=closed") == ["ada"]
-    assert found("?search=nobody") == []
+    assert usernames("") == ["root", "ada", "ben"]
+    assert usernames("?search=EXAMPLE") == ["ben"]
+    assert usernames("?state=closed") == ["ada"]
+    assert usernames("?search=nobody") == []
     assert "Nobody found" in client.get("/people/?search=nobody").content.decode()
 
 

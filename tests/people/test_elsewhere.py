@@ -29,10 +29,10 @@ class Provider:
             "email": "ada@example.org",
             "email_verified": True,
         }
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def request(self, session, method, url, **more):
-        self.asked.append(f"{method.upper()} {url}")
+        self.requests.append(f"{method.upper()} {url}")
         found = {
             f"{ISSUER}/.well-known/openid-configuration": {
                 "issuer": ISSUER,
@@ -78,11 +78,11 @@ def provider(db, settings, monkeypatch):
 def sign_in_elsewhere(client, next_url=""):
     """Go to the provider and come back; return the response after coming back."""
     there = client.post(f"{START}?next={next_url}" if next_url else START)
-    asked = parse_qs(urlsplit(there.url).query)
+    parameters = parse_qs(urlsplit(there.url).query)
     assert there.url.startswith(f"{ISSUER}/auth?")
-    assert asked["code_challenge_method"] == ["S256"]
-    assert asked["redirect_uri"] == [f"http://testserver{BACK}"]
-    return client.get(BACK, {"state": asked["state"][0], "code": "once"})
+    assert parameters["code_challenge_method"] == ["S256"]
+    assert parameters["redirect_uri"] == [f"http://testserver{BACK}"]
+    return client.get(BACK, {"state": parameters["state"][0], "code": "once"})
 
 
 def who(client):
@@ -93,7 +93,7 @@ def test_the_sign_in_page_offers_the_provider(provider, client):
     assert "Sign in with Our login" in client.get("/accounts/login/").content.decode()
 
 
-def test_without_the_settings_there_is_no_provider(db, client):
+def test_there_is_no_provider_without_the_settings(db, client):
     assert "Sign in with" not in client.get("/accounts/login/").content.decode()
     assert client.post(START).status_code == 404
 
@@ -132,7 +132,7 @@ def test_people_without_an_account_do_not_get_one(provider, client):
     assert not User.objects.exists()
 
 
-def test_with_oidc_open_everybody_gets_an_account(provider, client, settings):
+def test_everybody_gets_an_account_with_oidc_open(provider, client, settings):
     settings.OIDC_OPEN = True
 
     sign_in_elsewhere(client)
@@ -213,7 +213,7 @@ def test_an_unrequested_response_signs_nobody_in(provider, client):
 
     assert response.status_code in {200, 302, 401}
     assert who(client) == ""
-    assert provider.asked == []
+    assert provider.requests == []
 
 
 def test_a_person_connects_and_disconnects_the_provider(provider, client):

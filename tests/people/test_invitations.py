@@ -148,10 +148,10 @@ def test_a_lead_cannot_withdraw_a_link_of_another_project(carla):
         invitations.withdraw(invitation=link.invitation, by=factories.user("eve"))
 
 
-@pytest.mark.parametrize("wrong", [{"role": "king"}, {"days": 0}, {"days": 31}, {"name": "a b"}])
-def test_an_invalid_invitation_is_refused(carla, wrong):
+@pytest.mark.parametrize("invalid", [{"role": "king"}, {"days": 0}, {"days": 31}, {"name": "a b"}])
+def test_an_invalid_invitation_is_refused(carla, invalid):
     with pytest.raises(Refused):
-        invitations.invite(**{"role": ANNOTATOR, **wrong}, by=carla)
+        invitations.invite(**{"role": ANNOTATOR, **invalid}, by=carla)
 
     assert not Invitation.objects.exists()
 
@@ -282,7 +282,7 @@ def test_an_existing_account_cannot_use_a_link_to_the_installation(admin):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"accepted_at": timezone.now()},
         {"withdrawn_at": timezone.now()},
@@ -290,11 +290,11 @@ def test_an_existing_account_cannot_use_a_link_to_the_installation(admin):
         {"project": None, "role": LEAD},
     ],
 )
-def test_the_database_refuses_inconsistent_fields(carla, wrong):
+def test_the_database_refuses_inconsistent_fields(carla, invalid):
     link = invitations.invite(role=ANNOTATOR, by=carla)
 
     with pytest.raises(IntegrityError):
-        Invitation.objects.filter(pk=link.invitation.pk).update(**wrong)
+        Invitation.objects.filter(pk=link.invitation.pk).update(**invalid)
 
 
 # --- the page -------------------------------------------------------------------------------------
@@ -364,9 +364,9 @@ def test_a_link_that_is_no_longer_valid_says_why(carla, client):
     link = invitations.invite(role=ANNOTATOR, by=carla)
     invitations.withdraw(invitation=link.invitation, by=factories.user("carla"))
 
-    ended, wrong = client.get(page_of(link.token)), client.get(page_of("nonsense"))
+    ended, unknown = client.get(page_of(link.token)), client.get(page_of("nonsense"))
 
-    assert (ended.status_code, wrong.status_code) == (410, 404)
+    assert (ended.status_code, unknown.status_code) == (410, 404)
     assert "This link was withdrawn." in ended.content.decode()
 
 

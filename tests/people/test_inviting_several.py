@@ -34,15 +34,15 @@ def carla(db):
 
 
 @pytest.fixture
-def moon(carla):
+def second_project(carla):
     """Carla's membership in a second project that she leads."""
     return factories.lead(factories.project("moon"), "carla")
 
 
 @pytest.fixture
-def link(carla, moon):
+def link(carla, second_project):
     """A link to both projects, with the role of lead in the second."""
-    return invitations.invite_to_projects(roles={carla: ANNOTATOR, moon: LEAD})
+    return invitations.invite_to_projects(roles={carla: ANNOTATOR, second_project: LEAD})
 
 
 def roles_of(user):
@@ -61,22 +61,22 @@ def test_one_link_adds_one_person_to_all_its_projects_with_their_roles(link):
         new(link.token, "ben")
 
 
-def test_a_link_withdrawn_for_one_project_still_works_for_the_other(link, moon):
-    [row] = [one for one in link.invitations if one.project == moon.project]
-    invitations.withdraw(invitation=row, by=moon.user)
+def test_a_link_withdrawn_for_one_project_still_works_for_the_other(link, second_project):
+    [row] = [one for one in link.invitations if one.project == second_project.project]
+    invitations.withdraw(invitation=row, by=second_project.user)
 
     assert roles_of(new(link.token)) == {"tides": "annotator"}
 
 
-def test_a_link_works_only_for_projects_that_its_creator_still_leads(link, moon):
-    factories.lead(moon.project, "gina")
-    Membership.objects.filter(pk=moon.pk).update(role=ANNOTATOR)
+def test_a_link_works_only_for_projects_that_its_creator_still_leads(link, second_project):
+    factories.lead(second_project.project, "gina")
+    Membership.objects.filter(pk=second_project.pk).update(role=ANNOTATOR)
 
     assert roles_of(new(link.token)) == {"tides": "annotator"}
 
 
-def test_a_member_of_one_project_joins_the_others_and_keeps_their_role(link, moon):
-    factories.member(moon.project, "ben")
+def test_a_member_of_one_project_joins_the_others_and_keeps_their_role(link, second_project):
+    factories.member(second_project.project, "ben")
     ben = factories.user("ben")
 
     invitations.accept(token=link.token, by=ben)
@@ -85,9 +85,9 @@ def test_a_member_of_one_project_joins_the_others_and_keeps_their_role(link, moo
     assert not Invitation.objects.open().exists()
 
 
-def test_a_member_of_all_projects_is_refused(link, moon):
+def test_a_member_of_all_projects_is_refused(link, second_project):
     with pytest.raises(Refused, match="You are already in these projects"):
-        invitations.accept(token=link.token, by=moon.user)
+        invitations.accept(token=link.token, by=second_project.user)
 
 
 def test_a_link_has_one_row_per_project(link):
@@ -107,11 +107,11 @@ def test_each_line_is_a_user_name_a_mail_address_or_both():
     }
 
 
-def test_nobody_is_invited_if_a_line_is_wrong_and_all_wrong_lines_are_named(carla, moon):
+def test_nobody_is_invited_if_a_line_is_wrong_and_all_wrong_lines_are_named(carla, second_project):
     people = read_lines("ada\nno body\nx@y\nada\ncarla")
 
     with pytest.raises(RefusedLines) as refused:
-        invite_several(people=people, roles={carla: ANNOTATOR, moon: ANNOTATOR})
+        invite_several(people=people, roles={carla: ANNOTATOR, second_project: ANNOTATOR})
 
     assert {number: why.partition(".")[0] for number, why in refused.value.lines.items()} == {
         2: "Enter a valid username",
@@ -122,18 +122,18 @@ def test_nobody_is_invited_if_a_line_is_wrong_and_all_wrong_lines_are_named(carl
     assert not Invitation.objects.exists()
 
 
-def test_an_account_is_added_at_once_to_the_projects_it_is_not_in(carla, moon):
-    factories.member(moon.project, "ben")
+def test_an_account_is_added_at_once_to_the_projects_it_is_not_in(carla, second_project):
+    factories.member(second_project.project, "ben")
     ben = factories.user("ben")
 
-    [done] = invite_several(people={1: Invitee("ben")}, roles={carla: LEAD, moon: LEAD})
+    [done] = invite_several(people={1: Invitee("ben")}, roles={carla: LEAD, second_project: LEAD})
 
     assert done.link is None
     assert roles_of(ben) == {"tides": "lead", "moon": "annotator"}
 
 
-def test_the_audit_log_of_each_project_says_who_was_invited(carla, moon):
-    invite_several(people={1: Invitee("ada")}, roles={carla: ANNOTATOR, moon: LEAD})
+def test_the_audit_log_of_each_project_says_who_was_invited(carla, second_project):
+    invite_several(people={1: Invitee("ada")}, roles={carla: ANNOTATOR, second_project: LEAD})
 
     found = AuditEvent.objects.filter(what="invitation.made").order_by("project__slug")
     assert list(found.values_list("project__slug", "about", "words", "name")) == [
@@ -142,7 +142,9 @@ def test_the_audit_log_of_each_project_says_who_was_invited(carla, moon):
     ]
 
 
-def test_the_page_shows_a_link_for_each_person_and_mails_it_to_an_address(client, carla, moon):
+def test_the_page_shows_a_link_for_each_person_and_mails_it_to_an_address(
+    client, carla, second_project
+):
     client.force_login(carla.user)
     page = reverse("annotate:several_invitations", args=["tides"])
     sent = {"people": "ada\nben@example.org", "role-tides": "annotator", "role-moon": "lead"}
@@ -189,7 +191,7 @@ def test_the_page_offers_only_projects_that_the_person_leads(client, carla):
     assert not Invitation.objects.exists()
 
 
-def test_after_a_mail_that_fails_no_other_is_tried(client, carla, monkeypatch):
+def test_no_other_mail_is_tried_after_one_that_fails(client, carla, monkeypatch):
     tried = []
 
     def fail(*args, **kwargs):
@@ -210,7 +212,7 @@ def test_after_a_mail_that_fails_no_other_is_tried(client, carla, monkeypatch):
     assert len(set(LINK.findall(shown))) == 2
 
 
-def test_the_api_invites_several_people_to_several_projects(client, carla, moon):
+def test_the_api_invites_several_people_to_several_projects(client, carla, second_project):
     client.force_login(carla.user)
     url = reverse("annotate:api_several_invitations", args=["tides"])
     body = {

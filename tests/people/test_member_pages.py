@@ -52,7 +52,7 @@ def test_a_link_is_mailed_to_the_given_address(members, client):
     assert "This link was sent to ada@example.org." in shown
 
 
-def test_without_a_mail_server_the_link_must_be_passed_on(members, client, settings):
+def test_the_link_must_be_passed_on_without_a_mail_server(members, client, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
     shown = client.post(members, form_fields(email="ada@example.org")).content.decode()
@@ -62,7 +62,7 @@ def test_without_a_mail_server_the_link_must_be_passed_on(members, client, setti
     assert len(set(LINK.findall(shown))) == 1
 
 
-def test_if_mailing_fails_the_link_is_shown(members, client, monkeypatch):
+def test_the_link_is_shown_if_mailing_fails(members, client, monkeypatch):
     def fail(*args, **kwargs):
         raise ConnectionRefusedError
 
@@ -96,7 +96,7 @@ def test_the_same_form_sent_again_adds_nobody_twice(members, client):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
+    ("invalid", "sentence"),
     [
         ({"username": "a b"}, "Enter a valid username"),
         ({"role": "king"}, "king is not one of the available choices"),
@@ -104,8 +104,8 @@ def test_the_same_form_sent_again_adds_nobody_twice(members, client):
         ({"email": "nowhere"}, "Enter a valid email address"),
     ],
 )
-def test_an_error_is_shown_at_its_field(members, client, wrong, sentence):
-    response = client.post(members, form_fields(**wrong))
+def test_an_error_is_shown_at_its_field(members, client, invalid, sentence):
+    response = client.post(members, form_fields(**invalid))
 
     assert response.status_code == 422
     assert sentence in response.content.decode()

@@ -111,7 +111,7 @@ def test_the_only_lead_cannot_leave_or_become_annotator(carla):
     assert Membership.objects.get(pk=carla.pk).leads
 
 
-def test_with_a_second_lead_the_first_can_leave(carla):
+def test_the_first_lead_can_leave_if_there_is_a_second(carla):
     ada = factories.member(carla.project, "ada")
     members.change_role(member=ada, role=LEAD, by=carla)
 

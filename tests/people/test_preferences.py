@@ -236,7 +236,7 @@ def test_times_are_shown_in_the_chosen_zone_with_its_name(signed_in, ada, guidel
     assert 'datetime="2026-03-01T20:30:00Z"' in shown
 
 
-def test_without_a_chosen_zone_times_are_in_utc(signed_in, guidelines_url):
+def test_times_are_in_utc_without_a_chosen_zone(signed_in, guidelines_url):
     shown = page(signed_in.get(guidelines_url))
 
     assert "data-time-zone" not in shown

@@ -86,7 +86,7 @@ def test_a_signed_in_person_is_redirected_from_the_login_page(ada, client):
     assert client.get(LOGIN).url == "/"
 
 
-def test_a_closed_account_is_told_so_and_not_signed_in(ada, client):
+def test_a_closed_account_gets_a_message_and_is_not_signed_in(ada, client):
     User.objects.filter(pk=ada.pk).update(is_active=False)
 
     response = sign_in(client)
@@ -118,7 +118,7 @@ def test_the_administration_uses_the_same_login_page(ada, client):
 # --- limited attempts -----------------------------------------------------------------------------
 
 
-def test_after_five_wrong_attempts_the_right_password_is_refused_too(ada, client):
+def test_the_right_password_is_also_refused_after_five_wrong_attempts(ada, client):
     for _ in range(5):
         sign_in(Client(), "ada", "not hers")
 
@@ -415,15 +415,15 @@ def test_reauthentication_asks_for_one_thing(secret, client, route, words, field
     assert f'name="{other}"' not in page
 
 
-def test_with_an_app_the_password_alone_is_not_enough(secret, client):
+def test_the_password_alone_is_not_enough_with_an_app(secret, client):
     client = Client()
 
     response = sign_in(client, next="/settings/")
 
     assert response.url == reverse("mfa_authenticate")
     assert not is_in(client)
-    wrong = client.post(response.url, {"code": "000000"})
-    assert "This code is not valid." in wrong.content.decode()
+    refused = client.post(response.url, {"code": "000000"})
+    assert "This code is not valid." in refused.content.decode()
     # The code of this half minute has not been used to sign in yet.
     assert client.post(response.url, {"code": code(secret)}).url == "/settings/"
     assert is_in(client)
@@ -454,14 +454,14 @@ def test_a_code_can_be_guessed_only_five_times(secret):
 
 
 def test_a_recovery_code_signs_in_once(secret, client):
-    kept = client.get("/accounts/second-factor/codes/").context["unused_codes"]
-    assert len(kept) == 10
+    codes = client.get("/accounts/second-factor/codes/").context["unused_codes"]
+    assert len(codes) == 10
     one, two = Client(), Client()
     sign_in(one)
     sign_in(two)
 
-    one.post(reverse("mfa_authenticate"), {"code": kept[0]})
-    two.post(reverse("mfa_authenticate"), {"code": kept[0]})
+    one.post(reverse("mfa_authenticate"), {"code": codes[0]})
+    two.post(reverse("mfa_authenticate"), {"code": codes[0]})
 
     assert (is_in(one), is_in(two)) == (True, False)
 

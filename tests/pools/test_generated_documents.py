@@ -194,12 +194,12 @@ def test_judges_cannot_see_that_a_document_was_generated(scene, client):
     query = reverse("annotate:query", args=["tides", scene.query.pk])
     pages = [judge, query, f"/api/v1/projects/tides/queries/{scene.query.pk}/candidates/"]
 
-    given = {}
+    shown = {}
     for made_for in (scene.first, None):
         Candidate.objects.filter(pk=scene.g.pk).update(made_for=made_for)
-        given[made_for] = [without_tokens(client.get(page).content.decode()) for page in pages]
+        shown[made_for] = [without_tokens(client.get(page).content.decode()) for page in pages]
 
-    assert given[scene.first] == given[None]
+    assert shown[scene.first] == shown[None]
 
 
 def without_tokens(page: str) -> str:
@@ -281,7 +281,7 @@ def test_a_file_of_pairs_can_name_generated_documents(empty):
 
 
 def test_a_table_listed_by_only_one_instruction_was_generated_for_it(empty):
-    def out(*tables):
+    def instruction_entry(*tables):
         names = [f"{name}.txt" for name in tables]
         return {
             "instruction": f"Only {tables[-1]}.",
@@ -291,7 +291,11 @@ def test_a_table_listed_by_only_one_instruction_was_generated_for_it(empty):
             "all_tables": names,
         }
 
-    entry = {"query": "harbours", "query_positive": ["1.txt"], "outs": [out(1, 2, 3), out(1, 2)]}
+    entry = {
+        "query": "harbours",
+        "query_positive": ["1.txt"],
+        "outs": [instruction_entry(1, 2, 3), instruction_entry(1, 2)],
+    }
     files = {f"tables__{n}_txt": f"table {n}" for n in (1, 2, 3)}
 
     report = load(

@@ -51,15 +51,15 @@ def test_the_page_counts_a_pool_and_then_makes_it(carla, project):
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("invalid", "sentence"),
     [
         ({"depth": "0"}, "The depth of a pool"),
         ({"runs": []}, "Choose one or more"),
         ({"method": "sample", "strata": "x"}, "is not a stratum"),
     ],
 )
-def test_the_page_explains_an_invalid_rule(carla, given, sentence):
-    page = carla.get(at("new_pool"), {**RULE, **given})
+def test_the_page_explains_an_invalid_rule(carla, invalid, sentence):
+    page = carla.get(at("new_pool"), {**RULE, **invalid})
 
     assert page.status_code == 422
     assert sentence in page.content.decode()
@@ -188,9 +188,9 @@ def test_a_lead_chooses_systems_for_hard_negatives(carla, project):
 
 
 def test_a_lead_changes_how_passages_are_cut(carla, project):
-    given = {"words": "300", "overlap": "100", "published": "passages", "share": "30"}
-    carla.post(at("passages"), given)
-    refused = carla.post(at("passages"), {**given, "overlap": "300"})
+    fields = {"words": "300", "overlap": "100", "published": "passages", "share": "30"}
+    carla.post(at("passages"), fields)
+    refused = carla.post(at("passages"), {**fields, "overlap": "300"})
 
     assert refused.status_code == 422
     assert project.passage_rule.words == 300

@@ -30,10 +30,10 @@ def project(db):
 def api(project, client):
     client.force_login(factories.lead(project).user)
 
-    def ask(verb, name, body=None, *keys, **asked):
+    def ask(verb, name, body=None, *keys, **parameters):
         address = reverse(f"annotate:api_{name}", args=["tides", *keys])
         if verb == "get":
-            return client.get(address, asked)
+            return client.get(address, parameters)
         return client.generic(
             verb.upper(), address, json.dumps(body or {}), content_type="application/json"
         )

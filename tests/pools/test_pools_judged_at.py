@@ -46,7 +46,7 @@ def test_a_run_shorter_than_the_cutoff_is_divided_by_its_length(project):
     assert shares(project, 100)["ance.run"] == (1, {100: 0.5})
 
 
-def test_without_a_label_judged_at_k_is_undefined(project):
+def test_judged_at_k_is_undefined_without_a_label(project):
     two_runs(project)
 
     assert shares(project, 10)["ance.run"] == (0, {10: None})

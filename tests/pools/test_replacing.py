@@ -186,11 +186,11 @@ def test_the_pages_show_the_effects_replace_and_undo(tides, client):
     client.force_login(tides.carla.user)
     old = tides.pools["1"]
     page = reverse("annotate:replacement", args=["tides", old.query_id, old.pk])
-    given = {"doc_id": "H", "text": "Better.", "reason": "Off topic."}
+    fields = {"doc_id": "H", "text": "Better.", "reason": "Off topic."}
 
-    shown = client.post(page, {**given, "preview": "yes"})
+    shown = client.post(page, {**fields, "preview": "yes"})
     digest = shown.context["effects"].digest
-    done = client.post(page, {**given, "token": digest})
+    done = client.post(page, {**fields, "token": digest})
     listed = client.get(reverse("annotate:replacements", args=["tides"])).content.decode()
     client.post(
         reverse("annotate:replacement_undoing", args=["tides", Replacement.objects.get().pk])
@@ -204,12 +204,12 @@ def test_the_pages_show_the_effects_replace_and_undo(tides, client):
 
 def test_the_api_previews_replaces_lists_and_undoes(tides):
     program = Program("carla", "read", "lead")
-    asked = {"query_id": "1", "doc_id": "G", "new_doc_id": "H", "text": "Better."}
+    body = {"query_id": "1", "doc_id": "G", "new_doc_id": "H", "text": "Better."}
     at = "projects/tides/replacements/"
 
-    preview = program.send("POST", f"{at}preview/", asked).json()
+    preview = program.send("POST", f"{at}preview/", body).json()
     made = program.send(
-        "POST", at, {**asked, "reason": "Off topic.", "token": preview["token"]}
+        "POST", at, {**body, "reason": "Off topic.", "token": preview["token"]}
     ).json()
     undone = program.send("POST", f"{at}{made['id']}/undoing/").json()
 
@@ -222,20 +222,20 @@ def test_the_api_previews_replaces_lists_and_undoes(tides):
 def test_the_command_previews_and_replaces(tides, tmp_path):
     (tmp_path / "h.txt").write_text("Better.")
     out = StringIO()
-    asked = ["tides", "replace", "--candidate", "1", "G", "--with", "H", "--by", "carla"]
-    asked += ["--text", str(tmp_path / "h.txt"), "--reason", "Off topic."]
+    arguments = ["tides", "replace", "--candidate", "1", "G", "--with", "H", "--by", "carla"]
+    arguments += ["--text", str(tmp_path / "h.txt"), "--reason", "Off topic."]
 
-    call_command("candidates", *asked, "--dry-run", stdout=out)
+    call_command("candidates", *arguments, "--dry-run", stdout=out)
     before = tides.pool("1")
-    call_command("candidates", *asked, stdout=out)
+    call_command("candidates", *arguments, stdout=out)
 
-    said = (
+    preview = (
         "2 pools\n"
         "2 claimed labels move to the new document\n"
         "1 judgment of people no longer counts; it is kept\n"
         "0 checks no longer count; they are kept\n"
     )
-    assert out.getvalue() == said + said + "replaced\n"
+    assert out.getvalue() == preview + preview + "replaced\n"
     assert (before, tides.pool("1")) == ([("G", 1)], [("H", 1)])
     assert Replacement.objects.get().by == tides.carla
 
@@ -245,10 +245,13 @@ def test_the_command_previews_and_replaces(tides, tmp_path):
     [("--by", "Name with --by the lead"), ("--with", "the new one with --with")],
 )
 def test_the_command_needs_a_lead_and_a_new_document(tides, missing, sentence):
-    asked = {"--candidate": ["1", "G"], "--with": ["H"], "--by": ["carla"]}
-    del asked[missing]
+    options = {"--candidate": ["1", "G"], "--with": ["H"], "--by": ["carla"]}
+    del options[missing]
 
     with pytest.raises(CommandError, match=sentence):
         call_command(
-            "candidates", "tides", "replace", *(word for n, v in asked.items() for word in (n, *v))
+            "candidates",
+            "tides",
+            "replace",
+            *(word for name, values in options.items() for word in (name, *values)),
         )

@@ -87,7 +87,7 @@ def test_audit_events_and_links_cannot_be(model, change, carla):
         project=carla.project,
         chain="6a3c9d1e-0000-4000-8000-000000000001",
         number=1,
-        event=Link.Event.SAID,
+        event=Link.Event.CONTENT,
         kind="judgment",
         name="6a3c9d1e-0000-4000-8000-000000000002",
         digest=b"d" * 32,

@@ -106,15 +106,15 @@ def test_the_page_shows_sets_and_adds_types(carla):
     InstructionPair.objects.filter(pk=pair.pk).update(category="S2")
 
     before = client.get(page).content.decode()
-    wrong = client.post(page, fields({"key": "A", "name": "a"}, {"key": "A", "name": "b"}))
+    refused = client.post(page, fields({"key": "A", "name": "a"}, {"key": "A", "name": "b"}))
     empty = client.post(page, fields({"key": "A", "name": ""}))
     saved = client.post(page, fields({"key": "A", "name": "About", "sentence": "It is about."}))
     client.post("/projects/tides/categories/taking/", {"name": "FollowTable"})
     after = client.get(page).content.decode()
 
     assert "In instructions, but not above" in before
-    assert (wrong.status_code, empty.status_code, saved.status_code) == (422, 422, 302)
-    assert "“A” is used twice" in wrong.content.decode()
+    assert (refused.status_code, empty.status_code, saved.status_code) == (422, 422, 302)
+    assert "“A” is used twice" in refused.content.decode()
     assert [key for key, *_ in rows(carla.project)] == ["A", "C1", "C2", "S1", "S2", "S3"]
     assert "In instructions, but not above" not in after
     assert "Add the types of FollowTable" not in after

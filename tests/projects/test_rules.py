@@ -88,14 +88,14 @@ def test_every_possible_number_of_met_conditions_must_be_a_grade(carla, values, 
         rules.change_rules(
             changes=changes, grades=[GradeRule(value, "x") for value in values], by=carla
         )
-    kept = Project.objects.get().condition_rule
+    rule_before = Project.objects.get().condition_rule
     rules.change_rules(
         changes={**changes, "relevant_from": 1},
         grades=[GradeRule(value, "x") for value in (3, 2, 1, 0)],
         by=carla,
     )
 
-    assert (kept, Project.objects.get().condition_rule) == ("by_hand", "count_met")
+    assert (rule_before, Project.objects.get().condition_rule) == ("by_hand", "count_met")
 
 
 def test_a_grade_that_counts_conditions_cannot_be_removed_later(carla):

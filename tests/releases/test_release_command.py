@@ -116,12 +116,12 @@ def test_an_unknown_release_is_named_in_the_error(tides, tmp_path, made, known):
     for name in made:
         make_release(tides, name)
 
-    for asked in (
+    for arguments in (
         ("release", "tides", "v9", "--verify"),
         ("export", "tides", "trec", "--release", "v9", "--output", tmp_path / "out"),
     ):
         with pytest.raises(CommandError) as refused:
-            command(*asked)
+            command(*arguments)
         assert str(refused.value) == f"tides has no release called 'v9'. {known}"
     assert not (tmp_path / "out").exists()
 

@@ -123,19 +123,19 @@ def test_a_document_settled_without_judgments_is_not_open(tides, carla):
 
 
 def test_a_release_is_requested_followed_and_made(tides, carla, published, finish_jobs, client):
-    asked = carla.post(url("new_release"), SURE)
+    response = carla.post(url("new_release"), SURE)
     release = Release.objects.get()
-    waiting = text(carla.get(asked.url))
+    waiting = text(carla.get(response.url))
 
-    assert asked.url == url("release", "v1.0")
+    assert response.url == url("release", "v1.0")
     assert (release.state, release.by, release.note) == ("queued", tides.carla, "For the paper.")
-    assert f'hx-get="{asked.url}"' in waiting
+    assert f'hx-get="{response.url}"' in waiting
     assert "Waiting for the worker." in waiting
 
     finish_jobs()
 
-    assert carla.get(asked.url, headers=HTMX)["HX-Refresh"] == "true"
-    page = text(carla.get(asked.url))
+    assert carla.get(response.url, headers=HTMX)["HX-Refresh"] == "true"
+    page = text(carla.get(response.url))
     release.refresh_from_db()
     assert "released by carla" in page
     assert f"sha256 {release.sha256}." in page
@@ -210,12 +210,12 @@ def test_a_changed_file_is_never_sent(tides, carla, empty_storage):
         b"x"
     )
 
-    for asked in (
+    for address in (
         url("release_file", "v1.0", "trec/qrels.changed.txt"),
         url("comparison", "v1.0", "v1.1"),
         url("comparison_table", "v1.0", "v1.1"),
     ):
-        page = text(carla.get(asked, follow=True))
+        page = text(carla.get(address, follow=True))
         assert "trec/qrels.changed.txt has changed" in page
         assert "Restore it from a backup of the data folder." in page
 
@@ -255,12 +255,12 @@ def test_a_failed_release_says_why_and_can_be_tried_again(tides, carla):
 
     page = text(carla.get(url("release", "v1.0")))
     again = text(carla.get(url("new_release") + "?name=v1.0"))
-    asked = carla.post(url("new_release"), SURE)
+    response = carla.post(url("new_release"), SURE)
 
     assert "No room." in page
     assert f"{url('new_release')}?name=v1.0" in page
     assert 'value="v1.0"' in again
-    assert "Waiting for the worker." in text(carla.get(asked.url))
+    assert "Waiting for the worker." in text(carla.get(response.url))
 
 
 def test_a_release_in_progress_can_be_cancelled(tides, carla):
@@ -290,11 +290,11 @@ def test_two_names_redirect_to_their_comparison(tides, carla):
     make_release(tides, "v1.0")
     make_release(tides, "v1.1")
 
-    asked = carla.get(url("releases"), {"before": "v1.0", "after": "v1.1"})
+    response = carla.get(url("releases"), {"before": "v1.0", "after": "v1.1"})
     same = carla.get(url("releases"), {"before": "v1.0", "after": "v1.0"})
     unknown = carla.get(url("releases"), {"before": "v1.0", "after": "v9"})
 
-    assert asked.url == url("comparison", "v1.0", "v1.1")
+    assert response.url == url("comparison", "v1.0", "v1.1")
     assert (same.status_code, unknown.status_code) == (422, 422)
     assert "Choose two different releases." in text(same)
     assert "v9 is not one of the available choices" in text(unknown)
@@ -459,11 +459,11 @@ def test_pages_of_long_lists_cover_all_rows(tides, carla, monkeypatch):
 SIZES = ("grades", "queries", "narratives", "listed")
 
 
-@pytest.mark.parametrize("asked", ["show=nothing", "after=~%09~", "query=nowhere"])
-def test_unknown_query_parameters_still_give_a_page(two, carla, asked):
+@pytest.mark.parametrize("query", ["show=nothing", "after=~%09~", "query=nowhere"])
+def test_unknown_query_parameters_still_give_a_page(two, carla, query):
     make_release(two, "v1.1")
 
-    assert carla.get(url("comparison", "v1.0", "v1.1") + f"?{asked}").status_code == 200
+    assert carla.get(url("comparison", "v1.0", "v1.1") + f"?{query}").status_code == 200
 
 
 def test_a_comparison_reads_few_rows_and_no_document(two, carla, monkeypatch):
@@ -477,9 +477,9 @@ def test_a_comparison_reads_few_rows_and_no_document(two, carla, monkeypatch):
 
     monkeypatch.setattr(file_store, "open_stored", watched)
 
-    for asked in ("", "?show=queries", "?show=narratives", "?show=listed"):
+    for parameters in ("", "?show=queries", "?show=narratives", "?show=listed"):
         with CaptureQueriesContext(connection) as queries:
-            carla.get(url("comparison", "v1.0", "v1.1") + asked)
+            carla.get(url("comparison", "v1.0", "v1.1") + parameters)
         assert len(queries) <= 8, [query["sql"] for query in queries]
         assert not any("documenttext" in query["sql"] for query in queries)
         assert not any("annotate_judgment" in query["sql"] for query in queries)

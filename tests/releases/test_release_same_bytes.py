@@ -172,7 +172,7 @@ def kept_files(release: Release) -> dict[str, bytes]:
     return found
 
 
-def given_out(release: Release) -> dict[str, bytes]:
+def exported_files(release: Release) -> dict[str, bytes]:
     """Return the files that `export --release` would write now."""
     found: dict[str, bytes] = {}
     for format_name in actions.FORMATS:
@@ -224,7 +224,7 @@ def test_a_release_keeps_its_bytes_whatever_people_do_afterwards(scene, steps):
                 step(tides, n)
 
         assert kept_files(release) == scene.files
-        assert given_out(release) == scene.given_out
+        assert exported_files(release) == scene.given_out
         transaction.set_rollback(True)
     tides.carla.refresh_from_db()
 
@@ -237,7 +237,7 @@ class Scene:
         judge(tides, 2)
         judge(tides, 3)
         self.tides, self.release = tides, make_release(tides, "v1.0")
-        self.files, self.given_out = kept_files(self.release), given_out(self.release)
+        self.files, self.given_out = kept_files(self.release), exported_files(self.release)
 
 
 @pytest.fixture
@@ -254,7 +254,7 @@ def test_a_newer_version_of_rejudge_returns_the_same_bytes(scene, settings, monk
     monkeypatch.setattr("exporters.exports.manifest.VERSION", 99)
 
     assert kept_files(release) == files
-    assert given_out(release) == scene.given_out
+    assert exported_files(release) == scene.given_out
     assert b"99.0" not in files["release.json"]
     assert (
         kept_files(make_release(scene.tides, "v2.0"))["trec/pairs.tsv"] != files["trec/pairs.tsv"]

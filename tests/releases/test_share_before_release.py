@@ -19,9 +19,9 @@ def narrowed(db):
     project = factories.project(kind="followir", judge_scope="relevant", overlap_judge=1)
     ada = factories.member(project, "ada")
     carla = factories.lead(project)
-    given = {"301": [0, 0, 1, 1], "302": [0, 1, 1, 1, 1, 1], "303": []}
+    grades_by_query = {"301": [0, 0, 1, 1], "302": [0, 1, 1, 1, 1, 1], "303": []}
     pools = {"301": 4, "302": 8, "303": 2}
-    for query_id, grades in given.items():
+    for query_id, grades in grades_by_query.items():
         query = factories.query(project, query_id, title=f"question {query_id}")
         narrative = factories.altered(factories.pair(query, pair_id=query_id))
         for number in range(pools[query_id]):

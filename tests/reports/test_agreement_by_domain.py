@@ -15,19 +15,19 @@ from tests import factories
 pytestmark = pytest.mark.both_databases
 
 # Whether each of three raters finds a query natural, for three queries of each domain.
-SAID = {"Books": ["111", "110", "000"], "Films": ["111", "000", "111"]}
+ANSWERS = {"Books": ["111", "110", "000"], "Films": ["111", "000", "111"]}
 
 
 @pytest.fixture
 def project(db):
     made = factories.project()
     raters = [factories.member(made, f"rater{number}") for number in range(3)]
-    for domain, queries in SAID.items():
-        for number, said in enumerate(queries):
+    for domain, queries in ANSWERS.items():
+        for number, answers in enumerate(queries):
             query = factories.query(made, f"{domain}-{number}")
             Query.objects.filter(pk=query.pk).update(domain=domain)
             narrative = factories.altered(factories.pair(query))
-            for rater, valid in zip(raters, said, strict=True):
+            for rater, valid in zip(raters, answers, strict=True):
                 review = Review.objects.create(
                     narrative=narrative,
                     auditor=rater,
@@ -46,7 +46,7 @@ def project(db):
 
 def fleiss(of):
     """Compute Fleiss' kappa of three raters and two categories by hand."""
-    yes = [said.count("1") for said in of]
+    yes = [answers.count("1") for answers in of]
     observed = sum((n * (n - 1) + (3 - n) * (2 - n)) / 6 for n in yes) / len(yes)
     share = sum(yes) / (3 * len(yes))
     expected = share**2 + (1 - share) ** 2
@@ -59,7 +59,7 @@ def test_each_domain_has_the_fleiss_kappa_of_its_instructions(project):
     found = {one["domain"]: one["coefficients"]["fleiss"] for one in domains}
     assert [one["criterion"] for one in domains] == ["natural", "natural"]
     # Books: 7/9 of the pairs agree, 5/9 are yes: (7/9 - 41/81) / (1 - 41/81) = 22/40.
-    assert found["Books"]["value"] == pytest.approx(fleiss(SAID["Books"])) == pytest.approx(0.55)
+    assert found["Books"]["value"] == pytest.approx(fleiss(ANSWERS["Books"])) == pytest.approx(0.55)
     assert found["Films"]["value"] == 1
     low, high = found["Books"]["interval"]
     assert low <= 0.55 <= high

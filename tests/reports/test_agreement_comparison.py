@@ -123,7 +123,7 @@ def test_the_same_answers_have_the_same_sum(guided):
 SUM = "9daf88f8ae05cc798ce03d749c437f459f0941c4789a8f47532a3dca8779a8c8"
 
 
-def test_it_is_computed_by_a_job_and_shown(guided, client):
+def test_a_comparison_is_computed_by_a_job_and_shown(guided, client):
     address = f"{guided.url}?of=guideline%3D2&against=guideline%3D1"
     assert "These two have not been compared yet" in text(client.get(address))
 
@@ -176,16 +176,16 @@ def test_invalid_comparison_is_refused(guided, scope, against, sentence):
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("query", "sentence"),
     [
         ("?of=&against=", "Choose two different parts"),
         ("?of=guideline%3D9&against=", "There is no such part of this project"),
     ],
 )
-def test_unknown_parts_are_explained(guided, client, asked, sentence):
+def test_unknown_parts_are_explained(guided, client, query, sentence):
     for response, status in (
-        (client.get(guided.url + asked), 200),
-        (client.post(guided.url + asked), 422),
+        (client.get(guided.url + query), 200),
+        (client.post(guided.url + query), 422),
     ):
         assert response.status_code == status
         assert sentence in text(response)

@@ -321,7 +321,7 @@ def report(scene):
 
 
 def test_up_to_date_report_has_no_changes_since(judged):
-    assert not count_changes_since(report(judged)).any_change
+    assert not any(count_changes_since(report(judged)))
 
 
 def test_changes_after_a_report_are_counted(judged):
@@ -354,4 +354,4 @@ def test_judgments_of_another_project_are_no_changes(judged):
     narrative = factories.altered(factories.pair(query))
     factories.judgment(narrative, factories.candidate(query), judged.eve, 2)
 
-    assert not count_changes_since(made).any_change
+    assert not any(count_changes_since(made))

@@ -96,7 +96,7 @@ def test_machines_have_a_separate_unit_table(led, client):
     ]
 
 
-def test_without_machines_the_page_says_what_to_load(led, client):
+def test_the_page_says_what_to_load_without_machines(led, client):
     led.gauge.judgments.all().delete()
     computed(led)
 

@@ -25,7 +25,7 @@ def rated(db):
     project = factories.project()
     raters = [factories.member(project, f"rater {number:02}") for number in range(10)]
     chance = random.Random(4)
-    said: dict[tuple[str, int], list[int]] = {}
+    ratings: dict[tuple[str, int], list[int]] = {}
     for number in range(12):
         narrative = factories.altered(factories.pair(factories.query(project, f"q{number:02}")))
         for rater in raters:
@@ -42,8 +42,8 @@ def rated(db):
                     place=place,
                     rejects=level.rejects,
                 )
-                said.setdefault((criterion, number), []).append(1 - place)
-    return SimpleNamespace(project=project, said=said)
+                ratings.setdefault((criterion, number), []).append(1 - place)
+    return SimpleNamespace(project=project, ratings=ratings)
 
 
 def test_each_criterion_has_the_kappa_of_the_library(rated):
@@ -52,7 +52,7 @@ def test_each_criterion_has_the_kappa_of_the_library(rated):
     assert (found["rubric"], found["levels"]) == ("multiconir-1", {"valid": 1, "not_valid": 0})
     assert list(found["reviews"]["criteria"]) == ["natural", "precise", "plausible"]
     for criterion, scope in found["reviews"]["criteria"].items():
-        table = [values for (key, _), values in rated.said.items() if key == criterion]
+        table = [values for (key, _), values in rated.ratings.items() if key == criterion]
         fleiss = scope["coefficients"]["fleiss"]
 
         assert (scope["units"], len(scope["raters"])) == (12, 10)
@@ -69,7 +69,7 @@ def test_all_criteria_together_have_every_rating(rated):
 
     assert (everything["units"], everything["ratings"]) == (36, 360)
     assert everything["coefficients"]["fleiss"]["value"] == pytest.approx(
-        fleiss_kappa(list(rated.said.values()), categories=[0, 1]).value, abs=1e-12
+        fleiss_kappa(list(rated.ratings.values()), categories=[0, 1]).value, abs=1e-12
     )
 
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.both_databases
 
 def judged(scene, queries):
     """Ada and ben agree on all four documents of every other query, and on none of the others."""
-    said = []
+    grades = []
     for number in range(queries):
         query = factories.query(scene.project, f"q{number:02}")
         narrative = factories.altered(factories.pair(query))
@@ -22,18 +22,18 @@ def judged(scene, queries):
             adas, bens = at % 2, at % 2 if number % 2 else 1 - at % 2
             factories.judgment(narrative, candidate, scene.ada, adas)
             factories.judgment(narrative, candidate, scene.ben, bens)
-            said.append((query.query_id, [adas, bens]))
+            grades.append((query.query_id, [adas, bens]))
     found = agreement_of(scene.project, seed=3, resamples=300, by=())
-    return found["judgments"]["all"]["coefficients"], said
+    return found["judgments"]["all"]["coefficients"], grades
 
 
 def test_interval_over_queries_equals_the_package_over_clusters(scene):
-    found, said = judged(scene, 12)
+    found, grades = judged(scene, 12)
     clustered = krippendorff_alpha(
         Ratings.from_matrix(
-            [values for _, values in said],
+            [values for _, values in grades],
             categories=[0, 1, 2],
-            clusters=[query for query, _ in said],
+            clusters=[query for query, _ in grades],
         ),
         level="ordinal",
         interval="bootstrap",

@@ -48,12 +48,12 @@ def test_latex_line_names_its_units_and_interval_method():
 
 
 def test_latex_line_escapes_the_part():
-    said = latex(figure(value=-0.1), unit="documents", of="query 50%_a & {b} $c^2~d\\#")
+    printed = latex(figure(value=-0.1), unit="documents", of="query 50%_a & {b} $c^2~d\\#")
 
-    assert "$= -0.100$" in said
+    assert "$= -0.100$" in printed
     assert (
         r"; query 50\%\_a \& \{b\} \$c\textasciicircum{}2\textasciitilde{}d\textbackslash{}\#;"
-        in said
+        in printed
     )
 
 
@@ -67,12 +67,12 @@ def test_latex_line_of_an_undefined_value_gives_the_reason():
 
 
 def test_latex_line_without_interval_says_why():
-    said = latex(
+    printed = latex(
         figure(interval=None, interval_note="no interval: 5% of resamples had no value"),
         unit="documents",
     )
 
-    assert said.endswith(r"2 raters; no interval: 5\% of resamples had no value)")
+    assert printed.endswith(r"2 raters; no interval: 5\% of resamples had no value)")
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_sentence_uses_the_next_coefficient_if_the_first_is_undefined():
     undefined = figure(value=None, interval=None, note="undefined: only one category was used")
     percent = figure("Percent agreement", 1.0, name="percent agreement", interval=None)
 
-    said = sentence(line(undefined, percent), unit="documents")
+    printed = sentence(line(undefined, percent), unit="documents")
 
-    assert "Percent agreement was 1.000." in said
-    assert "undefined" not in said
+    assert "Percent agreement was 1.000." in printed
+    assert "undefined" not in printed
 
 
 def test_no_defined_value_gives_no_sentence():

@@ -126,7 +126,7 @@ def test_people_who_share_nothing_are_counted(led, client):
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("query", "sentence"),
     [
         ("?query=999", "There is no query 999 in this project."),
         ("?guideline=7", "This project has no guidelines yet"),
@@ -135,10 +135,10 @@ def test_people_who_share_nothing_are_counted(led, client):
         ("?query=" + "x" * 300, "at most 255 characters"),
     ],
 )
-def test_unknown_part_is_explained_and_computes_nothing(led, client, asked, sentence):
+def test_unknown_part_is_explained_and_computes_nothing(led, client, query, sentence):
     for response, status in (
-        (client.get(led.url + asked), 200),
-        (client.post(led.url + asked), 422),
+        (client.get(led.url + query), 200),
+        (client.post(led.url + query), 422),
     ):
         assert response.status_code == status
         assert sentence in text(response)
@@ -236,7 +236,7 @@ def test_invalid_cursor_shows_the_first_page(led, client, before):
     assert "The whole project" in text(client.get(f"{url}?before={before}"))
 
 
-def test_before_the_first_report_the_list_says_what_will_be_there(led, client):
+def test_the_list_says_what_will_appear_before_the_first_report(led, client):
     page = text(client.get(reverse("audit:agreement_reports", args=[led.project.slug])))
 
     assert "Nothing has been computed yet" in page

@@ -118,7 +118,7 @@ def test_computing_again_gives_the_same_figures(disputed, published):
     assert reports[0] == reports[1]
 
 
-def test_before_the_first_report_the_page_says_what_will_be_there(led, client):
+def test_the_page_says_what_will_appear_before_the_first_report(led, client):
     page = text(client.get(led.url))
 
     assert "How much people agree will appear here" in page
@@ -157,12 +157,12 @@ def test_the_page_says_why_there_is_no_value(led, client):
 
     page = text(client.get(led.url))
 
-    # One shared document on which both said 1.
+    # One shared document on which both judged 1.
     assert "undefined: only one category was used" in page
     assert ">nan<" not in page
 
 
-def test_the_page_says_what_has_come_since(led, client):
+def test_the_page_says_what_changed_since_the_report(led, client):
     computed(led)
     factories.judgment(led.narrative, led.first, led.dan, 1)
 
@@ -182,7 +182,7 @@ def test_outdated_judgments_are_not_reported_as_withdrawn(led, client):
     assert "withdrawn" not in page
 
 
-def test_while_it_runs_the_page_shows_how_far_it_is(led, client):
+def test_the_page_shows_the_progress_of_a_running_report(led, client):
     report = AgreementReport.objects.create(
         project=led.project,
         state="running",
@@ -247,7 +247,7 @@ def test_a_report_of_another_project_is_not_found(led, client):
         assert (client.get if name == "agreement_report" else client.post)(url).status_code == 404
 
 
-def test_in_an_archived_project_nothing_is_computed(led, client, published):
+def test_nothing_is_computed_in_an_archived_project(led, client, published):
     rules.archive(by=led.carla)
 
     page = text(client.post(led.url, follow=True))

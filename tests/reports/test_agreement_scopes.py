@@ -110,7 +110,7 @@ def test_a_project_is_split_by_category(two):
     assert [(one["category"], one["units"]) for one in found] == [("", 2), ("C1", 1)]
 
 
-def test_without_categories_there_is_no_split_by_them(scene):
+def test_there_is_no_split_by_category_without_categories(scene):
     judge(scene, "a", ada=1, ben=1)
 
     assert agreement_of(scene.project, seed=1, resamples=100)["judgments"]["categories"] == []
@@ -341,7 +341,7 @@ def test_changes_outside_the_part_are_not_counted(two):
     rewriting.rewrite_narrative(
         pair=two.other.pair, text="Only fences count.", based_on=1, by=two.carla
     )
-    assert not count_changes_since(made).any_change
+    assert not any(count_changes_since(made))
 
     judge(two, "e", ada=0)
     assert count_changes_since(made) == (1, 0, 0, 0, 0)
@@ -378,7 +378,7 @@ def test_any_day_names_its_week(scene):
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("parameters", "sentence"),
     [
         ({"query": "999"}, "There is no query 999 in this project"),
         ({"category": "X9"}, "has category X9. The categories are: C1, S1."),
@@ -399,11 +399,11 @@ def test_any_day_names_its_week(scene):
         ({"week": "soon"}, "soon is not a date. Write any day of the week"),
     ],
 )
-def test_unknown_values_are_refused_with_advice(two, asked, sentence):
+def test_unknown_values_are_refused_with_advice(two, parameters, sentence):
     factories.machine(two.project, "gauge")
 
     with pytest.raises(Refused, match=sentence):
-        scope_of(two.project, asked)
+        scope_of(two.project, parameters)
 
 
 @pytest.mark.parametrize("version", ["3", "x", "-1", "²", "9" * 5000])

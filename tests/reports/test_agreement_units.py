@@ -35,9 +35,9 @@ def led(scene, client):
     return scene
 
 
-def table(client, scene, asked="", of="judgments"):
+def table(client, scene, query="", of="judgments"):
     url = reverse("audit:agreement_units", args=[scene.project.slug])
-    response = client.get(f"{url}?of={of}&{asked.removeprefix('?')}")
+    response = client.get(f"{url}?of={of}&{query.removeprefix('?')}")
     assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert response.headers["Content-Disposition"] == f'attachment; filename="tides-{of}.csv"'
     return response.getvalue().decode().splitlines()
@@ -54,7 +54,7 @@ def test_each_document_is_a_line_and_each_person_a_column(led, client):
 
 
 @pytest.mark.parametrize(
-    ("asked", "lines"),
+    ("query", "lines"),
     [
         ("?query=10", ["10,Z,10_b,,altered,1,1,0", "10,ä,10_b,,altered,1,1,0"]),
         ("?one=dan&other=ada&query=301", ['301,S1,301,"C1, ""narrow""",altered,1,0']),
@@ -62,8 +62,8 @@ def test_each_document_is_a_line_and_each_person_a_column(led, client):
         ("?side=original", []),
     ],
 )
-def test_table_covers_the_part_in_the_address(led, client, asked, lines):
-    assert table(client, led, asked)[1:][: len(lines) or None] == lines
+def test_table_covers_the_part_in_the_address(led, client, query, lines):
+    assert table(client, led, query)[1:][: len(lines) or None] == lines
 
 
 def test_people_can_be_numbered(led, client):

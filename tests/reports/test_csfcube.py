@@ -119,9 +119,9 @@ def test_each_pair_equals_the_package_and_the_definitions(figures, labels):
     for scope in figures["judgments"]["pairs"]:
         first, second = scope["raters"]
         pairs = [
-            (said[first], said[second])
-            for said in labels.values()
-            if first in said and second in said
+            (grades[first], grades[second])
+            for grades in labels.values()
+            if first in grades and second in grades
         ]
         ours = {key: one["value"] for key, one in scope["coefficients"].items()}
         agreeing = sum(a == b for a, b in pairs) / len(pairs)
@@ -138,9 +138,9 @@ def test_each_pair_equals_the_package_and_the_definitions(figures, labels):
 
 
 def test_all_people_together_equal_the_package(figures, labels):
-    people = sorted({name for said in labels.values() for name in said})
+    people = sorted({name for grades in labels.values() for name in grades})
     table = np.array(
-        [[said.get(name, np.nan) for said in labels.values()] for name in people], dtype=float
+        [[grades.get(name, np.nan) for grades in labels.values()] for name in people], dtype=float
     )
     ours = figures["judgments"]["all"]["coefficients"]
 
@@ -168,9 +168,9 @@ def test_the_page_shows_what_the_package_finds(figures, labels, client):
 
     for first, second, units in PAIRS:
         pairs = [
-            (said[first], said[second])
-            for said in labels.values()
-            if first in said and second in said
+            (grades[first], grades[second])
+            for grades in labels.values()
+            if first in grades and second in grades
         ]
         assert f"{first} and {second}" in page
         assert f'<td class="number">{units}</td>' in page

@@ -29,7 +29,7 @@ def world(db):
     rubric = rubric_of(project)
     query = factories.query(project, "1")
     # The levels of ada and ben on the first criterion; on all others both say acceptable.
-    given = {
+    levels_by_pair = {
         ("1_0", "C1"): ("poor", "poor"),
         ("1_1", "C1"): ("acceptable", "poor"),
         ("1_2", "S1"): ("excellent", "excellent"),
@@ -37,7 +37,7 @@ def world(db):
     places = {level.value: place for place, level in enumerate(rubric.levels)}
     rejects = {level.value: level.rejects for level in rubric.levels}
     narratives = {}
-    for (pair_id, category), levels in given.items():
+    for (pair_id, category), levels in levels_by_pair.items():
         pair = factories.pair(query, pair_id=pair_id, category=category)
         narratives[pair_id] = factories.altered(pair)
         for auditor, first in zip((ada, ben), levels, strict=True):

@@ -63,8 +63,8 @@ def test_repeats_of_an_older_text_are_left_out_and_counted(repeated):
 
     # D0 and D1 were repeated to ada and to ben.
     assert [(one["raters"], one["units"]) for one in found["selves"]["people"]] == [(["ada"], 8)]
-    told = {one["reason"]: one["count"] for one in found["left_out"]}
-    assert told["repeats of an older text of the document"] == 4
+    left_out = {one["reason"]: one["count"] for one in found["left_out"]}
+    assert left_out["repeats of an older text of the document"] == 4
 
 
 def test_each_person_is_measured_with_themselves_over_all_pairs(repeated):
@@ -182,7 +182,7 @@ def test_parts_of_a_project_have_their_own_repeats(repeated):
 def test_new_repeats_count_as_changes_and_change_the_sum(repeated):
     before = figures(repeated)
     report = AgreementReport(project=repeated.project, figures=before)
-    assert not count_changes_since(report).any_change
+    assert not any(count_changes_since(report))
 
     Repeat.objects.create(
         narrative=repeated.narrative,

@@ -51,7 +51,7 @@ def test_limits_of_a_rule_can_be_changed():
 
 
 @pytest.mark.parametrize(
-    ("instructed", "original", "turned", "promise", "wrong"),
+    ("instructed", "original", "turned", "promise", "breaking"),
     [
         ({1: 1, 2: 0}, {1: 1, 2: 1}, {1: 0}, KEPT, []),
         ({1: 1}, {1: 0}, {1: 0}, BROKEN, [1]),
@@ -63,11 +63,11 @@ def test_limits_of_a_rule_can_be_changed():
     ],
 )
 def test_gold_is_relevant_in_original_and_instructed_and_not_in_reversed(
-    instructed, original, turned, promise, wrong
+    instructed, original, turned, promise, breaking
 ):
     found = gold_result(instructed, original, turned, 1)
 
-    assert (found.status, found.candidates) == (promise, wrong)
+    assert (found.status, found.candidates) == (promise, breaking)
 
 
 class Scene:
@@ -88,7 +88,7 @@ class Scene:
         factories.judgment(self.altered, made, self.machine, claimed)
         return made
 
-    def standing(self) -> tuple[str, int, int, int]:
+    def rule_state(self) -> tuple[str, int, int, int]:
         [one] = rule_standings(rule_report(self.carla))
         return one.state.value, one.holds, one.not_known, len(one.broken)
 
@@ -98,23 +98,23 @@ def test_claimed_tables_count_where_nobody_judged_and_two_positives_are_too_few(
     scene = Scene("followtable")
     for claimed in (1, 1, 0, 0, 0):
         scene.candidate(1, claimed)
-    assert scene.standing() == ("broken", 0, 0, 1)
+    assert scene.rule_state() == ("broken", 0, 0, 1)
 
     scene.candidate(1, 1)
-    assert scene.standing() == ("holds", 1, 0, 0)
+    assert scene.rule_state() == ("holds", 1, 0, 0)
 
 
 @pytest.mark.django_db
 def test_claim_of_a_table_taken_out_of_its_pool_does_not_count():
     scene = Scene("followtable")
     tables = [scene.candidate(1, claimed) for claimed in (1, 1, 1, 0, 0, 0)]
-    assert scene.standing() == ("holds", 1, 0, 0)
+    assert scene.rule_state() == ("holds", 1, 0, 0)
 
     remove_candidates(
         project=scene.project, candidates=[tables[0].pk], reason="A duplicate.", by=scene.carla
     )
 
-    assert scene.standing() == ("broken", 0, 0, 1)
+    assert scene.rule_state() == ("broken", 0, 0, 1)
 
 
 @pytest.mark.django_db
@@ -124,7 +124,7 @@ def test_judgments_take_precedence_over_claims():
 
     factories.judgment(scene.altered, tables[0], factories.member(scene.project, "ada"), 0)
 
-    assert scene.standing() == ("broken", 0, 0, 1)
+    assert scene.rule_state() == ("broken", 0, 0, 1)
 
 
 @pytest.mark.django_db
@@ -132,11 +132,11 @@ def test_a_gold_document_that_the_reversed_mode_claims_breaks_the_rule_and_is_na
     scene = Scene("infosearch")
     gold = scene.candidate(1, 1)
     turned = Narrative.objects.create(pair=scene.pair, side="reversed", text="Not about tides.")
-    assert scene.standing() == ("not_known", 0, 1, 0)
+    assert scene.rule_state() == ("not_known", 0, 1, 0)
 
     factories.judgment(turned, gold, scene.machine, 1)
 
-    assert scene.standing() == ("broken", 0, 0, 1)
+    assert scene.rule_state() == ("broken", 0, 0, 1)
     [one] = rule_report(scene.carla).pairs
     assert one.breaking_candidates(Rule.GOLD) == [gold.pk]
 
@@ -147,10 +147,10 @@ def test_a_count_above_the_number_of_conditions_breaks_the_rule():
     for number in (1, 2):
         Condition.objects.create(narrative=scene.altered, number=number, text=f"Condition {number}")
     scene.candidate(None, 2)
-    assert scene.standing() == ("holds", 1, 0, 0)
+    assert scene.rule_state() == ("holds", 1, 0, 0)
 
     scene.candidate(None, 3)
-    assert scene.standing() == ("broken", 0, 0, 1)
+    assert scene.rule_state() == ("broken", 0, 0, 1)
 
 
 @pytest.mark.django_db
@@ -162,10 +162,10 @@ def test_a_relevant_document_that_violates_an_attribute_breaks_the_rule():
             scene.altered, factories.candidate(scene.query), scene.machine, claimed
         )
         Verdict.objects.create(judgment=judgment, condition=attribute, answer=answer)
-    assert scene.standing() == ("holds", 1, 0, 0)
+    assert scene.rule_state() == ("holds", 1, 0, 0)
 
     Verdict.objects.filter(answer="not_met").update(answer="met")
-    assert scene.standing() == ("broken", 0, 0, 1)
+    assert scene.rule_state() == ("broken", 0, 0, 1)
 
 
 @pytest.mark.django_db
@@ -179,14 +179,14 @@ def test_settled_relevance_is_compared_with_the_settled_attributes():
         judgment = factories.judgment(scene.altered, candidate, judge, relevance)
         Verdict.objects.create(judgment=judgment, condition=attribute, answer=answer)
     why: Any = {"reason": "By the text.", "cause": "error", "by": scene.carla}
-    assert scene.standing() == ("holds", 1, 0, 0)
+    assert scene.rule_state() == ("holds", 1, 0, 0)
 
     settle_condition(condition=attribute, candidate=candidate, answer="not_met", **why)
     adjudicate(narrative=scene.altered, candidate=candidate, relevance=1, **why)
-    assert scene.standing() == ("broken", 0, 0, 1)
+    assert scene.rule_state() == ("broken", 0, 0, 1)
 
     Adjudication.objects.filter(candidate=candidate).update(relevance=0)
-    assert scene.standing() == ("holds", 1, 0, 0)
+    assert scene.rule_state() == ("holds", 1, 0, 0)
 
 
 @pytest.mark.django_db
@@ -196,12 +196,12 @@ def test_the_page_and_the_api_name_the_pair_that_breaks_a_rule(client):
     client.force_login(scene.carla.user)
 
     page = client.get(reverse("audit:collection", args=["tides"])).content.decode()
-    told = Program("carla", "lead").get("projects/tides/rules/").json()
+    answer = Program("carla", "lead").get("projects/tides/rules/").json()
 
     assert "Broken: The instruction tells documents apart" in page
     assert "At least 3 documents comply with it" in page
-    [rule] = told["rules"]
-    assert (told["kind"], rule["rule"], rule["state"]) == ("followtable", "balance", "broken")
+    [rule] = answer["rules"]
+    assert (answer["kind"], rule["rule"], rule["state"]) == ("followtable", "balance", "broken")
     assert [one["pair_id"] for one in rule["broken"]] == [scene.pair.pair_id]
 
 

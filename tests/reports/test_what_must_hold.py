@@ -74,14 +74,14 @@ def tides(db):
         "same": [(1, 1), (1, 2), (1, 1)],
         "silent": [(1, None)],
     }
-    for number, (name, said) in enumerate(grades.items()):
+    for number, (name, documents) in enumerate(grades.items()):
         query = factories.query(project, f"30{number}", title=name)
         pair = made.pairs[name] = factories.pair(query, category=f"C{number}")
         made.docs[name] = [
             factories.candidate(query, f"{name}-{place}", prior=prior)
-            for place, (prior, _) in enumerate(said)
+            for place, (prior, _) in enumerate(documents)
         ]
-        for candidate, (_, grade) in zip(made.docs[name], said, strict=True):
+        for candidate, (_, grade) in zip(made.docs[name], documents, strict=True):
             if grade is not None:
                 factories.judgment(factories.altered(pair), candidate, made.ada, grade)
     return made

@@ -50,12 +50,12 @@ def tides(db):
         "301": ("C1", [(0, 0), (0, 1), (0, 2)]),
         "302": ("C2", [(1, 1), (1, 1), (2, 1)]),
     }
-    for query_id, (category, said) in answers.items():
+    for query_id, (category, grades) in answers.items():
         query = factories.query(project, query_id, f"question {query_id}")
         under = factories.altered(factories.pair(query, category=category))
         made.under[query_id] = under
-        made.docs[query_id] = [factories.candidate(query) for _ in said]
-        for candidate, (one, other) in zip(made.docs[query_id], said, strict=True):
+        made.docs[query_id] = [factories.candidate(query) for _ in grades]
+        for candidate, (one, other) in zip(made.docs[query_id], grades, strict=True):
             factories.judgment(under, candidate, made.ada, one)
             factories.judgment(under, candidate, made.ben, other)
     return made
@@ -220,8 +220,8 @@ def test_every_count_links_to_what_it_counts(tides, client):
     assert [row["pair"].pair_id for row in settled.context["rows"]] == ["301"]
     assert [row["pair"].pair_id for row in by_category.context["rows"]] == ["301"]
     assert len(met.context["rows"]) == 1
-    asked = parse_qs(urlsplit(rows["queries"][0]["open_url"]).query)
-    assert asked == {"kind": ["judgment"], "query": ["301"]}
+    parameters = parse_qs(urlsplit(rows["queries"][0]["open_url"]).query)
+    assert parameters == {"kind": ["judgment"], "query": ["301"]}
 
 
 def test_every_count_equals_the_total_of_its_list(tides, client):

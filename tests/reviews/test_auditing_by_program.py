@@ -27,14 +27,14 @@ def test_a_review_is_taken_rated_and_handed_in(scene):
     here = f"pairs/{taken['pair']}/review/"
     read = dan.get(here).json()
     rated = {"narrative": read["narrative"]["id"], "answers": answers()}
-    kept = dan.send("PUT", here, rated)
+    draft = dan.send("PUT", here, rated)
     handed_in = dan.send("POST", f"{here}submission/", {"narrative": read["narrative"]["id"]})
 
     assert taken["pair_id"] == "301"
     assert [one["key"] for one in read["rubric"]["criteria"]] == list(FOLLOWTABLE.keys)
     assert (read["mine"], read["others"]) == (None, [])
-    assert (kept.status_code, handed_in.status_code) == (200, 200)
-    assert kept.json()["mine"]["submitted_at"] is None
+    assert (draft.status_code, handed_in.status_code) == (200, 200)
+    assert draft.json()["mine"]["submitted_at"] is None
     assert handed_in.json()["mine"]["submitted_at"] is not None
     assert Review.objects.submitted().get().auditor == scene.dan
 
@@ -109,11 +109,11 @@ def test_a_new_rubric_becomes_current_and_an_invalid_one_is_refused(scene):
     }
 
     saved = carla.send("POST", "projects/tides/rubrics/", rubric)
-    wrong = carla.send("POST", "projects/tides/rubrics/", {**rubric, "name": "b", "levels": []})
+    invalid = carla.send("POST", "projects/tides/rubrics/", {**rubric, "name": "b", "levels": []})
     in_force = carla.get("projects/tides/rubric/").json()
     back = carla.send("PUT", "projects/tides/rubric/", {"name": FOLLOWTABLE.name})
 
-    assert (saved.status_code, wrong.status_code, back.status_code) == (201, 400, 200)
+    assert (saved.status_code, invalid.status_code, back.status_code) == (201, 400, 200)
     assert in_force["name"] == "ours-1"
     assert back.json()["name"] == FOLLOWTABLE.name
 
@@ -179,10 +179,10 @@ def test_a_judge_is_asked_to_look_again_once(disputed):
     assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
     carla = Program("carla", "lead")
     where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/rejudge-requests/"
-    asked = {"judgment": disputed.adas.pk, "words": "See the last paragraph."}
+    body = {"judgment": disputed.adas.pk, "words": "See the last paragraph."}
 
-    made = carla.send("POST", where, asked, **{"Idempotency-Key": "once"})
-    again = carla.send("POST", where, asked, **{"Idempotency-Key": "once"})
+    made = carla.send("POST", where, body, **{"Idempotency-Key": "once"})
+    again = carla.send("POST", where, body, **{"Idempotency-Key": "once"})
     back = carla.send("DELETE", f"{where}{made.json()['id']}/")
 
     assert (made.status_code, made.json()["waits"]) == (201, True)
@@ -213,10 +213,10 @@ def test_programs_cannot_settle_by_person_while_names_are_hidden(disputed):
     carla = Program("carla", "lead")
     ada = disputed.carla.project.memberships.get(name="ada")
 
-    asked = carla.get(f"projects/tides/disagreements/settling/?rule=person&person={ada.pk}")
+    response = carla.get(f"projects/tides/disagreements/settling/?rule=person&person={ada.pk}")
 
-    assert asked.status_code == 400
-    assert "Names are hidden in this project" in str(asked.json()["errors"])
+    assert response.status_code == 400
+    assert "Names are hidden in this project" in str(response.json()["errors"])
 
 
 # --- checks ---------------------------------------------------------------------------------------
@@ -278,9 +278,9 @@ def test_a_lead_does_not_read_one_check_before_both_are_given(db):
 )
 def test_an_invalid_sample_is_refused_with_a_pointer(db, sent, pointer):
     scene = claimed_scene({"C1": {"A": 0}})
-    asked = {"name": "Spot", "size": 1, "seed": 7, **sent}
+    body = {"name": "Spot", "size": 1, "seed": 7, **sent}
 
-    response = Program("carla", "lead").send("POST", "projects/tides/samples/", asked)
+    response = Program("carla", "lead").send("POST", "projects/tides/samples/", body)
 
     assert response.status_code == 400
     assert [one["pointer"] for one in response.json()["errors"]] == [pointer]
@@ -293,12 +293,12 @@ def test_an_invalid_sample_is_refused_with_a_pointer(db, sent, pointer):
 def test_agreement_is_asked_for_computed_and_read(disputed, published, finish_jobs):
     carla = Program("carla", "lead")
 
-    asked = carla.send("POST", "projects/tides/agreement/reports/", {"blind": True})
+    response = carla.send("POST", "projects/tides/agreement/reports/", {"blind": True})
     finish_jobs()
-    where = f"projects/tides/agreement/reports/{asked.json()['id']}/"
+    where = f"projects/tides/agreement/reports/{response.json()['id']}/"
     report = carla.get(where).json()
 
-    assert (asked.status_code, asked.json()["state"]) == (201, "queued")
+    assert (response.status_code, response.json()["state"]) == (201, "queued")
     assert (report["state"], report["part"]) == ("done", "blind judgments only")
     assert report["figures"]["judgments"]["all"]["units"] == 2
     assert AgreementReport.objects.get().scope == "blind=1"

@@ -56,9 +56,9 @@ def test_runs_for_other_queries(scene, carla):
     run = Run.objects.create(project=scene.project, name="strange", sha256="0" * 64)
     other = factories.query(scene.project, "302")
     RunLine.objects.create(run=run, query=other, document=scene.first.document, rank=1, score=1.0)
-    asked = {"claims": "prior", "runs": [run.pk], "depth": "10", "at_least": "1"}
+    fields = {"claims": "prior", "runs": [run.pk], "depth": "10", "at_least": "1"}
 
-    page = post_unchanged(carla, SUSPECTS, {**asked, "name": "Look again", "stratify": "none"})
+    page = post_unchanged(carla, SUSPECTS, {**fields, "name": "Look again", "stratify": "none"})
 
     assert "has a query that is in so many of these runs." in page
 
@@ -134,9 +134,9 @@ def test_accepting_before_every_auditor_has_reviewed(assigned, carla):
     assert "1 of 2 reviews are in. Accept it once all are." in page
 
 
-@pytest.mark.parametrize("said", [{}, {"ada": 1, "ben": 1}], ids=["nobody", "both the same"])
-def test_settling_without_a_disagreement(scene, carla, said):
-    for name, relevance in said.items():
+@pytest.mark.parametrize("grades", [{}, {"ada": 1, "ben": 1}], ids=["nobody", "both the same"])
+def test_settling_without_a_disagreement(scene, carla, grades):
+    for name, relevance in grades.items():
         factories.judgment(scene.narrative, scene.first, getattr(scene, name), relevance)
     url = f"/narratives/{scene.narrative.pk}/candidates/{scene.first.pk}/disagreement/"
 

@@ -38,7 +38,7 @@ def rejected(assigned):
 
 
 def decide_as_lead(scene, outcome, **changes):
-    asked = {
+    arguments = {
         "narrative": scene.narrative,
         "outcome": outcome,
         "by": scene.carla,
@@ -46,7 +46,7 @@ def decide_as_lead(scene, outcome, **changes):
         "now": NOON,
         **changes,
     }
-    return decide(**asked)
+    return decide(**arguments)
 
 
 def pair_of(scene):
@@ -222,8 +222,8 @@ def test_the_audit_log_lists_decisions_and_withdrawals(passed):
     decision = decide_as_lead(passed, "removed", reason="It names one document.")
     withdraw_decision(decision=decision, by=passed.carla)
 
-    told = AuditEvent.objects.filter(what__startswith="instruction.").order_by("pk")
-    assert list(told.values_list("what", "changes")) == [
+    events = AuditEvent.objects.filter(what__startswith="instruction.").order_by("pk")
+    assert list(events.values_list("what", "changes")) == [
         ("instruction.decided", {"outcome": [None, "removed"]}),
         ("instruction.undecided", {"outcome": ["removed", None]}),
     ]

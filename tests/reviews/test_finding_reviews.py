@@ -35,13 +35,13 @@ def several(assigned):
     return assigned
 
 
-def listed(client, scene, **asked):
-    response = client.get(reverse("audit:reviews", args=[scene.project.slug]), asked)
+def listed(client, scene, **parameters):
+    response = client.get(reverse("audit:reviews", args=[scene.project.slug]), parameters)
     return [row.pair.pair_id for row in response.context["rows"]]
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("parameters", "found"),
     [
         ({"search": "WADERS"}, ["303_1"]),
         ({"search": "dunes"}, ["302_1"]),
@@ -52,10 +52,12 @@ def listed(client, scene, **asked):
         ({"criterion": "semantic_expansion"}, []),
     ],
 )
-def test_instructions_can_be_found_by_words_category_and_criterion(several, client, asked, found):
+def test_instructions_can_be_found_by_words_category_and_criterion(
+    several, client, parameters, found
+):
     client.force_login(several.carla.user)
 
-    assert listed(client, several, **asked) == found
+    assert listed(client, several, **parameters) == found
 
 
 def test_instructions_can_be_found_by_author_and_auditor(several, client):

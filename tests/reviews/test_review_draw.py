@@ -79,15 +79,15 @@ def test_only_drawn_instructions_have_review_tasks_and_count_as_unfinished(scene
 
     assert completion.review_progress(scene.project).wanted == 2 * 2
     assert open_pairs.count_open(task="review", by=scene.dan) == 2
-    given = set()
+    reviewed = set()
     for number in range(2):
         reviewer = factories.member(scene.project, f"rater{number}")
         while (assignment := take_review(by=reviewer)) is not None:
-            given.add(assignment.pair.pair_id)
+            reviewed.add(assignment.pair.pair_id)
             narrative = factories.altered(assignment.pair)
             save_ratings(narrative=narrative, answers=levels(), by=reviewer)
             submit_review(narrative=narrative, by=reviewer)
-    assert given == scene.drawn()
+    assert reviewed == scene.drawn()
     assert completion.review_progress(scene.project).left == 0
 
 

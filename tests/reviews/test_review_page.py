@@ -318,7 +318,7 @@ def test_a_stranger_finds_nothing(auditing, client):
     assert client.post(auditing.url, form_data(auditing, levels())).status_code == 404
 
 
-def test_the_author_is_told_that_somebody_else_reviews(auditing, client):
+def test_the_author_reads_that_somebody_else_reviews(auditing, client):
     auditing.narrative.author = auditing.dan
     auditing.narrative.save()
 

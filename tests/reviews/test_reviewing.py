@@ -97,8 +97,8 @@ def test_another_level_drops_the_words_that_explained_the_one_before(assigned):
     ids=["the same level", "another level with its own words", "the first level"],
 )
 def test_words_are_kept_with(assigned, before, after):
-    for said in (before, after):
-        save_rating(narrative=assigned.narrative, criterion=KEY, by=assigned.dan, **said)
+    for rating in (before, after):
+        save_rating(narrative=assigned.narrative, criterion=KEY, by=assigned.dan, **rating)
 
     assert (Rating.objects.get().level, Rating.objects.get().words) == (after["level"], "Vague.")
 
@@ -305,7 +305,7 @@ def test_a_review_of_a_removed_instruction_cannot_start(assigned):
         start_review(narrative=assigned.narrative, by=assigned.dan)
 
 
-def test_in_an_archived_project_nothing_is_reviewed(assigned):
+def test_nothing_is_reviewed_in_an_archived_project(assigned):
     rules.archive(by=assigned.carla)
     assigned.dan.refresh_from_db()
 
@@ -321,7 +321,7 @@ def test_the_next_review_is_the_one_that_was_begun(assigned):
     assert next_pair(assigned.dan) == assigned.pair
 
 
-def test_after_the_last_begun_review_comes_an_open_assignment(assigned):
+def test_an_open_assignment_comes_after_the_last_begun_review(assigned):
     other = factories.pair(factories.query(assigned.project, "302"))
     fill(assigned)
     submit_review(narrative=assigned.narrative, by=assigned.dan)

@@ -190,7 +190,7 @@ def test_only_leads_of_the_project_decide(reviewed, client, who):
 
 def test_words_for_an_author_carry_no_names(reviewed):
     assert [
-        (said.criterion.key, said.level.value, said.words) for said in words_for(reviewed.narrative)
+        (one.criterion.key, one.level.value, one.words) for one in words_for(reviewed.narrative)
     ] == [("query_dependency", "poor", WORDS)]
 
 
@@ -224,21 +224,21 @@ def test_the_list_shows_only_current_versions(reviewed):
 
 def test_the_list_can_be_limited_to_instructions_to_decide(reviewed, client):
     fine = factories.altered(factories.pair(factories.query(reviewed.project, "302")))
-    asked = reviewed.list + "?state=to-decide"
+    address = reviewed.list + "?state=to-decide"
 
-    def waiting():
+    def listed_narratives():
         client.force_login(reviewed.carla.user)
-        return [row.narrative for row in client.get(asked).context["rows"]]
+        return [row.narrative for row in client.get(address).context["rows"]]
 
-    assert waiting() == [reviewed.narrative]
+    assert listed_narratives() == [reviewed.narrative]
     for auditor in (reviewed.dan, reviewed.ben):
         assignments.take(pair=fine.pair, task=Assignment.Task.REVIEW, by=auditor)
-        assert fine not in waiting()
+        assert fine not in listed_narratives()
         save_ratings(narrative=fine, answers=levels(), by=auditor)
         submit_review(narrative=fine, by=auditor)
-    assert waiting() == [reviewed.narrative, fine]
+    assert listed_narratives() == [reviewed.narrative, fine]
     send_back(reviewed)
-    assert waiting() == [fine]
+    assert listed_narratives() == [fine]
 
 
 def test_instructions_of_which_a_lead_owes_a_review_are_not_listed_to_decide(reviewed, client):

@@ -39,7 +39,7 @@ OURS = {
 }
 
 
-def ours(**changes: Any) -> str:
+def rubric_json(**changes: Any) -> str:
     return json.dumps({**OURS, **changes})
 
 
@@ -51,7 +51,7 @@ def signed_in(member):
 
 def save(scene, **changes: Any) -> Rubric:
     return project_rubric.save_rubric(
-        project=scene.project, content=parse_rubric(ours(**changes)), by=scene.carla
+        project=scene.project, content=parse_rubric(rubric_json(**changes)), by=scene.carla
     )
 
 
@@ -109,7 +109,7 @@ def test_only_leads_choose_the_rubric_and_not_in_an_archived_project(scene):
     for stranger in (scene.ada, scene.eve):
         with pytest.raises(Refused, match="Only leads of this project"):
             project_rubric.save_rubric(
-                project=scene.project, content=parse_rubric(ours()), by=stranger
+                project=scene.project, content=parse_rubric(rubric_json()), by=stranger
             )
     with pytest.raises(Refused, match="There is no rubric “theirs-1” in this project"):
         project_rubric.choose_rubric(project=scene.project, name="theirs-1", by=scene.carla)
@@ -213,9 +213,9 @@ def test_the_database_refuses_a_level_without_a_place_and_the_reverse(
 
 
 def test_a_loaded_rubric_becomes_current_the_first_time(scene):
-    first = load(scene.project, "rubric-json", ours())
+    first = load(scene.project, "rubric-json", rubric_json())
     project_rubric.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
-    second = load(scene.project, "rubric-json", ours())
+    second = load(scene.project, "rubric-json", rubric_json())
 
     assert (first.counts_of("rubrics").new, first.refused) == (1, 0)
     assert (second.counts_of("rubrics").new, second.counts_of("rubrics").unchanged) == (0, 1)
@@ -223,9 +223,9 @@ def test_a_loaded_rubric_becomes_current_the_first_time(scene):
 
 
 def test_a_file_cannot_change_a_stored_rubric(scene):
-    load(scene.project, "rubric-json", ours())
+    load(scene.project, "rubric-json", rubric_json())
 
-    report = load(scene.project, "rubric-json", ours(title="Changed"))
+    report = load(scene.project, "rubric-json", rubric_json(title="Changed"))
 
     assert report.refused == 1
     assert "a different rubric ours-1 already exists" in str(report.problems[0])
@@ -245,7 +245,7 @@ def test_reviews_from_a_file_use_the_rubric_they_name(scene):
         ],
     }
     unknown = load(scene.project, "judgments-jsonl", json.dumps(line))
-    load(scene.project, "rubric-json", ours())
+    load(scene.project, "rubric-json", rubric_json())
     known = load(scene.project, "judgments-jsonl", json.dumps(line))
 
     assert "there is no rubric “ours-1” in this project: load it first" in str(unknown.problems[0])
@@ -287,13 +287,13 @@ def test_the_page_shows_the_current_and_the_available_rubrics(page):
 def test_the_page_previews_a_rubric_before_it_is_saved(page):
     client, address = page
 
-    looked = client.post(address, {"text": ours(), "preview": "yes"})
+    looked = client.post(address, {"text": rubric_json(), "preview": "yes"})
 
     assert looked.status_code == 200
     assert "Is it clear?" in looked.content.decode()
     assert not Rubric.objects.exists()
 
-    saved = client.post(address, {"text": ours(), "save": "yes"}, follow=True)
+    saved = client.post(address, {"text": rubric_json(), "save": "yes"}, follow=True)
     assert "“ours-1” is now the rubric" in saved.content.decode()
     assert rubrics.current_rubric(Rubric.objects.get().project_id).name == "ours-1"
 
@@ -301,7 +301,7 @@ def test_the_page_previews_a_rubric_before_it_is_saved(page):
 def test_the_page_says_where_a_rubric_is_wrong_and_keeps_the_text(page):
     client, address = page
 
-    one = client.post(address, {"text": ours(levels=OURS["levels"][:1]), "save": "yes"})
+    one = client.post(address, {"text": rubric_json(levels=OURS["levels"][:1]), "save": "yes"})
     broken = client.post(address, {"text": '{"name": }', "save": "yes"})
 
     assert one.status_code == broken.status_code == 422
@@ -316,16 +316,16 @@ def test_the_page_says_where_a_rubric_is_wrong_and_keeps_the_text(page):
 def test_the_page_takes_a_file_in_place_of_the_text(page, tmp_path):
     client, address = page
     file = tmp_path / "ours.json"
-    file.write_text(format_rubric(parse_rubric(ours())), "utf-8")
-    wrong = tmp_path / "wrong.json"
-    wrong.write_bytes(b"\xff\xfe\x00")
+    file.write_text(format_rubric(parse_rubric(rubric_json())), "utf-8")
+    invalid = tmp_path / "wrong.json"
+    invalid.write_bytes(b"\xff\xfe\x00")
 
     with file.open("rb") as upload:
         client.post(address, {"text": "", "file": upload, "save": "yes"})
-    with wrong.open("rb") as upload:
+    with invalid.open("rb") as upload:
         refused = client.post(address, {"text": "", "file": upload, "save": "yes"})
 
-    assert Rubric.objects.get().content == parse_rubric(ours())
+    assert Rubric.objects.get().content == parse_rubric(rubric_json())
     assert "The file is not text in UTF-8." in refused.content.decode()
 
 

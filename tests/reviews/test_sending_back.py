@@ -37,8 +37,8 @@ def listed(scene, **wanted) -> list[int]:
 
 def send(scene, client, query: str = "", **fields):
     client.force_login(scene.carla.user)
-    given = {"judgment": scene.adas.pk, "words": WORDS, **fields}
-    return client.post(url(scene, "rejudge_request") + query, given, follow=True)
+    data = {"judgment": scene.adas.pk, "words": WORDS, **fields}
+    return client.post(url(scene, "rejudge_request") + query, data, follow=True)
 
 
 def test_a_disagreement_sent_back_is_not_open_and_waits_for_the_annotator(disagreement, client):

@@ -94,8 +94,8 @@ def test_agreement_leaves_out_judgments_of_an_older_text_and_counts_them(dispute
 
     after = agreement_of(disputed.project, seed=1, resamples=100)
 
-    told = {one["reason"]: one["count"] for one in after["left_out"]}
-    assert told["judgments of an older text of the document"] == 2
+    left_out = {one["reason"]: one["count"] for one in after["left_out"]}
+    assert left_out["judgments of an older text of the document"] == 2
 
 
 def test_settling_many_is_refused_if_a_new_text_arrives_before_the_locks(disputed, monkeypatch):

@@ -60,7 +60,7 @@ def test_a_sentence_that_still_widens_is_named():
     assert "Plans for plants are also relevant." in advice.found
 
 
-def test_without_widening_sentences_the_check_passes():
+def test_the_check_passes_without_widening_sentences():
     advice = check(check_altered("It must be at sea.", "It must be at sea now."), Check.WIDENING)
 
     assert (advice.good, advice.found) == (True, ())

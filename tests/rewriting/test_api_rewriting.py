@@ -1,4 +1,4 @@
-"""A program works as a writer: drafts, advice, documents at stake, the next version."""
+"""A program works as a writer: drafts, advice, affected documents, the next version."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def test_a_narrative_is_written_and_a_stale_version_is_refused(scene):
 def test_a_draft_is_stored_read_and_discarded(scene):
     sent = {"text": "Only plants", "based_on": 0, "place": "here", "turn": 1, "drops": []}
 
-    kept = scene.send("PUT", "draft/", sent).json()["draft"]
+    stored = scene.send("PUT", "draft/", sent).json()["draft"]
     read = scene.ask("draft/").json()["draft"]
     gone = scene.send("DELETE", "draft/")
 
-    assert kept == read
-    assert (kept["text"], kept["place"], kept["turn"]) == ("Only plants", "here", 1)
+    assert stored == read
+    assert (stored["text"], stored["place"], stored["turn"]) == ("Only plants", "here", 1)
     assert gone.status_code == 204
     assert scene.ask("draft/").json() == {"draft": None}
 
@@ -105,7 +105,7 @@ def test_documents_at_stake_were_relevant_and_their_relevance_is_hidden(scene):
         ("POST", "narratives/", {"text": "Only ships.", "based_on": 0}),
     ],
 )
-def test_without_an_assignment_nobody_writes(scene, verb, what, content):
+def test_nobody_writes_without_an_assignment(scene, verb, what, content):
     factories.member(scene.project, "ben")
 
     response = Program("ben", "judge").send(verb, f"pairs/{scene.pair.pk}/{what}", content)

@@ -105,7 +105,7 @@ def test_only_its_writer_sees_a_draft(pair, ada, client):
     assert "At sea." not in client.get(address("rewrite", pair)).content.decode()
 
 
-def test_without_an_assignment_no_draft_is_stored(pair, ada, client):
+def test_no_draft_is_stored_without_an_assignment(pair, ada, client):
     client.force_login(factories.member(pair.project, "ben").user)
 
     answer = put(client, pair, text="At sea.")
@@ -231,19 +231,19 @@ def test_a_page_that_has_seen_the_draft_replaces_it(pair, keep):
     assert (draft_of(pair).text, draft_of(pair).overtaken) == ("At sea, in use.", [])
 
 
-def test_of_two_pages_at_once_the_newer_counts_and_the_other_is_kept(pair, keep):
+def test_the_newer_words_of_two_pages_at_once_count_and_the_other_is_kept(pair, keep):
     keep("At sea.", "laptop", 1)
-    kept = keep("In rivers.", "tablet", 2)
+    stored = keep("In rivers.", "tablet", 2)
 
-    assert kept.text == "In rivers."
+    assert stored.text == "In rivers."
     assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea."]
 
 
 def test_older_words_that_arrive_later_are_kept_as_overtaken(pair, keep):
     keep("In rivers.", "tablet", 2)
-    kept = keep("At sea.", "laptop", 1)
+    stored = keep("At sea.", "laptop", 1)
 
-    assert kept.text == "In rivers."
+    assert stored.text == "In rivers."
     assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea."]
 
 
@@ -256,7 +256,7 @@ def test_a_page_that_saw_an_older_draft_does_not_erase_the_newer_one(pair, keep)
     assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea"]
 
 
-def test_of_alternating_pages_only_the_last_words_of_the_other_are_kept(pair, keep):
+def test_only_the_last_words_of_the_other_alternating_page_are_kept(pair, keep):
     keep("laptop 1", "laptop", 1)
     keep("tablet 2", "tablet", 2)
     keep("laptop 3", "laptop", 3)

@@ -94,11 +94,11 @@ def page(client, pair):
 # --- the outcome ----------------------------------------------------------------------------------
 
 
-def test_without_a_judgment_there_is_no_outcome(pair, judges):
+def test_there_is_no_outcome_without_a_judgment(pair, judges):
     assert outcome_for_lead(pair) is None
 
 
-def test_what_people_agree_on_is_kept_or_dropped_the_rest_is_open(pair, judges):
+def test_documents_that_people_agree_on_are_kept_or_dropped_and_the_rest_is_open(pair, judges):
     ben, dan = judges
     for doc_id, bens, dans in [("A", 1, 1), ("B", 0, 0), ("C", 1, 0)]:
         judge(pair, ben, doc_id, bens)
@@ -147,7 +147,7 @@ def test_documents_that_stay_irrelevant_are_left_out(pair, judges):
 
 
 @pytest.mark.parametrize(
-    ("said", "promise", "sentence"),
+    ("grades", "promise", "sentence"),
     [
         ({"A": 0, "B": 1, "C": 1, "D": 1}, "kept", "at least one changed."),
         ({"A": 1, "B": 1, "C": 1, "D": 1}, "unchanged", "No document dropped out"),
@@ -157,11 +157,11 @@ def test_documents_that_stay_irrelevant_are_left_out(pair, judges):
     ],
 )
 def test_the_promise_that_the_relevant_set_only_shrinks(
-    pair, judges, client, said, promise, sentence
+    pair, judges, client, grades, promise, sentence
 ):
-    pair.project.judge_scope = "pool" if "E" in said else "relevant"
+    pair.project.judge_scope = "pool" if "E" in grades else "relevant"
     pair.project.save()
-    for doc_id, relevance in said.items():
+    for doc_id, relevance in grades.items():
         judge(pair, judges[0], doc_id, relevance)
     client.force_login(factories.lead(pair.project).user)
 
@@ -197,7 +197,7 @@ def test_clauses_marked_for_a_relevant_document_removed_nothing(pair, judges):
     assert [one.text for one in outcome_for_lead(pair).clauses] == ["Plans are not relevant."]
 
 
-def test_of_many_documents_ten_are_named_and_all_counted(pair, judges):
+def test_ten_of_many_documents_are_named_and_all_are_counted(pair, judges):
     for number in range(12):
         factories.candidate(pair.query, f"M{number}", prior=1)
         judge(pair, judges[0], f"M{number}", 0, PLANS)
@@ -207,7 +207,9 @@ def test_of_many_documents_ten_are_named_and_all_counted(pair, judges):
     assert (removed.count, len(removed.documents)) == (12, 10)
 
 
-def test_it_takes_five_queries_however_many_documents(pair, judges, django_assert_num_queries):
+def test_the_outcome_takes_five_queries_however_many_documents(
+    pair, judges, django_assert_num_queries
+):
     for number in range(30):
         factories.candidate(pair.query, f"M{number}", prior=1)
         judge(pair, judges[0], f"M{number}", number % 2, AT_SEA)

@@ -1,4 +1,4 @@
-"""The rewrite page: the original beside the altered narrative, and the documents at stake."""
+"""The rewrite page: the original beside the altered narrative, and the affected documents."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_saved_version_offers_judging(pair, ada, client):
     assert "Judge the documents" in after
 
 
-def test_without_an_assignment_there_is_no_writing(pair, ada, client):
+def test_nobody_can_write_without_an_assignment(pair, ada, client):
     client.force_login(factories.member(pair.project, "ben").user)
 
     shown = client.get(url(pair), follow=True).content.decode()
@@ -158,19 +158,19 @@ def test_a_query_that_came_without_a_narrative_says_so(pair, ada, client):
     assert "This query came without a narrative." in client.get(url(pair)).content.decode()
 
 
-# --- the documents at stake -----------------------------------------------------------------------
+# --- the affected documents -----------------------------------------------------------------------
 
 
-def rows(client, pair, **asked) -> list[str]:
+def rows(client, pair, **parameters) -> list[str]:
     """Return the ids that the list shows for these parameters."""
-    page = client.get(url(pair), asked, headers={"HX-Request": "true"}).content.decode()
+    page = client.get(url(pair), parameters, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in page
     ids = dict(pair.query.candidates.values_list("pk", "document__doc_id"))
     return [ids[int(key)] for key in re.findall(r'name="drop" value="(\d+)"', page)]
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("parameters", "expected"),
     [
         ({}, ["kept", "bare"]),
         ({"find": "BARR"}, ["kept"]),
@@ -183,8 +183,10 @@ def rows(client, pair, **asked) -> list[str]:
         ({"find": "dam", "in": "texts"}, []),
     ],
 )
-def test_documents_are_found_by_title_id_and_on_request_by_text(pair, ada, client, asked, expected):
-    assert rows(client, pair, **asked) == expected
+def test_documents_are_found_by_title_id_and_on_request_by_text(
+    pair, ada, client, parameters, expected
+):
+    assert rows(client, pair, **parameters) == expected
 
 
 @pytest.mark.parametrize(
@@ -206,9 +208,9 @@ def test_a_lead_finds_documents_by_their_ids_as_well(pair, client):
 
 
 def test_only_a_search_in_the_texts_reads_them(pair, ada, client, django_assert_max_num_queries):
-    for asked, touched in ({"find": "text"}, False), ({"find": "text", "in": "texts"}, True):
+    for parameters, touched in ({"find": "text"}, False), ({"find": "text", "in": "texts"}, True):
         with django_assert_max_num_queries(25) as queries:
-            client.get(url(pair), asked)
+            client.get(url(pair), parameters)
 
         read = [one["sql"].lower() for one in queries.captured_queries]
         assert any("documenttext" in sql for sql in read) is touched
@@ -280,16 +282,16 @@ def test_advice_comes_for_what_is_typed(pair, ada, client):
     assert texts(pair) == []
 
 
-def test_without_a_script_advice_comes_with_the_page_and_what_was_typed(pair, ada, client):
+def test_advice_comes_with_the_page_and_the_typed_text_without_a_script(pair, ada, client):
     words = "Some text that was copied from one of them, all of it, word by word."
-    kept = pair.query.candidates.get(document__doc_id="kept").document
-    DocumentText.objects.filter(document=kept).update(text=f"It says: {words}")
+    document = pair.query.candidates.get(document__doc_id="kept").document
+    DocumentText.objects.filter(document=document).update(text=f"It says: {words}")
 
     whole = client.post(advice_url(pair), {"text": words, "based_on": 0}).content.decode()
 
     assert "<html" in whole
     assert f">{words}</textarea>" in whole
-    name = neutral_name(kept.pk, kept.project_id)
+    name = neutral_name(document.pk, document.project_id)
     assert f"{name}: some text that was copied from one of them all of it word by word" in whole
 
 

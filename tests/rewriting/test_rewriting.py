@@ -87,7 +87,7 @@ def test_the_original_is_never_rewritten(pair, ada):
         rewriting.rewrite_narrative(pair=pair, text="New.", by=ada, based_on=1, side="original")
 
 
-def test_without_an_assignment_only_a_lead_rewrites(pair, ada):
+def test_only_a_lead_rewrites_without_an_assignment(pair, ada):
     ben, carla = factories.member(pair.project, "ben"), factories.lead(pair.project)
 
     with pytest.raises(Refused, match="not your task"):

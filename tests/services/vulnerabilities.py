@@ -30,7 +30,7 @@ class Audit(NamedTuple):
 def audit(lock: Path = LOCK, *options: str, longest: float = LONGEST) -> Audit:
     """Check every package of a lock file; `options` are those of pip-audit."""
     try:
-        asked = subprocess.run(
+        audit_run = subprocess.run(
             [
                 *(sys.executable, "-m", "pip_audit", "--requirement", str(lock)),
                 *("--disable-pip", "--require-hashes", "--progress-spinner", "off"),
@@ -44,9 +44,9 @@ def audit(lock: Path = LOCK, *options: str, longest: float = LONGEST) -> Audit:
     except subprocess.TimeoutExpired:
         return Audit(NOT_CHECKED, f"NOTHING WAS CHECKED: no answer within {longest:g} s")
     try:
-        packages = json.loads(asked.stdout)["dependencies"]
+        packages = json.loads(audit_run.stdout)["dependencies"]
     except (ValueError, KeyError):
-        output = asked.stderr.strip().splitlines()
+        output = audit_run.stderr.strip().splitlines()
         return Audit(NOT_CHECKED, f"NOTHING WAS CHECKED: {output[-1] if output else 'no answer'}")
     return read(packages)
 

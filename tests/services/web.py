@@ -52,9 +52,11 @@ class WebServer:
 
     def _answers(self) -> bool:
         try:
-            with contextlib.closing(HTTPConnection("127.0.0.1", self.port, timeout=5)) as asked:
-                asked.request("GET", "/accounts/login/", headers={"Host": f"localhost:{self.port}"})
-                return asked.getresponse().status == 200
+            with contextlib.closing(HTTPConnection("127.0.0.1", self.port, timeout=5)) as server:
+                server.request(
+                    "GET", "/accounts/login/", headers={"Host": f"localhost:{self.port}"}
+                )
+                return server.getresponse().status == 200
         except OSError:
             return False
 

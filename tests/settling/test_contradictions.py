@@ -65,13 +65,13 @@ def test_pages_warn_of_decisions_that_contradict_a_rule(
     )
     on_answers = client.get(led.answered).context["contradictions"]
 
-    assert [in_short(one) for one in on_grades] == grades
-    assert [in_short(one) for one in on_answers] == answers
+    assert [shorten(one) for one in on_grades] == grades
+    assert [shorten(one) for one in on_answers] == answers
     # Once it is settled, the page warns only about the decision itself.
     assert all("“1 1”" not in one for one in client.get(led.judged).context["contradictions"])
 
 
-def in_short(warning: str) -> str:
+def shorten(warning: str) -> str:
     """Shorten a warning to its choices and the words that identify the rule."""
     choices, rule = warning.rstrip(".").split(" contradicts a rule of the project: ")
     rule = rule.removeprefix("its conditions give this document the ")

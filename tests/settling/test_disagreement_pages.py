@@ -90,14 +90,14 @@ def test_list_can_be_filtered_and_ordered(led, client, asked, shown):
 
 def test_list_can_be_filtered_by_two_people_if_names_are_shown(led, client):
     Project.objects.update(hide_names=False)
-    asked = f"{led.list}?one={led.ada.pk}&other={led.dan.pk}"
+    address = f"{led.list}?one={led.ada.pk}&other={led.dan.pk}"
 
-    assert client.get(asked).context["rows"] == []
-    assert "Nothing matches the filter" in text(client.get(asked))
+    assert client.get(address).context["rows"] == []
+    assert "Nothing matches the filter" in text(client.get(address))
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("query", "sentence"),
     [
         ("query=999", "There is no query 999 in this project."),
         ("one={ada}", "Choose two people, or leave both open."),
@@ -106,11 +106,11 @@ def test_list_can_be_filtered_by_two_people_if_names_are_shown(led, client):
         ("order=loudness", "not one of the available choices"),
     ],
 )
-def test_invalid_filter_is_explained(led, client, asked, sentence):
+def test_invalid_filter_is_explained(led, client, query, sentence):
     Project.objects.update(hide_names=False)
-    asked = asked.format(ada=led.ada.pk, eve=led.eve.pk)
+    query = query.format(ada=led.ada.pk, eve=led.eve.pk)
 
-    response = client.get(f"{led.list}?{asked}")
+    response = client.get(f"{led.list}?{query}")
 
     assert response.status_code == 200
     assert sentence in text(response)
@@ -200,13 +200,13 @@ def test_settling_opens_the_next_one(led, client):
 
 
 def test_next_disagreement_follows_the_filter(led, client):
-    asked = "?order=age"
+    query = "?order=age"
 
     response = client.post(
-        url(led, led.third) + asked, {"relevance": 1, "cause": "edge", "reason": "So."}
+        url(led, led.third) + query, {"relevance": 1, "cause": "edge", "reason": "So."}
     )
 
-    assert response.url == led.url + asked
+    assert response.url == led.url + query
 
 
 def test_settling_the_last_one_opens_the_list(led, client):
@@ -319,7 +319,7 @@ def test_only_a_decision_of_the_last_hour_is_offered_to_be_undone(led, client, m
     assert (f"{at.day} {at:%b %Y, %H:%M} UTC" in page) is offered
 
 
-def test_what_another_lead_settled_is_not_offered_to_be_undone(led, client):
+def test_a_decision_of_another_lead_is_not_offered_to_be_undone(led, client):
     adjudicate(
         narrative=led.narrative,
         candidate=led.first,
@@ -336,7 +336,7 @@ def test_withdrawing_nothing_is_not_found(led, client):
     assert client.post(url(led, led.first, "adjudication_withdrawal")).status_code == 404
 
 
-def test_under_a_superseded_narrative_nothing_can_be_settled(led, client):
+def test_nothing_can_be_settled_under_a_superseded_narrative(led, client):
     factories.narrative(led.pair, text="Only fences count.", version=2)
 
     page = text(client.get(led.url))
@@ -347,7 +347,7 @@ def test_under_a_superseded_narrative_nothing_can_be_settled(led, client):
     assert not Adjudication.objects.exists()
 
 
-def test_a_lead_who_judged_too_is_told_which_answer_is_theirs(led, client):
+def test_a_lead_who_also_judged_sees_which_answer_is_theirs(led, client):
     factories.judgment(led.narrative, led.first, led.carla, 1)
 
     assert "(you)" in text(client.get(led.url))
@@ -394,9 +394,9 @@ def test_verdicts_are_side_by_side_differing_ones_first(led, client):
 
     rows = client.get(led.url).context["verdicts"]
 
-    said = [{verdict and verdict.answer for verdict in row["answers"]} for row in rows]
+    shown = [{verdict and verdict.answer for verdict in row["answers"]} for row in rows]
     assert [row["condition"].text for row in rows] == ["Two.", "One.", "Three."]
-    assert said == [{"not_met", "met"}, {"met"}, {"cant_tell", None}]
+    assert shown == [{"not_met", "met"}, {"met"}, {"cant_tell", None}]
     assert [row["differs"] for row in rows] == [True, False, False]
 
 
@@ -499,7 +499,7 @@ def test_list_and_count_are_not_cached_by_browsers(led, client):
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("query", "words"),
     [
         ("", "2 open"),
         ("?kind=review", "0 open"),
@@ -507,8 +507,8 @@ def test_list_and_count_are_not_cached_by_browsers(led, client):
         ("?state=waiting", "0 waiting for an annotator"),
     ],
 )
-def test_page_loads_the_number_of_disagreements_separately(led, client, asked, words):
-    page = client.get(led.url + asked)
+def test_page_loads_the_number_of_disagreements_separately(led, client, query, words):
+    page = client.get(led.url + query)
 
     count = page.context["count_url"]
     assert f'hx-get="{count.replace("&", "&amp;")}"' in text(page)

@@ -147,7 +147,7 @@ def test_reveal_applies_only_to_the_lead_who_made_it(led, client):
     assert "carla looked up the names" in page
 
 
-def test_who_only_flagged_is_somebody_until_names_are_revealed(led, client):
+def test_a_member_who_only_flagged_is_somebody_until_names_are_revealed(led, client):
     zoe = factories.member(led.project, "zoe")
     Flag.objects.create(narrative=led.narrative, candidate=led.first, annotator=zoe, kind="problem")
     before = text(client.get(led.pages["judgment"]))
@@ -261,9 +261,9 @@ def test_database_allows_one_reveal_per_person(led, of):
 
 def test_hidden_names_forbid_the_filter_by_people(led, client):
     everything = client.get(led.list)
-    asked = {"one": led.ada.pk, "other": led.ben.pk}
+    parameters = {"one": led.ada.pk, "other": led.ben.pk}
 
-    page = client.get(led.list, asked)
+    page = client.get(led.list, parameters)
 
     assert 'name="one"' not in everything.content.decode()
     assert "disagreements cannot be filtered by people" in page.content.decode()
@@ -271,18 +271,20 @@ def test_hidden_names_forbid_the_filter_by_people(led, client):
     assert [row["url"].partition("?")[0] for row in page.context["rows"]] == [
         row["url"] for row in everything.context["rows"]
     ]
-    many = client.get(reverse("audit:settling_many", args=["tides"]), {**asked, "rule": "majority"})
+    many = client.get(
+        reverse("audit:settling_many", args=["tides"]), {**parameters, "rule": "majority"}
+    )
     assert many.context["found"] is None
 
 
 def test_api_refuses_the_filter_by_people_while_names_are_hidden(led):
     program = Program("carla", "lead")
-    asked = f"?one={led.ada.pk}&other={led.ben.pk}"
+    query = f"?one={led.ada.pk}&other={led.ben.pk}"
     paths = [f"projects/tides/disagreements/{part}" for part in ("", "counts/")]
 
-    refused = [program.get(path + asked) for path in paths]
+    refused = [program.get(path + query) for path in paths]
     Project.objects.update(hide_names=False)
-    taken = [program.get(path + asked) for path in paths]
+    taken = [program.get(path + query) for path in paths]
 
     assert [response.status_code for response in refused] == [400, 400]
     assert "Names are hidden in this project" in refused[0].content.decode()

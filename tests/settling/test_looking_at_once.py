@@ -36,29 +36,29 @@ def answered_all(scene: Any, by: Any) -> list[Judgment]:
 
 
 def test_concurrent_request_and_judgment_leave_a_consistent_task(scene):
-    said, _ = answered_all(scene, scene.ada)
+    judgment, _ = answered_all(scene, scene.ada)
 
-    asked, answer = at_once(
-        lambda: rejudge_requests.ask(judgment=said, words="Look again.", by=fresh(scene.carla)),
+    request, answer = at_once(
+        lambda: rejudge_requests.ask(judgment=judgment, words="Look again.", by=fresh(scene.carla)),
         lambda: judging.judge(
             narrative=scene.narrative, candidate=scene.first, relevance=2, by=fresh(scene.ada)
         ),
     )
 
     assert isinstance(answer, Judgment)
-    assert type(asked).__name__ in {"RejudgeRequest", "Stale"}
+    assert type(request).__name__ in {"RejudgeRequest", "Stale"}
     assert not RejudgeRequest.objects.open().exists()
     assert scene.ada.assignments.get(task=JUDGE).done_at is not None
 
 
 def test_two_concurrent_rejudge_requests_make_one(scene):
-    said, _ = answered_all(scene, scene.ada)
+    judgment, _ = answered_all(scene, scene.ada)
     other = factories.lead(scene.project, "carol")
 
     outcomes = at_once(
         *(
             lambda lead=lead: rejudge_requests.ask(
-                judgment=said, words=f"{lead.name} asks.", by=fresh(lead)
+                judgment=judgment, words=f"{lead.name} asks.", by=fresh(lead)
             )
             for lead in (scene.carla, other)
         )
@@ -73,7 +73,7 @@ def test_requests_for_older_judgments_lose_no_concurrent_answer(scene):
     guideline = write_guideline(text="Rivers do not count.", by=scene.carla, based_on=0)
     token = rejudge_requests.count_older(guideline, JudgmentSelection()).token
 
-    asked, answer = at_once(
+    requested, answer = at_once(
         lambda: rejudge_requests.ask_older(
             guideline=guideline,
             selection=JudgmentSelection(),
@@ -89,11 +89,11 @@ def test_requests_for_older_judgments_lose_no_concurrent_answer(scene):
     assert isinstance(answer, Judgment)
     waiting = RejudgeRequest.objects.open().count()
     # Either both were requested and one is answered, or the count had changed and none was.
-    assert (asked, waiting) == (2, 1) or (type(asked).__name__, waiting) == ("Stale", 0)
+    assert (requested, waiting) == (2, 1) or (type(requested).__name__, waiting) == ("Stale", 0)
     assert (scene.ada.assignments.get(task=JUDGE).done_at is None) is (waiting == 1)
 
 
-def test_of_two_leads_settling_many_at_once_one_gets_stale(disputed):
+def test_one_of_two_leads_settling_many_at_once_gets_stale(disputed):
     other = factories.lead(disputed.project, "carol")
     choice = RuleChoice(Rule.GRADE, grade=2)
     token = preview(disputed.carla, QueueFilter(), choice).token

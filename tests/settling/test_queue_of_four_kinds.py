@@ -33,20 +33,20 @@ def listed(scene, **wanted):
     return found
 
 
-def condition(scene, number=1, name=""):
+def make_condition(scene, number=1, name=""):
     return Condition.objects.create(
         narrative=scene.narrative, number=number, name=name, text="At sea."
     )
 
 
-def answer(scene, asked, doc_id, *answers, at=MONDAY):
+def answer(scene, condition, doc_id, *answers, at=MONDAY):
     """Add verdicts by ada, ben and dan on a condition; they agree on the relevance."""
     candidate = Candidate.objects.filter(query=scene.query, document__doc_id=doc_id).first()
     candidate = candidate or factories.candidate(scene.query, doc_id)
-    for member, said in zip((scene.ada, scene.ben, scene.dan), answers, strict=False):
+    for member, verdict in zip((scene.ada, scene.ben, scene.dan), answers, strict=False):
         judgment = candidate.judgments.filter(annotator=member).first()
         judgment = judgment or factories.judgment(scene.narrative, candidate, member, 1, at=at)
-        Verdict.objects.create(judgment=judgment, condition=asked, answer=said)
+        Verdict.objects.create(judgment=judgment, condition=condition, answer=verdict)
     return candidate
 
 
@@ -76,7 +76,7 @@ def reviewed(scene, **by):
 
 
 def test_differing_verdicts_are_listed_even_if_grades_agree(scene):
-    first, second = condition(scene, 1), condition(scene, 2)
+    first, second = make_condition(scene, 1), make_condition(scene, 2)
     answer(scene, first, "S3", "met", "not_met")
     answer(scene, second, "S3", "met", "met")
 
@@ -87,9 +87,9 @@ def test_differing_verdicts_are_listed_even_if_grades_agree(scene):
 
 
 def test_cannot_tell_is_between_met_and_not_met(scene):
-    asked = condition(scene)
-    answer(scene, asked, "near", "met", "cant_tell")
-    answer(scene, asked, "far", "met", "not_met")
+    condition = make_condition(scene)
+    answer(scene, condition, "near", "met", "cant_tell")
+    answer(scene, condition, "far", "met", "not_met")
 
     assert listed(scene) == ["far 1", "near 1"]
 
@@ -108,26 +108,26 @@ def test_cannot_tell_is_between_met_and_not_met(scene):
 def test_listed_conditions_are_those_that_exports_call_disputed(scene, rule, answers):
     Project.objects.update(consensus=rule)
     scene.carla.project.refresh_from_db()
-    answer(scene, condition(scene), "S3", *answers)
+    answer(scene, make_condition(scene), "S3", *answers)
     outcome = consensus([ANSWERS.index(one) for one in answers], rule)
 
     assert (listed(scene) == ["S3 1"]) == (outcome.state is State.DISPUTED)
 
 
 def test_verdicts_of_machines_make_no_disagreement(scene):
-    asked = condition(scene)
-    candidate = answer(scene, asked, "S3", "met")
+    condition = make_condition(scene)
+    candidate = answer(scene, condition, "S3", "met")
     judgment = factories.judgment(scene.narrative, candidate, factories.machine(scene.project), 1)
-    Verdict.objects.create(judgment=judgment, condition=asked, answer="not_met")
+    Verdict.objects.create(judgment=judgment, condition=condition, answer="not_met")
 
     assert listed(scene) == []
 
 
 def test_a_settled_condition_moves_to_the_settled_ones(scene):
-    asked = condition(scene)
-    candidate = answer(scene, asked, "S3", "met", "not_met")
+    condition = make_condition(scene)
+    candidate = answer(scene, condition, "S3", "met", "not_met")
     made = settle_condition(
-        condition=asked, candidate=candidate, answer="met", reason="So.", cause="edge",
+        condition=condition, candidate=candidate, answer="met", reason="So.", cause="edge",
         by=scene.carla,
     )  # fmt: skip
 
@@ -138,7 +138,7 @@ def test_a_settled_condition_moves_to_the_settled_ones(scene):
 def test_a_lead_in_a_judge_assignment_sees_verdicts_once_they_have_judged(scene):
     Project.objects.update(overlap_judge=3)
     scene.carla.project.refresh_from_db()
-    candidate = answer(scene, condition(scene), "S3", "met", "not_met")
+    candidate = answer(scene, make_condition(scene), "S3", "met", "not_met")
     factories.assignment(scene.pair, scene.carla)
     assert listed(scene) == []
 
@@ -190,8 +190,8 @@ def four(scene):
     candidate = factories.candidate(scene.query, "judged")
     for member, relevance in ((scene.ada, 0), (scene.ben, 1)):
         factories.judgment(scene.narrative, candidate, member, relevance, at=MONDAY)
-    scene.asked = condition(scene, name="place")
-    answer(scene, scene.asked, "answered", "met", "not_met", at=MONDAY + timedelta(days=1))
+    scene.condition = make_condition(scene, name="place")
+    answer(scene, scene.condition, "answered", "met", "not_met", at=MONDAY + timedelta(days=1))
     reviewed(scene, dan={"query_dependency": "poor"}, ben={})
     checked(scene, "checked", 0, 1)
     return scene
@@ -261,7 +261,7 @@ def test_next_disagreement_walks_through_all_kinds(four, order):
 @pytest.mark.parametrize("order", list(Order))
 def test_pages_of_four_kinds_have_no_gap_and_no_repeat(four, order, size):
     checked(four, "also checked", 0, 2)
-    answer(four, four.asked, "also answered", "met", "cant_tell")
+    answer(four, four.condition, "also answered", "met", "cant_tell")
     whole = [item.key for item in read_page(four.carla, QueueFilter(order=order)).items]
 
     found, after = [], None
@@ -285,7 +285,7 @@ def test_order_by_effect_puts_instructions_and_relevant_documents_first(scene):
         for member, relevance in zip((scene.ada, scene.ben), relevances, strict=True):
             factories.judgment(scene.narrative, candidate, member, relevance, at=MONDAY)
     reviewed(scene, dan={"query_dependency": "poor"}, ben={})
-    answer(scene, condition(scene), "answered", "met", "not_met")
+    answer(scene, make_condition(scene), "answered", "met", "not_met")
 
     assert listed(scene, order=Order.EFFECT) == [
         "review",
@@ -321,7 +321,7 @@ def test_effect_follows_the_threshold_of_relevance(scene):
 def test_next_among_equal_disagreements_follows_the_list(four, order):
     for number in range(3):
         checked(four, f"C{number}", 0, 1)
-        answer(four, four.asked, f"V{number}", "met", "not_met")
+        answer(four, four.condition, f"V{number}", "met", "not_met")
     wanted = QueueFilter(order=order)
     keys = [item.key for item in read_page(four.carla, wanted).items]
 
@@ -346,7 +346,7 @@ def test_the_queue_of_four_kinds_costs_the_same_however_long(
 ):
     for number in range(10):
         checked(four, f"C{number}", 0, 2)
-        answer(four, four.asked, f"V{number}", "met", "cant_tell")
+        answer(four, four.condition, f"V{number}", "met", "cant_tell")
 
     with django_assert_max_num_queries(21) as queries:
         read_page(four.carla, wanted)

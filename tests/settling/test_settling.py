@@ -19,7 +19,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def settle(scene, **changes):
-    asked = {
+    arguments = {
         "narrative": scene.narrative,
         "candidate": scene.first,
         "relevance": 1,
@@ -29,7 +29,7 @@ def settle(scene, **changes):
         "now": NOON,
         **changes,
     }
-    return adjudicate(**asked)
+    return adjudicate(**arguments)
 
 
 def test_settling_stores_a_decision_with_its_lead_time_and_reason(disputed):
@@ -94,7 +94,7 @@ def test_only_leads_of_the_project_settle(disputed, who):
     assert not Adjudication.objects.exists()
 
 
-def test_where_people_agree_there_is_nothing_to_settle(disputed):
+def test_there_is_nothing_to_settle_if_people_agree(disputed):
     with pytest.raises(Refused, match="Nobody disagrees"):
         settle(disputed, candidate=disputed.second)
 
@@ -107,7 +107,7 @@ def test_differing_machine_makes_nothing_to_settle(scene):
         settle(scene)
 
 
-def test_under_a_superseded_narrative_nothing_is_settled(disputed):
+def test_nothing_is_settled_under_a_superseded_narrative(disputed):
     factories.narrative(disputed.pair, text="Only plants in estuaries count.", version=2)
 
     with pytest.raises(Stale, match="The narrative changed"):
@@ -116,14 +116,14 @@ def test_under_a_superseded_narrative_nothing_is_settled(disputed):
     assert not Adjudication.objects.exists()
 
 
-def test_under_a_removed_instruction_nothing_is_settled(disputed):
+def test_nothing_is_settled_under_a_removed_instruction(disputed):
     rewriting.remove(pair=disputed.pair, by=disputed.carla)
 
     with pytest.raises(Refused, match="was removed"):
         settle(disputed)
 
 
-def test_in_an_archived_project_nothing_is_settled(disputed):
+def test_nothing_is_settled_in_an_archived_project(disputed):
     rules.archive(by=disputed.carla)
     disputed.carla.refresh_from_db()
 

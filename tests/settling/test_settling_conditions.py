@@ -36,7 +36,7 @@ def answered(disputed):
     return disputed
 
 
-def settle(scene, **given):
+def settle(scene, **changes):
     usual = {
         "condition": scene.condition,
         "candidate": scene.first,
@@ -45,7 +45,7 @@ def settle(scene, **given):
         "cause": "guideline",
         "by": scene.carla,
     }
-    return settle_condition(**(usual | given))
+    return settle_condition(**(usual | changes))
 
 
 def test_settling_keeps_the_answer_and_leaves_the_verdicts(answered):
@@ -61,7 +61,7 @@ def test_the_same_decision_twice_is_one(answered):
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("changes", "sentence"),
     [
         ({"answer": "perhaps"}, "Choose one: met, not met, or can't tell."),
         ({"reason": "  "}, "Give a reason"),
@@ -69,9 +69,9 @@ def test_the_same_decision_twice_is_one(answered):
         ({"cause": "mood"}, "choose one of the causes"),
     ],
 )
-def test_invalid_decision_on_a_condition_is_refused(answered, given, sentence):
+def test_invalid_decision_on_a_condition_is_refused(answered, changes, sentence):
     with pytest.raises(Refused, match=sentence):
-        settle(answered, **given)
+        settle(answered, **changes)
 
     assert not ConditionAdjudication.objects.exists()
 
@@ -89,7 +89,7 @@ def test_another_decision_is_refused_while_one_is_current(answered):
         settle(answered, answer="not_met")
 
 
-def test_where_nobody_differs_nothing_is_settled(answered):
+def test_nothing_is_settled_if_nobody_differs(answered):
     Verdict.objects.filter(pk=answered.no.pk).update(answer="met")
 
     with pytest.raises(Refused, match="Nobody disagrees about this condition"):
@@ -107,7 +107,7 @@ def test_verdict_of_a_machine_makes_nothing_to_settle(answered):
         settle(answered)
 
 
-def test_under_a_superseded_narrative_nothing_is_settled(answered):
+def test_nothing_is_settled_under_a_superseded_narrative(answered):
     factories.narrative(answered.pair, text="Only fences count.", version=2)
 
     with pytest.raises(Stale, match="The narrative changed"):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.both_databases
 MAJORITY = RuleChoice(Rule.MAJORITY)
 WHY: dict[str, Any] = {"cause": Adjudication.Cause.EDGE, "reason": "Agreed in the meeting."}
 # The grades of ada, ben and dan for each document of 301; all were relevant before.
-SAID = {
+GRADES = {
     "A": (0, 0, 2),  # most give 0
     "B": (1, 2, 1),  # most give 1, and all find it relevant
     "C": (0, 1, 2),  # no majority
@@ -42,9 +42,9 @@ class Scene:
         self.query = factories.query(self.project)
         self.pair = factories.pair(self.query)
         self.narrative = factories.altered(self.pair)
-        self.candidates = {doc_id: factories.candidate(self.query, doc_id) for doc_id in SAID}
-        for doc_id, said in SAID.items():
-            for by, relevance in zip(self.people, said, strict=True):
+        self.candidates = {doc_id: factories.candidate(self.query, doc_id) for doc_id in GRADES}
+        for doc_id, grades in GRADES.items():
+            for by, relevance in zip(self.people, grades, strict=True):
                 factories.judgment(self.narrative, self.candidates[doc_id], by, relevance)
 
     def preview(self, choice=MAJORITY, filters=None, by=None):
@@ -52,8 +52,8 @@ class Scene:
 
     def settle(self, choice=MAJORITY, filters=None, **more):
         filters = filters or QueueFilter()
-        given = {"token": self.preview(choice, filters).token, "by": self.carla, **WHY, **more}
-        return settle_many(filters=filters, choice=choice, **given)
+        arguments = {"token": self.preview(choice, filters).token, "by": self.carla, **WHY, **more}
+        return settle_many(filters=filters, choice=choice, **arguments)
 
     def settled(self) -> dict[str, int]:
         rows = Adjudication.objects.current()
@@ -128,11 +128,11 @@ def test_rule_cannot_follow_a_person_while_names_are_hidden(scene, client):
     client.force_login(scene.carla.user)
 
     offered = client.get(scene.url()).content.decode()
-    asked = client.get(scene.url() + f"?rule=person&person={scene.ben.pk}")
+    response = client.get(scene.url() + f"?rule=person&person={scene.ben.pk}")
 
     assert "One person says" not in offered
-    assert "Names are hidden in this project" in asked.content.decode()
-    assert asked.context["found"] is None
+    assert "Names are hidden in this project" in response.content.decode()
+    assert response.context["found"] is None
     assert scene.settled() == {}
 
 

@@ -120,7 +120,7 @@ def test_an_answer_to_another_condition_is_not_adopted(led, client):
         ({"answer": "often", "cause": "edge", "reason": "So."}, "often is not one of"),
     ],
 )
-def test_what_cannot_settle_a_condition_is_explained(led, client, sent, sentence):
+def test_an_invalid_settlement_of_a_condition_is_explained(led, client, sent, sentence):
     response = client.post(led.answered, sent)
 
     assert response.status_code == 422

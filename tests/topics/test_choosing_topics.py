@@ -118,13 +118,13 @@ def test_topics_are_chosen_by_hand(scene):
 def test_the_page_shows_a_draw_and_then_keeps_it(scene, client):
     client.force_login(scene.carla.user)
     address = reverse("annotate:topics", args=["tides"])
-    asked = {"number": 1, "seed": 3, "narrative": "on", "least": 2, "most": ""}
+    fields = {"number": 1, "seed": 3, "narrative": "on", "least": 2, "most": ""}
 
-    shown = client.get(address, asked).content.decode()
+    shown = client.get(address, fields).content.decode()
     assert '1 topic meets the conditions; 1 drawn: <span class="id">304</span>' in shown
     assert len(scene.inside()) == 4
 
-    client.post(address, asked)
+    client.post(address, fields)
     assert scene.inside() == ["304"]
 
 

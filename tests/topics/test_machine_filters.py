@@ -1,4 +1,4 @@
-"""What a machine's filter discards is taken out with the reason, and counted."""
+"""Objects that a machine's filter discards are taken out with the reason, and counted."""
 
 from __future__ import annotations
 

@@ -49,14 +49,14 @@ class Two:
         for pair in self.pairs:
             factories.judgment(factories.altered(pair), candidates[pair.query_id], self.ada, 1)
 
-    def out(self, *queries: Query, reason: str = "No narrative.") -> None:
+    def take_out(self, *queries: Query, reason: str = "No narrative.") -> None:
         keys = [one.pk for one in queries]
         remove_queries(project=self.project, queries=keys, reason=reason, by=self.carla)
 
-    def back(self, *queries: Query) -> None:
+    def bring_back(self, *queries: Query) -> None:
         restore_queries(project=self.project, queries=[one.pk for one in queries], by=self.carla)
 
-    def pair_out(self, *pairs: InstructionPair, reason: str = "Too vague.") -> None:
+    def take_pair_out(self, *pairs: InstructionPair, reason: str = "Too vague.") -> None:
         keys = [one.pk for one in pairs]
         remove_pairs(project=self.project, pairs=keys, reason=reason, by=self.carla)
 
@@ -72,7 +72,7 @@ def two(db) -> Two:
 def test_a_query_is_taken_out_with_its_instructions_and_not_worked_on(two):
     assert completion.judging(two.project).wanted == 3
 
-    two.out(two.q1)
+    two.take_out(two.q1)
 
     assert two.alive() == ["302"]
     assert completion.judging(two.project).wanted == 1
@@ -81,7 +81,7 @@ def test_a_query_is_taken_out_with_its_instructions_and_not_worked_on(two):
 
 
 def test_a_query_taken_out_is_not_in_qrels_or_topics(two):
-    two.out(two.q1)
+    two.take_out(two.q1)
 
     queries, pairs = selection.queries(two.project), selection.pairs(two.project)
     assert [query.query_id for query in queries] == ["302"]
@@ -91,18 +91,18 @@ def test_a_query_taken_out_is_not_in_qrels_or_topics(two):
 
 
 def test_a_query_brings_back_only_the_instructions_taken_out_with_it(two):
-    two.pair_out(two.pairs[0])
-    two.out(two.q1)
+    two.take_pair_out(two.pairs[0])
+    two.take_out(two.q1)
     assert two.alive() == ["302"]
 
-    two.back(two.q1)
+    two.bring_back(two.q1)
 
     assert two.alive() == ["301_2", "302"]
     assert not Query.objects.filter(removed_at__isnull=False).exists()
 
 
 def test_an_instruction_is_taken_out_alone_and_brought_back(two):
-    two.pair_out(two.pairs[0])
+    two.take_pair_out(two.pairs[0])
     assert two.alive() == ["301_2", "302"]
 
     restore_pairs(project=two.project, pairs=[two.pairs[0].pk], by=two.carla)
@@ -111,7 +111,7 @@ def test_an_instruction_is_taken_out_alone_and_brought_back(two):
 
 
 def test_an_instruction_cannot_be_brought_back_without_its_query(two):
-    two.out(two.q1)
+    two.take_out(two.q1)
 
     with pytest.raises(Refused, match="301_1 is taken out with its query"):
         restore_pairs(project=two.project, pairs=[two.pairs[0].pk], by=two.carla)
@@ -125,7 +125,7 @@ def test_an_instruction_removed_by_a_decision_cannot_be_brought_back(two):
 
 
 def test_withdrawing_a_decision_does_not_bring_back_what_was_taken_out(two):
-    two.pair_out(two.pairs[2])
+    two.take_pair_out(two.pairs[2])
     rewriting.remove(pair=two.pairs[2], by=two.carla)
 
     rewriting.undo_decision(pair=two.pairs[2], by=two.carla)
@@ -142,13 +142,13 @@ def test_labels_of_a_query_taken_out_are_not_checked(two):
     SampleItem.objects.create(sample=sample, narrative=narrative, candidate=candidate, claimed=1)
     assert count_to_check([two.ada])[two.ada.pk] == 1
 
-    two.out(two.q2)
+    two.take_out(two.q2)
 
     assert count_to_check([two.ada])[two.ada.pk] == 0
 
 
 def test_the_rows_and_the_audit_log_record_who_and_why(two):
-    two.out(two.q1, two.q2)
+    two.take_out(two.q1, two.q2)
 
     rows = [*Query.objects.all(), *InstructionPair.objects.all()]
     assert {(row.removed_by, row.removed_reason) for row in rows} == {(two.carla, "No narrative.")}
@@ -157,15 +157,15 @@ def test_the_rows_and_the_audit_log_record_who_and_why(two):
 
 
 def test_a_query_taken_out_twice_keeps_its_first_reason(two):
-    two.out(two.q1)
-    two.out(two.q1, two.q2, reason="Too many.")
+    two.take_out(two.q1)
+    two.take_out(two.q1, two.q2, reason="Too many.")
 
     reasons = dict(Query.objects.values_list("query_id", "removed_reason"))
     assert reasons == {"301": "No narrative.", "302": "Too many."}
 
 
 def test_new_instructions_of_a_query_taken_out_are_taken_out(two, tmp_path):
-    two.out(two.q2)
+    two.take_out(two.q2)
     file = tmp_path / "pairs.jsonl"
     file.write_text(
         '{"pair_id": "302_2", "query_id": "302", "narratives": '
@@ -177,14 +177,14 @@ def test_new_instructions_of_a_query_taken_out_are_taken_out(two, tmp_path):
 
     brought = InstructionPair.objects.get(pair_id="302_2")
     assert brought.removed_reason == "No narrative."
-    two.back(two.q2)
+    two.bring_back(two.q2)
     assert two.alive() == ["301_1", "301_2", "302", "302_2"]
 
 
 @pytest.mark.parametrize(("reason", "sentence"), [("  ", "Say why"), ("x" * 501, "at most 500")])
-def test_without_a_valid_reason_nothing_is_taken_out(two, reason, sentence):
+def test_nothing_is_taken_out_without_a_valid_reason(two, reason, sentence):
     with pytest.raises(Refused, match=sentence):
-        two.out(two.q1, reason=reason)
+        two.take_out(two.q1, reason=reason)
 
     assert len(two.alive()) == 3
 
@@ -193,7 +193,7 @@ def test_queries_of_another_project_are_refused(two):
     other = factories.query(factories.project("other"))
 
     with pytest.raises(Refused, match="does not belong to this project"):
-        two.out(two.q1, other)
+        two.take_out(two.q1, other)
 
     assert len(two.alive()) == 3
 

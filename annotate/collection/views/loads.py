@@ -21,7 +21,7 @@ from annotate.collection.models import Load
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import parse_key
 from formats.registry import FORMATS
 from jobs.models import Job
@@ -48,7 +48,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
         kind=kind_of(member.project.kind),
     )
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form, "file"):
             preview = load_jobs.request_load(
                 format_name=form.cleaned_data["format"],
                 file=form.cleaned_data["file"],
@@ -56,9 +56,6 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
                 side=form.cleaned_data["side"],
                 by=member,
             )
-        except Refused as refused:
-            form.add_error("file", str(refused))
-        else:
             return redirect(preview)
     before = parse_key(request.GET.get("before", ""))
     # A confirmed preview is not listed, only its load.
@@ -154,10 +151,8 @@ def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Cancel a preview or a load."""
     member, upload = collection_access.load(request.user, slug, pk)
-    try:
+    with refusal_as_message(request):
         load_jobs.cancel_load(load=upload, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
     return redirect(upload)
 
 

@@ -12,8 +12,7 @@ from annotate.collection.forms.passages import PassagesForm
 from annotate.collection.passages import passage_rule_of, set_passage_rule
 from annotate.projects.access import lead
 from annotate.projects.project_page import project_page
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 
 
 @require_http_methods(["GET", "POST"])
@@ -22,11 +21,8 @@ def passages(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     form = PassagesForm(request.POST or None, instance=passage_rule_of(member.project))
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             set_passage_rule(project=member.project, changes=form.cleaned_data, by=member)
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
             messages.success(request, _("Saved."))
             return redirect("annotate:passages", slug)
     return project_page(

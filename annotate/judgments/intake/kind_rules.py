@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import partial
 
 from annotate.collection.intake.arrivals import Intake
 from annotate.collection.intake.qrels import Qrels
@@ -135,37 +136,24 @@ def _too_many_conditions(doc_id: str, relevance: int, conditions: int) -> str:
     )
 
 
-def _category(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Report instructions whose category is not one of the project's types, if it has types."""
+def _type(stage: str, column: str, noun: str, intake: Intake, limits: Mapping[str, int]) -> None:
+    """Report rows whose column names none of the project's types, if it has types."""
     if not intake.has_records(Pairs):
         return
+    of_project = "SELECT 1 FROM annotate_category k WHERE k.project_id = %(project)s"
     intake.report_broken_rows(
-        "SELECT s.n, s.place, s.category FROM stage_pairs s "  # noqa: S608 (our own condition)
-        f"WHERE s.category <> '' AND {_UNKNOWN.format('s.category')}",
-        lambda category: f"the category {category} is not one of the project's types",
+        f"""
+        SELECT s.n, s.place, s.{column} FROM {stage} s WHERE s.{column} <> ''
+        AND EXISTS ({of_project}) AND NOT EXISTS ({of_project} AND k.key = s.{column})
+        """,  # noqa: S608 (our own stages)
+        lambda name: f"the {noun} {name} is not one of the project's types",
     )
 
 
-def _dimension(intake: Intake, limits: Mapping[str, int]) -> None:
-    """Report conditions whose dimension is not one of the project's types, if it has types."""
-    if not intake.has_records(Pairs):
-        return
-    intake.report_broken_rows(
-        "SELECT s.n, s.place, s.name FROM stage_conditions s "  # noqa: S608 (our own condition)
-        f"WHERE s.name <> '' AND {_UNKNOWN.format('s.name')}",
-        lambda name: f"the dimension {name} is not one of the project's types",
-    )
-
-
-# SQL that is true if the project has types and a column names none of them.
-_UNKNOWN = (
-    "EXISTS (SELECT 1 FROM annotate_category k WHERE k.project_id = %(project)s) AND NOT EXISTS "
-    "(SELECT 1 FROM annotate_category k WHERE k.project_id = %(project)s AND k.key = {})"
-)
 _RULES: Mapping[LoadRule, Callable[[Intake, Mapping[str, int]], None]] = {
     LoadRule.POSITIVES: _positives,
     LoadRule.REVERSED: _reversed,
     LoadRule.CONDITION_COUNT: _condition_count,
-    LoadRule.CATEGORY: _category,
-    LoadRule.DIMENSION: _dimension,
+    LoadRule.CATEGORY: partial(_type, "stage_pairs", "category", "category"),
+    LoadRule.DIMENSION: partial(_type, "stage_conditions", "name", "dimension"),
 }

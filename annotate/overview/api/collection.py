@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Q
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -29,6 +28,7 @@ from annotate.overview.api.collection_shapes import (
 )
 from annotate.overview.my_assignments import pair_assignments
 from annotate.overview.progress import Statements, query_progress, statements_of
+from annotate.overview.query_lists import find_queries
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
@@ -45,11 +45,8 @@ class Queries(Resource, tag="Collection"):
     def get(self, request: Request, slug: str) -> Response:
         """List the queries with the progress of each."""
         member = access.member(self.person, slug)
-        found = member.project.queries.all()
-        if search := self.parameters().get("search"):
-            found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
-        if core := self.parameters().get("core"):
-            found = found.filter(core=core)
+        asked = self.parameters()
+        found = find_queries(member.project, asked.get("search", ""), asked.get("core", ""))
         return self.page(found, prepare=lambda rows: _queries(member, rows))
 
 

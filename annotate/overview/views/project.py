@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db.models import Q
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import ngettext
@@ -114,12 +113,8 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
     """
     member = access.member(request.user, slug)
     search = request.GET.get("search", "").replace("\0", "").strip()[:200]
-    found = member.project.queries.all()
-    if search:
-        found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
     core = request.GET.get("core", "").replace("\0", "")[:255]
-    if core:
-        found = found.filter(core=core)
+    found = query_lists.find_queries(member.project, search, core)
     state, sort = query_lists.chosen(member, request.GET)
     if state or sort:
         keys = query_lists.in_order(member.project, found, state=state, sort=sort)

@@ -13,8 +13,7 @@ from annotate.overview.forms import QueryPeopleForm
 from annotate.pairs.named_people import name_people, named_people, people_to_name
 from annotate.projects import access
 from annotate.projects.project_page import project_page
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 
 
 @require_http_methods(["GET", "POST"])
@@ -29,11 +28,8 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         named=named_people(found),
     )
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             name_people(query=found, people=form.people(), by=member)
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
             messages.success(request, _("Saved. People keep the tasks that they already hold."))
             return redirect("annotate:query", slug, pk)
     return project_page(

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from annotate.pairs import condition_lines
-from annotate.pairs.intake.shared import (
-    MAX_NAME,
-)
+from annotate.pairs.intake.shared import MAX_NAME
 from formats.records import PairRecord
 
 MAX_CATEGORY = 60
-
-
 MAX_MODEL = 120
-
-
 MAX_NOTE = 500
-
-
 MAX_CORE = 255
-
-
 MAX_SOURCE_FIELDS = 20_000
-
-
 MAX_DOMAIN = 120
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -66,13 +65,7 @@ class Accounts(Resource, tag="Accounts"):
     def get(self, request: Request) -> Response:
         """List the accounts."""
         access.admin(self.person)
-        parameters = self.parameters()
-        found = User.objects.all()
-        if search := parameters.get("search"):
-            found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
-        if parameters["closed"]:
-            found = found.filter(is_active=False)
-        return self.page(_counted(found))
+        return self.page(accounts.find_accounts(**self.parameters()))
 
 
 class Account(Resource, tag="Accounts"):
@@ -84,7 +77,7 @@ class Account(Resource, tag="Accounts"):
         found = access.account(self.person, account)
         change = accounts.reactivate if self.body()["is_active"] else accounts.deactivate
         change(user=found, by=self.person)
-        return _counted(User.objects.filter(pk=found.pk)).get()
+        return accounts.find_accounts().get(pk=found.pk)
 
 
 class AccountSessions(Resource, tag="Accounts"):
@@ -123,9 +116,3 @@ class OneAccountInvitation(Resource, tag="Accounts"):
         """Withdraw a link. Withdrawing twice changes nothing; 409 if it has been used."""
         found = access.account_invitation(self.person, invitation)
         withdraw(invitation=found, by=self.person)
-
-
-def _counted(found: QuerySet[User]) -> QuerySet[User]:
-    return found.annotate(
-        projects=Count("memberships", filter=Q(memberships__left_at__isnull=True))
-    )

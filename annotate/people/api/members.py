@@ -98,17 +98,22 @@ class NewInvitationSerializer(NewLinkSerializer, InvitationSerializer):
     """A new link to a project."""
 
 
-class SentLink(RequestBody):
-    """An invitation link to create."""
+class SentInvitee(RequestBody):
+    """A person to invite: a user name, a mail address, or both."""
 
     username = serializers.CharField(
         max_length=150,
         required=False,
         allow_blank=True,
         default="",
-        help_text="The user name of the new account; if omitted, they choose.",
+        help_text="The user name of a new account; empty: they choose.",
     )
     email = serializers.EmailField(required=False, allow_blank=True, default="")
+
+
+class SentLink(SentInvitee):
+    """An invitation link to create."""
+
     days = serializers.IntegerField(min_value=DAYS.start, max_value=DAYS.stop - 1, default=7)
 
 

@@ -9,26 +9,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.people.api.members import LinkSerializer, NewLinkSerializer
+from annotate.people.api.members import LinkSerializer, NewLinkSerializer, SentInvitee
 from annotate.people.invitation_batches import MOST, InvitationResult, Invitee, invite_several
 from annotate.people.invitation_mail import Delivery, deliver_links
 from annotate.people.invitations import DAYS
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base.api.resource import RequestBody, Resource, Scope, writes
-
-
-class SentInvitee(RequestBody):
-    """A person to invite: a user name, a mail address, or both."""
-
-    username = serializers.CharField(
-        max_length=150,
-        required=False,
-        allow_blank=True,
-        default="",
-        help_text="Empty: they choose.",
-    )
-    email = serializers.EmailField(required=False, allow_blank=True, default="")
 
 
 class SentRole(RequestBody):

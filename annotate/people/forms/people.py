@@ -23,7 +23,6 @@ GOOD_PASSWORD = _lazy(
 # Fields that a password must not resemble.
 OF_THE_PERSON = ("username", "email")
 
-
 # For how long a link is valid.
 DAYS = [(1, _lazy("1 day")), (7, _lazy("7 days")), (30, _lazy("30 days"))]
 

@@ -9,7 +9,7 @@ from allauth.account.utils import perform_login
 from allauth.mfa.models import Authenticator
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -26,8 +26,8 @@ from annotate.people.invitation_mail import deliver_link
 from annotate.people.invitations import Link
 from annotate.people.models import Invitation
 from annotate.projects import access
-from base.errors import InvalidField, ObjectNotFound, Refused
-from base.page_request import PageRequest, refusal_as_message
+from base.errors import ObjectNotFound, Refused
+from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import page_by_key
 from base.users import User
 
@@ -55,18 +55,13 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         return _join(request, request.user, rows, token)
     form = JoinForm(request.POST if request.method == "POST" else None, invitation=rows[0])
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             user = invitations.accept_with_new_account(
                 token=token,
                 username=form.cleaned_data["username"],
                 password=form.cleaned_data["password"],
                 email=form.cleaned_data["email"],
             )
-        except InvalidField as refused:
-            form.add_error(refused.field, str(refused))
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
             request.session.pop(SESSION_KEY, None)
             answer: HttpResponse = perform_login(request, user, redirect_url=_after(rows))
             return answer
@@ -153,16 +148,13 @@ def accounts(request: PageRequest) -> HttpResponse:
     form = InvitationForm(request.POST if request.method == "POST" else None)
     shown = None
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form, "username"):
             link = invitations.invite_to_installation(
                 name=form.cleaned_data["username"],
                 email=form.cleaned_data["email"],
                 days=form.cleaned_data["days"],
                 by=admin,
             )
-        except Refused as refused:
-            form.add_error("username", str(refused))
-        else:
             shown, form = new_link_context(request, link), InvitationForm()
     return _accounts_page(request, form, shown)
 
@@ -175,14 +167,9 @@ def _accounts_page(
 ) -> HttpResponse:
     search = request.GET.get("search", "").strip()[:200]
     state = request.GET.get("state", "")
-    found = User.objects.all()
-    if search:
-        found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
-    if state == "closed":
-        found = found.filter(is_active=False)
-    in_projects = Count("memberships", filter=Q(memberships__left_at__isnull=True))
+    found = people.find_accounts(search, closed=state == "closed")
     factor = Exists(Authenticator.objects.filter(user=OuterRef("pk")))
-    page = page_by_key(found.annotate(projects=in_projects, has_factor=factor), request.GET)
+    page = page_by_key(found.annotate(has_factor=factor), request.GET)
     response = render(
         request,
         "people/people.html",

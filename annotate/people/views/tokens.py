@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.people.forms.tokens import TokenForm
 from annotate.people.tokens import end_token, make_token
-from base.errors import ObjectNotFound, Refused
-from base.page_request import PageRequest
+from base.errors import ObjectNotFound
+from base.page_request import PageRequest, refusal_in
 
 # How many of the newest ended or expired tokens are listed.
 PAST = 20
@@ -28,11 +28,8 @@ def tokens(request: PageRequest) -> HttpResponse:
     form = TokenForm(request.POST or None)
     made = None
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             made = make_token(**form.cleaned_data, by=request.user)
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
             form = TokenForm()
     now = timezone.now()
     valid = request.user.tokens.valid(now)

@@ -16,7 +16,7 @@ from annotate.pools.models import Pool
 from annotate.pools.negatives import Systems, choose_hard_negatives, hard_negative_systems
 from base.api.jobs import JobSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 
 
 class SentRule(RequestBody):
@@ -174,9 +174,7 @@ class PoolDocuments(Resource, tag="Pools"):
     def get(self, request: Request, slug: str, pool: int) -> StreamingHttpResponse:
         """Download the documents as a table, with each run that ranks a document and its rank."""
         _member, found = access.pool(self.person, slug, pool)
-        return StreamingHttpResponse(
-            csv_lines(provenance.table_rows(found)), content_type="text/csv; charset=utf-8"
-        )
+        return csv_response(provenance.table_rows(found))
 
 
 class AskedCutoffs(QueryParameters):

@@ -21,9 +21,8 @@ from annotate.pools.negatives import choose_hard_negatives, hard_negative_system
 from annotate.pools.removal import removed_candidates
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
-from base.csv_output import csv_lines
-from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message
+from base.csv_output import csv_response
+from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key
 
 # How many queries of a count a page shows; the download has all of them.
@@ -68,7 +67,7 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
     counted: dict[str, Any] | None = None
     name = given.get("name", "").strip() or _free_name(member)
     if form.is_bound and form.is_valid():
-        try:
+        with refusal_in(form):
             recipe = actions.recipe_of(project=member.project, **form.rule())
             if request.method == "POST":
                 return redirect(
@@ -77,8 +76,6 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
                     )
                 )
             counted = actions.count_pool(recipe)
-        except Refused as refused:
-            form.add_error(None, str(refused))
     return project_page(
         request,
         "pools/new_pool.html",
@@ -128,11 +125,7 @@ def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 def documents(request: PageRequest, slug: str, pk: int) -> StreamingHttpResponse:
     """Download the documents of a pool, with the runs that rank each and the ranks."""
     _member, found = access.pool(request.user, slug, pk)
-    return StreamingHttpResponse(
-        csv_lines(provenance.table_rows(found)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{slug}-pool-{pk}.csv"'},
-    )
+    return csv_response(provenance.table_rows(found), f"{slug}-pool-{pk}.csv")
 
 
 @require_POST

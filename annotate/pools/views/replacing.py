@@ -13,8 +13,7 @@ from annotate.pools import access
 from annotate.pools import replacing as actions
 from annotate.pools.forms import ReplacementForm
 from annotate.projects.project_page import project_page
-from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message
+from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import page_by_key
 
 
@@ -25,7 +24,7 @@ def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> Htt
     form = ReplacementForm(request.POST or None)
     effects = None
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             if "preview" in request.POST:
                 effects = actions.effects(found, form.document())
             else:
@@ -46,8 +45,6 @@ def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> Htt
                     % {"old": made.old, "new": made.new, "n": made.pools.count()},
                 )
                 return redirect("annotate:query", slug, pk)
-        except Refused as refused:
-            form.add_error(None, str(refused))
     return project_page(
         request,
         "pools/replacement.html",

@@ -16,7 +16,7 @@ from annotate.projects.audit_log_page import audit_events, table
 from annotate.projects.forms.audit_log import AuditLogForm
 from annotate.projects.models import AuditEvent, Membership
 from base.api.resource import QueryParameters, Resource, form_errors, reads
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 
 
 class AuditEventSerializer(serializers.Serializer[Any]):
@@ -71,9 +71,7 @@ def events_response(resource: Resource, reader: Membership | None) -> Response:
 
 def table_response(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
     """Return all events that match the request as a table."""
-    return StreamingHttpResponse(
-        csv_lines(table(_matching_events(resource, reader))), content_type="text/csv; charset=utf-8"
-    )
+    return csv_response(table(_matching_events(resource, reader)))
 
 
 def _matching_events(resource: Resource, reader: Membership | None) -> QuerySet[AuditEvent]:

@@ -15,7 +15,7 @@ from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.audit_log_page import EventFilter
 from annotate.projects.forms.audit_log import AuditLogForm
 from annotate.projects.models import Membership
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 from base.page_request import PageRequest
 from base.pagination import newest_by_key
 
@@ -64,12 +64,7 @@ def table_response(
     reader: Membership | None, form: AuditLogForm, name: str
 ) -> StreamingHttpResponse:
     """Return all events that match a form as a table, with the file name `name`."""
-    return StreamingHttpResponse(
-        csv_lines(
-            audit_log_page.table(
-                audit_log_page.audit_events(reader, form.kinds, form.event_filter())
-            )
-        ),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    return csv_response(
+        audit_log_page.table(audit_log_page.audit_events(reader, form.kinds, form.event_filter())),
+        name,
     )

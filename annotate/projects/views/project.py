@@ -19,8 +19,7 @@ from annotate.projects.forms.project import (
 )
 from annotate.projects.kinds import kind_of
 from annotate.projects.project_page import project_page
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 
 
 @require_http_methods(["GET", "POST"])
@@ -28,17 +27,8 @@ def new_project(request: PageRequest) -> HttpResponse:
     """Create a project led by the person who creates it."""
     form = NewProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
-            project = create_project(
-                slug=form.cleaned_data["slug"],
-                name=form.cleaned_data["name"],
-                grades=form.cleaned_data["grades"],
-                kind=form.cleaned_data["kind"],
-                by=request.user,
-            )
-        except Refused as refused:
-            form.add_error("slug", str(refused))
-        else:
+        with refusal_in(form, "slug"):
+            project = create_project(**form.cleaned_data, by=request.user)
             messages.success(
                 request, _("The project is created, and you lead it. Load a collection next.")
             )
@@ -57,11 +47,8 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
     formset = GradeFormSet(request.POST or None, initial=list(grades), prefix="grades")
     judged = rules.is_judged(member.project)
     if request.method == "POST" and form.is_valid() and formset.is_valid():
-        try:
+        with refusal_in(form):
             rules.change_rules(changes=form.cleaned_data, grades=grade_rules(formset), by=member)
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
             messages.success(request, _("Saved. The rules apply from now on."))
             if judged and {"judge_order", "order_seed"} & set(form.changed_data):
                 messages.info(

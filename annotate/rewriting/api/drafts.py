@@ -1,4 +1,4 @@
-"""Writing a narrative before it is a version: drafts, advice, the documents at stake."""
+"""Writing a narrative before it is a version: drafts, advice, the affected documents."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class AskedSide(QueryParameters):
 
 
 class AskedRewriteImpact(QueryParameters):
-    """Filter of the documents at stake."""
+    """Filter of the affected documents."""
 
     find = serializers.CharField(
         required=False, max_length=MOST_FIND, help_text="Words of the title or the id."
@@ -242,7 +242,7 @@ class ImpactedDocuments(Resource, tag="Rewriting"):
 
     @reads(AtRewriteImpactSerializer, parameters=AskedRewriteImpact, paged=True)
     def get(self, request: Request, pair: int) -> Response:
-        """List the documents at stake when the narrative is rewritten."""
+        """List the affected documents when the narrative is rewritten."""
         member, found = _get_writer(self, pair)
         asked = self.parameters()
         rows = candidates_at_stake(found).select_related("document")

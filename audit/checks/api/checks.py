@@ -15,7 +15,6 @@ from annotate.judgments.document_names import name_of
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks import access, actions, samples
-from audit.checks.actions import CheckAnswer
 from audit.checks.api.sent import (
     AskedLabels,
     AskedNext,
@@ -37,51 +36,47 @@ from audit.checks.api.shapes import (
     SuspectSerializer,
 )
 from audit.checks.claims import ClaimSelection, build_frame, why_unfit
-from audit.checks.condition_counts import broken_conditions
-from audit.checks.figures import figures
+from audit.checks.condition_counts import BrokenConditions, broken_conditions, broken_conditions_of
+from audit.checks.figures import Figures, figures
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.plans import plan
 from audit.checks.queue import (
     filter_labels,
+    hide_open_checks,
     next_item,
     next_to_check,
     progress,
     to_check,
     to_settle,
-    with_checks,
 )
 from audit.checks.suspects import find_suspects
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
-from base.api.resource import Resource, Scope, no_content, reads, writes
+from base.api.resource import Resource, Scope, reads, writes
 
 
-class Runs(Resource):
+class Runs(Resource, tag="Checks"):
     """The runs of a project."""
-
-    tag = "Checks"
 
     @reads(RunSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List the runs that were loaded."""
         member = annotate_access.lead(self.person, slug)
         found = Run.objects.filter(project=member.project_id)
-        return self.page(found, lambda rows: list(RunSerializer(rows, many=True).data))
+        return self.page(found)
 
 
-class Samples(Resource):
+class Samples(Resource, tag="Checks"):
     """The samples of a project."""
-
-    tag = "Checks"
 
     @reads(SampleSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the samples, with how many labels of each you can check or settle."""
         member = annotate_access.member(self.person, slug)
         found = Sample.objects.filter(project=member.project_id).select_related("rater")
-        return self.page(found, lambda rows: _samples_as_json(member, rows))
+        return self.page(found, lambda rows: self.shape(_sample_rows(member, rows)))
 
     @writes(SampleSerializer, body=SentSample, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Draw a random sample. The same seed draws the same labels on any installation."""
         member = annotate_access.lead(self.person, slug)
         given = self.body()
@@ -90,22 +85,20 @@ class Samples(Resource):
         made = samples.draw_sample(
             selection=selection, by=member, **{name: given[name] for name in names}
         )
-        return Response(_samples_as_json(member, [made])[0], status=201)
+        return _sample_rows(member, [made])[0]
 
 
-class SamplePlan(Resource):
+class SamplePlan(Resource, tag="Checks"):
     """The strata of a sample before it is drawn."""
 
-    tag = "Checks"
-
     @writes(PlanSerializer, body=SentPlan, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Count the strata. Nothing is drawn."""
         member = annotate_access.lead(self.person, slug)
         given = self.body()
         selection = _parse_selection(member, given)
         if unfit := why_unfit(member.project, selection, given["stratify"]):
-            return Response(PlanSerializer({"strata": [], "refused": unfit}).data)
+            return {"strata": [], "refused": unfit}
         found = plan(
             build_frame(member.project, selection),
             **{name: given[name] for name in ("stratify", "per", "size", "seed", "fewer")},
@@ -114,13 +107,11 @@ class SamplePlan(Resource):
             {"stratum": label, "size": size, "taken": found.taken.get(label)}
             for label, size in found.sizes.items()
         ]
-        return Response(PlanSerializer({"strata": strata, "refused": found.refused}).data)
+        return {"strata": strata, "refused": found.refused}
 
 
-class Suspects(Resource):
+class Suspects(Resource, tag="Checks"):
     """Documents claimed to be relevant that runs miss."""
-
-    tag = "Checks"
 
     @reads(SuspectSerializer, parameters=AskedSuspects, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
@@ -142,12 +133,12 @@ class Suspects(Resource):
         if after and after not in places:
             raise invalid_cursor()
         start = places.index(after) + 1 if after else 0
-        rows = SuspectSerializer(found[start : start + size], many=True).data
+        rows = self.shape(found[start : start + size])
         more = start + size < len(found)
         return page_response(request, rows, places[start + size - 1] if more else None)
 
     @writes(SampleSerializer, body=SentSuspects, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Make a sample of the suspects. It is not a random sample of the labels."""
         member = annotate_access.lead(self.person, slug)
         given = self.body()
@@ -162,38 +153,32 @@ class Suspects(Resource):
             shows_claim=given["shows_claim"],
             by=member,
         )
-        return Response(_samples_as_json(member, [made])[0], status=201)
+        return _sample_rows(member, [made])[0]
 
 
-class OneSample(Resource):
+class OneSample(Resource, tag="Checks"):
     """One sample."""
 
-    tag = "Checks"
-
     @reads(SampleSerializer)
-    def get(self, request: Request, sample: int) -> Response:
+    def get(self, request: Request, sample: int) -> dict[str, Any]:
         """Read its progress, and how many labels you can check or settle."""
         member, found = access.sample(self.person, sample)
-        return Response(_samples_as_json(member, [found])[0])
+        return _sample_rows(member, [found])[0]
 
 
-class SampleFigures(Resource):
+class SampleFigures(Resource, tag="Checks"):
     """The figures of a sample."""
 
-    tag = "Checks"
-
     @reads(FiguresSerializer, parameters=AskedSample, scope=Scope.LEAD)
-    def get(self, request: Request, sample: int) -> Response:
+    def get(self, request: Request, sample: int) -> Figures:
         """Compute the error rates with their intervals, and the agreement of the two checkers."""
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
-        return Response(FiguresSerializer(figures(found, bound=self.parameters()["bound"])).data)
+        return figures(found, bound=self.parameters()["bound"])
 
 
-class SampleLabels(Resource):
+class SampleLabels(Resource, tag="Checks"):
     """The labels of a sample."""
-
-    tag = "Checks"
 
     @reads(LabelRowSerializer, parameters=AskedLabels, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Response:
@@ -201,21 +186,14 @@ class SampleLabels(Resource):
         member, found = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
         rows = filter_labels(found, self.parameters()["show"])
-
-        def as_json(part: list[Any]) -> list[Any]:
-            broken = broken_conditions(found, part)
-            return list(LabelRowSerializer(part, many=True, context={"broken": broken}).data)
-
-        return self.page(rows, as_json)
+        return self.page(rows, prepare=lambda part: _label_rows(found, part))
 
 
-class NextLabel(Resource):
+class NextLabel(Resource, tag="Checks"):
     """The next label to check or settle."""
 
-    tag = "Checks"
-
     @reads(NextLabelSerializer, parameters=AskedNext)
-    def get(self, request: Request, sample: int) -> Response:
+    def get(self, request: Request, sample: int) -> dict[str, int | None]:
         """Return the label that you can check, or settle, after another one."""
         member, found = access.sample(self.person, sample)
         query = self.parameters()
@@ -224,106 +202,91 @@ class NextLabel(Resource):
             label = next_to_check(member, to_check(member, found), after)
         else:
             label = next_item(to_settle(member, found), after)
-        return Response({"label": label})
+        return {"label": label}
 
 
-class Label(Resource):
+class Label(Resource, tag="Checks"):
     """One claimed label."""
 
-    tag = "Checks"
-
     @reads(LabelSerializer)
-    def get(self, request: Request, item: int) -> Response:
+    def get(self, request: Request, item: int) -> dict[str, Any]:
         """Read the label to check, and your answer to it."""
-        return Response(_label_as_json(*access.item(self.person, item)))
+        return _label_content(*access.item(self.person, item))
 
 
-class LabelCheck(Resource):
+class LabelCheck(Resource, tag="Checks"):
     """Your check of a claimed label, as one of two."""
 
-    tag = "Checks"
-
     @writes(LabelSerializer, body=SentCheck, scope=Scope.JUDGE)
-    def put(self, request: Request, item: int) -> Response:
+    def put(self, request: Request, item: int) -> dict[str, Any]:
         """Check the label. A different answer supersedes your previous one, until it is settled."""
         member, found = access.item(self.person, item)
-        given = self.body()
-        actions.check(
-            item=found,
-            by=member,
-            uuid=given.get("uuid"),
-            text=given.get("text_version"),
-            **_parse_answer(given),
-        )
-        return Response(_label_as_json(member, found))
+        actions.check(item=found, by=member, **self.body())
+        return _label_content(member, found)
 
     @writes(None, scope=Scope.JUDGE, status=204)
-    def delete(self, request: Request, item: int) -> Response:
+    def delete(self, request: Request, item: int) -> None:
         """Withdraw your check or your settlement. Without one, nothing changes."""
         member, found = access.item(self.person, item)
         actions.withdraw_check(item=found, by=member)
-        return no_content()
 
 
-class LabelReason(Resource):
+class LabelReason(Resource, tag="Checks"):
     """Why a document is claimed to violate its instruction."""
 
-    tag = "Checks"
-
     @writes(LabelSerializer, scope=Scope.JUDGE)
-    def post(self, request: Request, item: int) -> Response:
+    def post(self, request: Request, item: int) -> dict[str, Any]:
         """Read the reason, once you have answered. After that your answer cannot change."""
         member, found = access.item(self.person, item)
         actions.read_reason(item=found, by=member)
-        return Response(_label_as_json(member, found))
+        return _label_content(member, found)
 
 
-class LabelSettling(Resource):
+class LabelSettling(Resource, tag="Checks"):
     """A third person's answer where two differ."""
 
-    tag = "Checks"
-
     @writes(LabelSerializer, body=SentCheck, scope=Scope.JUDGE)
-    def put(self, request: Request, item: int) -> Response:
+    def put(self, request: Request, item: int) -> dict[str, Any]:
         """Settle the label. 422 for one of the two, and if there is nothing to settle."""
         member, found = access.item(self.person, item)
-        given = self.body()
-        actions.settle(
-            item=found,
-            by=member,
-            uuid=given.get("uuid"),
-            text=given.get("text_version"),
-            **_parse_answer(given),
-        )
-        return Response(_label_as_json(member, found))
+        actions.settle(item=found, by=member, **self.body())
+        return _label_content(member, found)
 
 
-def _samples_as_json(member: Membership, rows: list[Sample]) -> list[dict[str, Any]]:
-    """Return samples as JSON; how they were made and how many are checked only for leads."""
-    progress_by_sample = progress(member, rows)
+def _sample_rows(member: Membership, samples: list[Sample]) -> list[dict[str, Any]]:
+    """Return the input for `SampleSerializer`; how samples were made and how many labels are
+    checked only for leads.
+    """
+    found = progress(member, samples)
+    if member.leads:
+        return [{"sample": one, "drawn": one, "progress": found[one.pk]} for one in samples]
     return [
-        dict(
-            SampleSerializer(
-                {
-                    "sample": one,
-                    "drawn": one if member.leads else None,
-                    "progress": progress_by_sample[one.pk]
-                    if member.leads
-                    else progress_by_sample[one.pk]._replace(checked=None),  # type: ignore[arg-type]
-                }
-            ).data
-        )
-        for one in rows
+        {
+            "sample": one,
+            "drawn": None,
+            "progress": {**found[one.pk]._asdict(), "checked": None},
+        }
+        for one in samples
     ]
 
 
-def _label_as_json(member: Membership, item: SampleItem) -> dict[str, Any]:
+def _label_rows(sample: Sample, labels: list[Any]) -> list[Any]:
+    """Return the input for `LabelRowSerializer`."""
+    broken = broken_conditions(sample, labels)
+    for label in hide_open_checks(labels):
+        label.broken = broken.get(label.pk, BrokenConditions(None, None))
+    return labels
+
+
+def _label_content(member: Membership, item: SampleItem) -> dict[str, Any]:
+    """Return the input for `LabelSerializer`."""
     current = list(Check.objects.current().filter(item=item).order_by("place"))
     mine = next((one for one in current if one.checker_id == member.pk), None)
     settles = mine is not None and mine.place == Check.SETTLES
     can_settle = settles or to_settle(member, item.sample).filter(pk=item.pk).exists()
     first_two = [one for one in current if one.place != Check.SETTLES] if can_settle else []
-    shown_label = {
+    broken = broken_conditions_of(item) if mine is not None else None
+    return {
         "item": item,
         "name": name_of(
             item.candidate.document,
@@ -333,7 +296,7 @@ def _label_as_json(member: Membership, item: SampleItem) -> dict[str, Any]:
         "conditions": list(item.narrative.conditions.order_by("number")),
         "claimed": item.claimed if item.sample.shows_claim else None,
         "reason": item.reason if mine is not None and mine.reason_read_at else None,
-        "claimed_breaks": _claimed_as_broken(item) if mine is not None else None,
+        "claimed_breaks": broken.claimed if broken else None,
         "can_check": (mine is not None and not settles)
         or to_check(member, item.sample).filter(pk=item.pk).exists(),
         "can_settle": can_settle,
@@ -341,24 +304,6 @@ def _label_as_json(member: Membership, item: SampleItem) -> dict[str, Any]:
         # The third person sees the answers without the names.
         "answers": [{"row": one, "who": str(one.place), "mine": False} for one in first_two],
     }
-    return dict(LabelSerializer(shown_label).data)
-
-
-def _claimed_as_broken(item: SampleItem) -> list[int] | None:
-    """Return the conditions claimed to be broken, once the label is checked."""
-    rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
-    broken = broken_conditions(item.sample, rows).get(item.pk)
-    return broken.claimed if broken else None
-
-
-def _parse_answer(given: Mapping[str, Any]) -> CheckAnswer:
-    return CheckAnswer(
-        relevance=given.get("relevance"),
-        cannot_judge=given["cannot_judge"],
-        verdicts=given.get("verdicts"),
-        questions=given.get("questions"),
-        words=given.get("words", ""),
-    )
 
 
 def _parse_selection(

@@ -101,6 +101,7 @@ class SentCheck(RequestBody):
     """
 
     text_version = serializers.IntegerField(
+        source="text",
         required=False,
         allow_null=True,
         min_value=0,

@@ -230,45 +230,25 @@ class LabelRowSerializer(serializers.Serializer[Any]):
     stratum = serializers.CharField(allow_blank=True)
     missed = serializers.IntegerField(allow_null=True)
     answered = serializers.IntegerField(help_text="How many of the two have checked it.")
-    first = serializers.SerializerMethodField()
-    second = serializers.SerializerMethodField()
+    first = serializers.IntegerField(allow_null=True)
+    second = serializers.IntegerField(allow_null=True)
     outcome = serializers.IntegerField(allow_null=True)
-    claimed = serializers.SerializerMethodField()
-    claimed_topic = serializers.SerializerMethodField()
-    claimed_constraint = serializers.SerializerMethodField()
+    claimed = serializers.IntegerField(allow_null=True)
+    claimed_topic = serializers.BooleanField(allow_null=True)
+    claimed_constraint = serializers.BooleanField(allow_null=True)
     unjudgeable = serializers.BooleanField()
-    claimed_breaks = serializers.SerializerMethodField()
-    checked_breaks = serializers.SerializerMethodField()
-
-    def get_claimed_breaks(self, item: Any) -> list[int] | None:
-        """Return the numbers of the conditions claimed not to be met; null if not claimed."""
-        broken = self.context["broken"].get(item.pk)
-        return broken.claimed if broken else None
-
-    def get_checked_breaks(self, item: Any) -> list[int] | None:
-        """Return those not met as checked; null if the two agree only on the number."""
-        broken = self.context["broken"].get(item.pk)
-        return broken.checked if broken else None
-
-    def get_claimed_topic(self, item: Any) -> bool | None:
-        """Return the claim on being on topic, once checked."""
-        return item.claimed_topic if item.outcome is not None else None
-
-    def get_claimed_constraint(self, item: Any) -> bool | None:
-        """Return the claim on meeting the constraint, once checked."""
-        return item.claimed_constraint if item.outcome is not None else None
-
-    def get_first(self, item: Any) -> int | None:
-        """Return the first relevance, once both have answered."""
-        return item.first if item.answered == 2 else None
-
-    def get_second(self, item: Any) -> int | None:
-        """Return the second relevance, once both have answered."""
-        return item.second if item.answered == 2 else None
-
-    def get_claimed(self, item: Any) -> int | None:
-        """Return the claimed relevance, once checked."""
-        return item.claimed if item.outcome is not None else None
+    claimed_breaks = serializers.ListField(
+        source="broken.claimed",
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="The numbers of the conditions claimed not to be met; null if not claimed.",
+    )
+    checked_breaks = serializers.ListField(
+        source="broken.checked",
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="Those not met as checked; null if the two agree only on the number.",
+    )
 
 
 class LabelSerializer(serializers.Serializer[Any]):

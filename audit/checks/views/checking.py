@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import Q, QuerySet
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -19,15 +20,16 @@ from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
 from annotate.pairs.marked_words import words_to_mark
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from audit.checks import access, actions
-from audit.checks.condition_counts import BrokenConditions, broken_conditions
+from audit.checks.condition_counts import broken_conditions_of
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.modes import MODES, checks_in_modes, waiting_by_mode
-from audit.checks.queue import next_item, next_to_check, to_check, to_settle, with_checks
+from audit.checks.queue import next_item, next_to_check, to_check, to_settle
 from base import keymap
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 
 # How long the page offers to undo the last check with one key.
 UNDO_OFFERED = timedelta(hours=1)
@@ -52,60 +54,33 @@ def settling(request: PageRequest, pk: int) -> HttpResponse:
 def check(request: PageRequest, pk: int) -> HttpResponse:
     """Show a document and its narrative, and record the reader's check; then go to the next."""
     member, item = access.item(request.user, pk)
-    form = CheckForm(item.sample.asks, request.POST or None)
-    error = ""
-    if request.method == "POST":
-        try:
-            if not form.is_valid():
-                raise Refused(form.sentence())
-            actions.check(item=item, by=member, **form.answer())
-        except Refused as refused:
-            error = str(refused)
-        else:
-            return _redirect_to_next(request, member, item.sample, item)
+    is_saved, error = _save_answer(request, member, item, actions.check)
+    if is_saved:
+        return _redirect_to_next(request, member, item.sample, item)
     mine = Check.objects.current().filter(item=item, checker=member).first()
     if mine is None and not to_check(member, item.sample).filter(pk=item.pk).exists():
         messages.info(request, error or _("Two people have checked this one already."))
         return _redirect_to_next(request, member, item.sample, item)
     if mine is not None and mine.place == Check.SETTLES:
         return redirect("audit:settlement", item.pk)
-    return render(
-        request,
-        "checks/check.html",
-        {
-            **_shared_context(
-                request,
-                member,
-                item,
-                answered=mine is not None,
-                given=mine,
-                hidden=mine is None or _still_to_check(member, item),
-            ),
-            **_progress_context(member, item),
-            "given": mine,
-            "words": request.POST.get("words", mine.words if mine else ""),
-            "unable": _cannot_judge_note(request, mine),
-            "error": error,
-        },
-        status=422 if error else 200,
-    )
+    hidden = mine is None or _still_to_check(member, item)
+    context = _shared_context(request, member, item, given=mine, hidden=hidden, error=error)
+    context |= _progress_context(member, item)
+    status = 422 if error else 200
+    return project_page(request, "checks/check.html", member, "checks", status=status, **context)
 
 
 @require_POST
 def check_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
     """Withdraw the reader's check of a label, and show the label again."""
     member, item = access.item(request.user, pk)
-    try:
+    with refusal_as_message(request):
         taken = actions.withdraw_check(item=item, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-        return redirect(item.sample)
-    if taken is None:
+        if taken is not None:
+            messages.success(request, _("Your answer is withdrawn."))
+            return _redirect_to_answer(taken)
         messages.info(request, _("You have no answer here to withdraw."))
-        return redirect(item.sample)
-    messages.success(request, _("Your answer is withdrawn."))
-    settled = taken.place == Check.SETTLES
-    return redirect("audit:settlement" if settled else "audit:check", item.pk)
+    return redirect(item.sample)
 
 
 @require_POST
@@ -113,56 +88,58 @@ def check_reason(request: PageRequest, pk: int) -> HttpResponse:
     """Record that the reader reads the reason, and show it; their answer can no longer change."""
     member, item = access.item(request.user, pk)
     try:
-        mine = actions.read_reason(item=item, by=member)
+        return _redirect_to_answer(actions.read_reason(item=item, by=member))
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(item.sample)
-    settled = mine.place == Check.SETTLES
-    return redirect("audit:settlement" if settled else "audit:check", item.pk)
 
 
 @require_http_methods(["GET", "POST"])
 def settlement(request: PageRequest, pk: int) -> HttpResponse:
     """Show the two checks to a third person and record their answer; then go to the next."""
     member, item = access.item(request.user, pk)
-    form = CheckForm(item.sample.asks, request.POST or None)
-    error = ""
-    if request.method == "POST":
-        try:
-            if not form.is_valid():
-                raise Refused(form.sentence())
-            actions.settle(item=item, by=member, **form.answer())
-        except Refused as refused:
-            error = str(refused)
-        else:
-            return _redirect_to_next_to_settle(request, member, item.sample, item.pk)
+    is_saved, error = _save_answer(request, member, item, actions.settle)
+    if is_saved:
+        return _redirect_to_next_to_settle(request, member, item.sample, item.pk)
     checks = list(Check.objects.current().filter(item=item).order_by("place"))
     mine = next((one for one in checks if one.checker_id == member.pk), None)
-    theirs = mine is not None and mine.place == Check.SETTLES
-    if not theirs and not to_settle(member, item.sample).filter(pk=item.pk).exists():
+    settled = mine is not None and mine.place == Check.SETTLES
+    if not settled and not to_settle(member, item.sample).filter(pk=item.pk).exists():
         messages.info(request, error or _("There is nothing for you to settle in that label."))
         return _redirect_to_next_to_settle(request, member, item.sample, item.pk)
     remaining = to_settle(member, item.sample)
     onward = next_item(remaining, item.pk)
-    return render(
-        request,
-        "checks/check.html",
-        {
-            **_shared_context(
-                request, member, item, answered=theirs, given=mine, hidden=not theirs
-            ),
-            "settling": True,
-            "answers": [one for one in checks if one.place != Check.SETTLES],
-            "left": remaining.count(),
-            "next_url": reverse("audit:settlement", args=[onward]) if onward else "",
-            "last": _last_check(member, item, settled=True),
-            "given": mine,
-            "words": request.POST.get("words", mine.words if mine else ""),
-            "unable": _cannot_judge_note(request, mine),
-            "error": error,
-        },
-        status=422 if error else 200,
-    )
+    context = _shared_context(request, member, item, given=mine, hidden=not settled, error=error)
+    context |= {
+        "settling": True,
+        "answers": [one for one in checks if one.place != Check.SETTLES],
+        "left": remaining.count(),
+        "next_url": reverse("audit:settlement", args=[onward]) if onward else "",
+        "last": _last_check(member, item, settled=True),
+    }
+    status = 422 if error else 200
+    return project_page(request, "checks/check.html", member, "checks", status=status, **context)
+
+
+def _redirect_to_answer(mine: Check) -> HttpResponse:
+    settles = mine.place == Check.SETTLES
+    return redirect("audit:settlement" if settles else "audit:check", mine.item_id)
+
+
+def _save_answer(
+    request: PageRequest, member: Membership, item: SampleItem, save: Callable[..., Check]
+) -> tuple[bool, str]:
+    """Save an answer that was sent; return whether it is saved, and why it was refused."""
+    if request.method != "POST":
+        return False, ""
+    form = CheckForm(item.sample.asks, request.POST)
+    try:
+        if not form.is_valid():
+            raise Refused(form.sentence())
+        save(item=item, by=member, **form.answer())
+    except Refused as refused:
+        return False, str(refused)
+    return True, ""
 
 
 def _still_to_check(member: Membership, item: SampleItem) -> bool:
@@ -183,12 +160,12 @@ def _shared_context(
     member: Membership,
     item: SampleItem,
     *,
-    answered: bool,
     given: Check | None,
     hidden: bool,
+    error: str,
 ) -> dict[str, Any]:
     """Return the template context that both pages share: query, narrative, document and keys. The
-    document's id is `hidden` while the reader has an open answer about it.
+    document's id is `hidden` while the reader has an open answer about it; `given`: their answer.
     """
     pair = item.narrative.pair
     rendered = read_pane(item.candidate.document, words_to_mark(pair, item.narrative))
@@ -201,9 +178,6 @@ def _shared_context(
     for grade in grades:
         grade.key = of_grade[grade.value]
     return {
-        "project": member.project,
-        "member": member,
-        "section": "checks",
         "sample": item.sample,
         "item": item,
         "pair": pair,
@@ -214,7 +188,7 @@ def _shared_context(
         "questions": _question_rows(request, given) if asks_questions else [],
         # The template of conditions is shared with the judge page, which has a session.
         "judging_session": {"conditions": conditions if counts else []},
-        "broken": _claimed_as_broken(item) if answered else None,
+        "broken": broken_conditions_of(item) if given else None,
         "candidate": item.candidate,
         "document": rendered.document,
         "name": name_of(rendered.document, member.project, hidden=hidden),
@@ -224,6 +198,10 @@ def _shared_context(
         "grades": grades,
         "keys": keys,
         "uuid": uuid.uuid4(),
+        "given": given,
+        "words": request.POST.get("words", given.words if given else ""),
+        "unable": _cannot_judge_note(request, given),
+        "error": error,
     }
 
 
@@ -238,14 +216,6 @@ def _question_rows(request: PageRequest, given: Check | None) -> list[dict[str, 
         }
         for one in Question
     ]
-
-
-def _claimed_as_broken(item: SampleItem) -> BrokenConditions | None:
-    """Return the conditions claimed to be broken, once the label is checked."""
-    if item.sample.asks != Sample.Asks.COUNT:
-        return None
-    rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
-    return broken_conditions(item.sample, rows).get(item.pk)
 
 
 def _progress_context(member: Membership, item: SampleItem) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -15,6 +15,7 @@ from annotate.collection.models import Run
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
+from annotate.projects.project_page import project_page
 from audit.checks import access, samples
 from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.condition_counts import broken_conditions, label_rows
@@ -26,7 +27,7 @@ from audit.checks.plans import plan
 from audit.checks.queue import LABEL_FILTERS, filter_labels, progress
 from audit.checks.suspects import Suspect, find_suspects, merge_suspects
 from audit.checks.views.checking import PAGE_SIZE, with_after
-from base.csv_output import csv_lines
+from base.csv_output import csv_response
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key
@@ -50,19 +51,15 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
         PAGE_SIZE,
     )
     progress_by_sample = progress(member, page.rows)
-    return render(
+    return project_page(
         request,
         "checks/checks.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "checks",
-            "planned": kind_of(member.project.kind).checks if member.leads else (),
-            "passes": progress_by_mode(member),
-            "rows": [{"sample": one, "progress": progress_by_sample[one.pk]} for one in page.rows],
-            "previous_url": page.previous,
-            "next_url": page.next,
-        },
+        member,
+        "checks",
+        planned=kind_of(member.project.kind).checks if member.leads else (),
+        passes=progress_by_mode(member),
+        rows=[{"sample": one, "progress": progress_by_sample[one.pk]} for one in page.rows],
+        page=page,
     )
 
 
@@ -98,17 +95,14 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
             else:
                 words = _("The sample is drawn. Two people check each label.")
                 return _redirect_to_made(request, member, made, words)
-    return render(
+    return project_page(
         request,
         "checks/new_sample.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "checks",
-            "form": form,
-            "plans": plans,
-            "drawable": bool(plans) and not any(one["plan"].refused for one in plans),
-        },
+        member,
+        "checks",
+        form=form,
+        plans=plans,
+        drawable=bool(plans) and not any(one["plan"].refused for one in plans),
         status=422 if form.errors else 200,
     )
 
@@ -188,22 +182,18 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
         found = merge_suspects(list(by_mode.values()))
     page = _suspects_page(found.suspects if found else [], request.GET)
     wrong = send.errors or (form.errors if form is not None else not runs)
-    return render(
+    return project_page(
         request,
         "checks/suspects.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "checks",
-            "grades": list(member.project.grades.order_by("value")),
-            "runs": runs,
-            "form": form,
-            "send": send,
-            "found": found,
-            "rows": page.rows,
-            "previous_url": page.previous,
-            "next_url": page.next,
-        },
+        member,
+        "checks",
+        grades=list(member.project.grades.order_by("value")),
+        runs=runs,
+        form=form,
+        send=send,
+        found=found,
+        rows=page.rows,
+        page=page,
         status=422 if request.method == "POST" and wrong else 200,
     )
 
@@ -213,9 +203,6 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
     """Show the figures of a sample to leads, the reader's own progress to others."""
     member, found = access.sample(request.user, pk)
     context: dict[str, Any] = {
-        "project": member.project,
-        "member": member,
-        "section": "checks",
         "sample": found,
         "progress": progress(member, [found])[found.pk],
     }
@@ -235,10 +222,9 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
             "runs": list(found.runs.order_by("name")),
             "showing": showing,
             "rows": [{**_label_row(item), "broken": broken.get(item.pk)} for item in page.rows],
-            "previous_url": page.previous,
-            "next_url": page.next,
+            "page": page,
         }
-    return render(request, "checks/sample.html", context)
+    return project_page(request, "checks/sample.html", member, "checks", **context)
 
 
 @require_GET
@@ -246,11 +232,7 @@ def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
     """Download the labels of a sample as CSV."""
     member, found = access.sample(request.user, pk)
     annotate_access.lead(request.user, member.project.slug)
-    return StreamingHttpResponse(
-        csv_lines(label_rows(found)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="labels-{pk}.csv"'},
-    )
+    return csv_response(label_rows(found), f"labels-{pk}.csv")
 
 
 def _initial_of_planned(member: Membership, request: PageRequest) -> dict[str, Any]:

@@ -4,14 +4,14 @@ requesting another, earlier reports, comparisons, and unit tables to compute wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import F
-from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -22,18 +22,18 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from audit.reports import access, actions, paper
 from audit.reports.forms import ComparedForm, ScopeForm
-from audit.reports.models import AgreementReport
+from audit.reports.models import AgreementReport, AgreementReportQuerySet
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.scopes import Scope, describe_scope, parts_of, stored_scope
 from audit.reports.statements_since import Changes, count_changes_since
 from audit.reports.tables import Against, Table, against_machines, people_alone, tables
 from audit.reports.units import Of, units
-from base.csv_output import csv_lines
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.csv_output import csv_response
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import parse_key
 from jobs.queue import cancel
 
@@ -66,48 +66,38 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     form = ComparedForm(offered, asked)
     here = reverse("audit:agreement_comparison", args=[slug])
     context: dict[str, Any] = {
-        "project": member.project,
-        "member": member,
-        "section": "agreement",
         "place": "comparison",
         "form": form,
         "report": None,
     }
     if not form.is_valid():
         status = 422 if request.method == "POST" else 200
-        return render(request, "reports/agreement_comparison.html", context, status=status)
+        return project_page(
+            request,
+            "reports/agreement_comparison.html",
+            member,
+            "agreement",
+            status=status,
+            **context,
+        )
     of, against = form.cleaned_data["of"], form.cleaned_data["against"]
     here = f"{here}?{urlencode({'of': of, 'against': against})}"
     if request.method == "POST":
-        try:
+        with refusal_as_message(request):
             actions.request_comparison(
                 project=member.project,
                 scope=stored_scope(of),
                 against=stored_scope(against),
                 by=member,
             )
-        except Refused as refused:
-            messages.error(request, str(refused))
         return redirect(here)
     reports = AgreementReport.objects.filter(
         project=member.project, compares=True, scope=of, against=against
     )
-    report = reports.order_by("-pk").defer("figures").first()
-    context |= {
-        "report": report,
-        "here": here,
-        "poll_url": here,
-        "seconds_left": report and report.seconds_left(timezone.now()),
-    }
-    if request.htmx:
-        if report is None or report.is_over:
-            return HttpResponseClientRefresh()
-        return render(request, "reports/agreement.html#job", context)
-    if must_answer_first(member):
-        context["blind"] = access.BLIND
-    else:
-        context |= _comparison_context(reports.computed().first())
-    return render(request, "reports/agreement_comparison.html", context)
+    context |= {"here": here, "poll_url": here}
+    return _render_newest(
+        request, "reports/agreement_comparison.html", member, reports, context, _comparison_context
+    )
 
 
 @require_GET
@@ -126,7 +116,7 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         "seconds_left": report.seconds_left(timezone.now()),
         **_report_context(report),
     }
-    return render(request, "reports/agreement.html", context)
+    return project_page(request, "reports/agreement.html", member, "agreement", **context)
 
 
 def _headline(report: Any) -> dict[str, Any] | None:
@@ -168,10 +158,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     ]
     here = reverse("audit:agreement_reports", args=[slug])
     more = len(found) > PAGE_SIZE
-    context = {
-        "project": member.project,
-        "member": member,
-        "section": "agreement",
+    context: dict[str, Any] = {
         "place": "reports",
         "rows": rows,
         # While blind, the page hides the sums: with one, a lead could check a guess.
@@ -181,7 +168,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         "words": ngettext("%(n)s report shown", "%(n)s reports shown", len(rows))
         % {"n": len(rows)},
     }
-    return render(request, "reports/agreement_reports.html", context)
+    return project_page(request, "reports/agreement_reports.html", member, "agreement", **context)
 
 
 @require_POST
@@ -224,10 +211,8 @@ def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
         messages.error(request, " ".join(map(str, form.non_field_errors())))
         return redirect("audit:agreement", slug)
     numbered = request.GET.get("people") == "numbered"
-    return StreamingHttpResponse(
-        csv_lines(units(member.project, form.scope, Of(of), numbered=numbered)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{slug}-{of}.csv"'},
+    return csv_response(
+        units(member.project, form.scope, Of(of), numbered=numbered), f"{slug}-{of}.csv"
     )
 
 
@@ -236,42 +221,46 @@ def _show_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
     form = ScopeForm(member.project, request.GET)
     if not form.is_valid():
         context = _frame_context(member, form.scope, name) | {"form": form, "report": None}
-        return render(
-            request,
-            f"reports/{name}.html",
-            context,
-            status=422 if request.method == "POST" else 200,
-        )
+        status = 422 if request.method == "POST" else 200
+        template = f"reports/{name}.html"
+        return project_page(request, template, member, "agreement", status=status, **context)
     scope = form.scope
     if request.method == "POST":
-        try:
+        with refusal_as_message(request):
             actions.request_agreement(project=member.project, scope=scope, by=member)
-        except Refused as refused:
-            messages.error(request, str(refused))
         return redirect(_scope_url(f"audit:{name}", slug, scope))
     reports = AgreementReport.objects.of(str(scope)).filter(project=member.project)
+    context = _frame_context(member, scope, name) | {"form": form}
+    return _render_newest(
+        request, f"reports/{name}.html", member, reports, context, _report_context
+    )
+
+
+def _render_newest(
+    request: PageRequest,
+    template: str,
+    member: Membership,
+    reports: AgreementReportQuerySet,
+    context: dict[str, Any],
+    figures_context: Callable[[AgreementReport | None], dict[str, Any]],
+) -> HttpResponse:
+    """Render the progress of the newest report, and the figures of the newest with figures."""
     report = reports.order_by("-pk").defer("figures").first()
-    context = _frame_context(member, scope, name) | {
-        "form": form,
-        "report": report,
-        "seconds_left": report and report.seconds_left(timezone.now()),
-    }
+    context |= {"report": report, "seconds_left": report and report.seconds_left(timezone.now())}
     if request.htmx:
         if report is None or report.is_over:
             return HttpResponseClientRefresh()
-        return render(request, "reports/agreement.html#job", context)
+        return project_page(request, "reports/agreement.html#job", member, "agreement", **context)
     if must_answer_first(member):
-        return render(request, f"reports/{name}.html", context | {"blind": access.BLIND})
-    context |= _report_context(reports.computed().first())
-    return render(request, f"reports/{name}.html", context)
+        context["blind"] = access.BLIND
+    else:
+        context |= figures_context(reports.computed().first())
+    return project_page(request, template, member, "agreement", **context)
 
 
 def _frame_context(member: Membership, scope: Scope, name: str) -> dict[str, Any]:
     slug = member.project.slug
     return {
-        "project": member.project,
-        "member": member,
-        "section": "agreement",
         "place": {"agreement": "people", "agreement_machines": "machines"}[name],
         "scope": scope,
         "scope_words": describe_scope(scope),

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
@@ -18,6 +17,7 @@ from annotate.judgments.work_left import open_assignments
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from audit.reports.access import BLIND, unblinded_lead
 from audit.reports.category_figures import by_category, csv_rows
 from audit.reports.coverage import coverage
@@ -48,29 +48,24 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
     reports = AgreementReport.objects.of("").computed().filter(project=member.project)
     report = None if blind else reports.first()
     figures = report.figures if report is not None else None
-    return render(
+    return project_page(
         request,
         "reports/differences.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "dashboard",
-            "tab": "differences",
-            "grades": list(member.project.grades.order_by("value")),
-            "found": found,
-            "lists": [one for one in _lists(member, found) if one["rows"]],
-            "grid": _grid(found.meetings),
-            "blind": BLIND if blind else "",
-            "report": report,
-            "come_since": report is not None
-            and figures is not None
-            and any(count_changes_since(report)),
-            "headline_words": COEFFICIENTS[HEADLINE],
-            "charts": [_chart(table) for table in tables(figures) if table.by == "people"]
-            if figures
-            else [],
-            "assigned": bool(open_assignments(member, *BLIND_TASKS)),
-        },
+        member,
+        "dashboard",
+        tab="differences",
+        grades=list(member.project.grades.order_by("value")),
+        found=found,
+        lists=[one for one in _lists(member, found) if one["rows"]],
+        grid=_grid(found.meetings),
+        blind=BLIND if blind else "",
+        report=report,
+        come_since=report is not None and figures is not None and any(count_changes_since(report)),
+        headline_words=COEFFICIENTS[HEADLINE],
+        charts=[_chart(table) for table in tables(figures) if table.by == "people"]
+        if figures
+        else [],
+        assigned=bool(open_assignments(member, *BLIND_TASKS)),
     )
 
 
@@ -83,22 +78,19 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
     member = access.lead(request.user, slug)
     found = rule_report(member)
     blind = must_answer_first(member)
-    return render(
+    return project_page(
         request,
         "reports/collection.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "dashboard",
-            "tab": "collection",
-            "kind": kind_of(member.project.kind),
-            "found": found,
-            "rules": [_rule(request, found, one) for one in rule_standings(found)],
-            "named": MAX_NAMED,
-            "coverage": coverage(member),
-            "blind": BLIND if blind else "",
-            "by_category": None if blind else by_category(member),
-        },
+        member,
+        "dashboard",
+        tab="collection",
+        kind=kind_of(member.project.kind),
+        found=found,
+        rules=[_rule(request, found, one) for one in rule_standings(found)],
+        named=MAX_NAMED,
+        coverage=coverage(member),
+        blind=BLIND if blind else "",
+        by_category=None if blind else by_category(member),
     )
 
 
@@ -178,42 +170,29 @@ def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
             )
         return made
 
+    categories = [
+        {"spot": spot, "open_url": f"{matrix}?{urlencode(_category(spot))}"}
+        for spot in found.categories[:TOP]
+    ]
+    documents, instructions = _("Documents compared"), _("Instructions compared")
+    conditions = rows(found.conditions, kind="verdict", condition="")
+    criteria = rows(found.criteria, kind="review", criterion="")
+    queries = rows(found.queries, kind="judgment", query="")
     return [
         {
-            "key": "queries",
-            "title": _("By query"),
-            "of": _("Query"),
-            "unit": _("Documents compared"),
-            "rows": rows(found.queries, kind="judgment", query=""),
-            "more": max(len(found.queries) - TOP, 0),
-        },
-        {
-            "key": "categories",
-            "title": _("By category"),
-            "of": _("Category"),
-            "unit": _("Documents compared"),
-            "rows": [
-                {"spot": spot, "open_url": f"{matrix}?{urlencode(_category(spot))}"}
-                for spot in found.categories[:TOP]
-            ],
-            "more": max(len(found.categories) - TOP, 0),
-        },
-        {
-            "key": "conditions",
-            "title": _("By condition"),
-            "of": _("Condition"),
-            "unit": _("Documents compared"),
-            "rows": rows(found.conditions, kind="verdict", condition=""),
-            "more": max(len(found.conditions) - TOP, 0),
-        },
-        {
-            "key": "criteria",
-            "title": _("By criterion of the reviews"),
-            "of": _("Criterion"),
-            "unit": _("Instructions compared"),
-            "rows": rows(found.criteria, kind="review", criterion=""),
-            "more": max(len(found.criteria) - TOP, 0),
-        },
+            "key": key,
+            "title": title,
+            "of": of,
+            "unit": unit,
+            "rows": shown,
+            "more": max(len(getattr(found, key)) - TOP, 0),
+        }
+        for key, title, of, unit, shown in (
+            ("queries", _("By query"), _("Query"), documents, queries),
+            ("categories", _("By category"), _("Category"), documents, categories),
+            ("conditions", _("By condition"), _("Condition"), documents, conditions),
+            ("criteria", _("By criterion of the reviews"), _("Criterion"), instructions, criteria),
+        )
     ]
 
 

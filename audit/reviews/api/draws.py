@@ -6,13 +6,12 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.pairs.models import ReviewDraw
 from annotate.projects import access
-from annotate.projects.models import Project
 from audit.reviews import draws
-from base.api.resource import RequestBody, Resource, Scope, no_content, reads, writes
+from audit.reviews.draws import CurrentDraw
+from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
 class SentReviewDraw(RequestBody):
@@ -41,11 +40,11 @@ class DrawnStratumSerializer(serializers.Serializer[Any]):
 class ReviewDrawSerializer(serializers.Serializer[Any]):
     """A draw: only the drawn instructions are reviewed."""
 
-    stratify = serializers.ChoiceField(choices=ReviewDraw.Stratify.choices)
-    size = serializers.IntegerField()
-    seed = serializers.IntegerField()
-    fewer = serializers.BooleanField()
-    drawn_at = serializers.DateTimeField()
+    stratify = serializers.ChoiceField(source="draw.stratify", choices=ReviewDraw.Stratify.choices)
+    size = serializers.IntegerField(source="draw.size")
+    seed = serializers.IntegerField(source="draw.seed")
+    fewer = serializers.BooleanField(source="draw.fewer")
+    drawn_at = serializers.DateTimeField(source="draw.drawn_at")
     strata = DrawnStratumSerializer(many=True)
 
 
@@ -57,42 +56,24 @@ class ReviewDrawInForceSerializer(serializers.Serializer[Any]):
     )
 
 
-class InForce(Resource):
+class InForce(Resource, tag="Reviews"):
     """The draw that limits what is reviewed."""
 
-    tag = "Reviews"
-
     @reads(ReviewDrawInForceSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, CurrentDraw | None]:
         """Read the current draw, with the numbers of each stratum."""
-        return Response(_as_json(access.lead(self.person, slug).project))
+        member = access.lead(self.person, slug)
+        return {"draw": draws.current_draw(member.project)}
 
     @writes(ReviewDrawInForceSerializer, body=SentReviewDraw, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> dict[str, CurrentDraw | None]:
         """Draw the instructions to review. Only these have review tasks from now on."""
         member = access.lead(self.person, slug)
         draws.draw_for_review(project=member.project, by=member, **self.body())
-        return Response(_as_json(member.project))
+        return {"draw": draws.current_draw(member.project)}
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, slug: str) -> Response:
+    def delete(self, request: Request, slug: str) -> None:
         """End the current draw, if any: every instruction is to be reviewed."""
         member = access.lead(self.person, slug)
         draws.end_draw(project=member.project, by=member)
-        return no_content()
-
-
-def _as_json(project: Project) -> dict[str, Any]:
-    current = draws.current_draw(project)
-    if current is None:
-        return {"draw": None}
-    names = ("stratify", "size", "seed", "fewer", "drawn_at")
-    return {
-        "draw": {
-            **{name: getattr(current.draw, name) for name in names},
-            "strata": [
-                {"stratum": label, "instructions": there, "drawn": taken}
-                for label, there, taken in current.strata
-            ],
-        }
-    }

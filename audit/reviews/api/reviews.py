@@ -28,27 +28,11 @@ from audit.reviews.api.shapes import (
     passes_as_json,
 )
 from audit.reviews.models import Decision
-from audit.reviews.passes import (
-    Chapter,
-    contrasts,
-    pass_of,
-    passes_of,
-    story,
-    verdict_of,
-)
+from audit.reviews.passes import Chapter, contrasts, others_reviews, pass_of, story, verdict_of
 from audit.reviews.review_page import review_rows
 from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
-from base.api.resource import (
-    KeyField,
-    QueryParameters,
-    RequestBody,
-    Resource,
-    Scope,
-    no_content,
-    reads,
-    writes,
-)
+from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
 from formats.rubrics import rubric_object
 
 
@@ -205,10 +189,8 @@ class SentAcceptance(RequestBody):
     narratives = serializers.ListField(child=KeyField(), max_length=MOST)
 
 
-class Reviews(Resource):
+class Reviews(Resource, tag="Reviews"):
     """The instructions of a project and the progress of their reviews."""
-
-    tag = "Reviews"
 
     @reads(ReviewRowSerializer, parameters=AskedReviews, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -218,57 +200,46 @@ class Reviews(Resource):
         if query.keys() & {"state", "author", "auditor", "criterion"}:
             member = annotate_access.lead(self.person, slug)
         narratives = filter_reviews(member, ReviewFilter(**query))
-        return self.page(
-            narratives,
-            lambda rows: list(ReviewRowSerializer(review_rows(member, rows), many=True).data),
-        )
+        return self.page(narratives, lambda rows: self.shape(review_rows(member, rows)))
 
 
-class ReviewAcceptance(Resource):
+class ReviewAcceptance(Resource, tag="Reviews"):
     """Accepting several instructions."""
 
-    tag = "Reviews"
-
     @writes(DecisionSerializer, many=True, body=SentAcceptance, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> list[Decision]:
         """Accept altered narratives that passed: all of them, or none."""
         member = annotate_access.lead(self.person, slug)
         narratives = access.narratives_to_accept(member, self.body()["narratives"])
-        made = decisions.accept_many(narratives=narratives, by=member)
-        return Response(DecisionSerializer(made, many=True).data)
+        return decisions.accept_many(narratives=narratives, by=member)
 
 
-class ReviewAssignment(Resource):
+class ReviewAssignment(Resource, tag="Reviews"):
     """The review to do next."""
 
-    tag = "Reviews"
-
     @writes(ReviewAssignmentSerializer, body=SentConfirmation, scope=Scope.JUDGE)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Continue an assignment that you have begun, or take the next open one."""
         member = annotate_access.member(self.person, slug)
         assignment = actions.take_review(by=member, become_blind=self.body()["become_blind"])
         pair = assignment.pair if assignment is not None else None
-        next_review = {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
-        return Response(ReviewAssignmentSerializer(next_review).data)
+        return {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
 
 
-class Review(Resource):
+class Review(Resource, tag="Reviews"):
     """Your own review of a pair's instruction."""
 
-    tag = "Reviews"
-
     @reads(ReviewSerializer)
-    def get(self, request: Request, pair: int) -> Response:
+    def get(self, request: Request, pair: int) -> dict[str, Any]:
         """Read the instruction to review. 404 if there is no altered narrative."""
         member, found = pairs_access.pair(self.person, pair)
         narrative = found.current(Narrative.Side.ALTERED)
         if narrative is None:
             raise Http404("There is no altered narrative to review yet.")
-        return Response(_review_as_json(access.ReviewTask(member, found, narrative)))
+        return _review_content(access.ReviewTask(member, found, narrative))
 
     @writes(ReviewSerializer, body=SentReview, scope=Scope.JUDGE)
-    def put(self, request: Request, pair: int) -> Response:
+    def put(self, request: Request, pair: int) -> dict[str, Any]:
         """Save answers in the draft. 409 if the narrative has a newer version."""
         task = access.review_task(self.person, pair)
         given = self.body()
@@ -279,16 +250,14 @@ class Review(Resource):
             },
             by=task.member,
         )
-        return Response(_review_as_json(task))
+        return _review_content(task)
 
 
-class ReviewSubmission(Resource):
+class ReviewSubmission(Resource, tag="Reviews"):
     """The submission of a review."""
 
-    tag = "Reviews"
-
     @writes(ReviewSerializer, body=SentSubmission, scope=Scope.JUDGE)
-    def post(self, request: Request, pair: int) -> Response:
+    def post(self, request: Request, pair: int) -> dict[str, Any]:
         """Submit the draft: it counts from now on. 422 if a criterion has no level, or a level
         that rejects has no words; 409 if the texts at hand are not those in `texts`.
         """
@@ -296,49 +265,41 @@ class ReviewSubmission(Resource):
         given = self.body()
         narrative = pairs_access.narrative(task.pair, given["narrative"])
         actions.submit_review(narrative=narrative, by=task.member, texts=given.get("texts"))
-        return Response(_review_as_json(task))
+        return _review_content(task)
 
 
-class Story(Resource):
+class Story(Resource, tag="Reviews"):
     """The versions, reviews and decisions of an instruction."""
-
-    tag = "Reviews"
 
     @reads(StorySerializer)
     def get(self, request: Request, pair: int) -> Response:
         """Read its versions, with the reviews and decisions on each that you may see."""
         member, found = pairs_access.pair(self.person, pair)
         pair_story = {"pair": found, "chapters": story(found, member)}
-        return Response(StorySerializer(pair_story, context={"reader": member}).data)
+        return Response(self.shape(pair_story, reader=member))
 
 
-class NarrativeDecision(Resource):
+class NarrativeDecision(Resource, tag="Reviews"):
     """The decision on a narrative version."""
 
-    tag = "Reviews"
-
     @writes(DecisionSerializer, body=SentDecision, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, narrative: int) -> Response:
+    def post(self, request: Request, narrative: int) -> Decision:
         """Accept it, send it back to be rewritten, or remove its pair."""
         member, version = access.review_disagreement(self.person, narrative)
         given = self.body()
-        made = decisions.decide(
+        return decisions.decide(
             narrative=version, outcome=given["outcome"], reason=given.get("reason", ""), by=member
         )
-        return Response(DecisionSerializer(made).data, status=201)
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, narrative: int) -> Response:
+    def delete(self, request: Request, narrative: int) -> None:
         """Withdraw the current decision."""
         member, version = access.review_disagreement(self.person, narrative)
         decisions.withdraw_decision(decision=access.decision(version), by=member)
-        return no_content()
 
 
-class Rejected(Resource):
+class Rejected(Resource, tag="Reviews"):
     """Instructions that were sent back, for the language model that wrote them."""
-
-    tag = "Reviews"
 
     @reads(OpenApiTypes.STR, media="application/jsonl", scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
@@ -350,15 +311,13 @@ class Rejected(Resource):
         )
 
 
-def _review_as_json(task: access.ReviewTask) -> dict[str, Any]:
-    """Return the review as JSON, with the same content as the review page."""
+def _review_content(task: access.ReviewTask) -> dict[str, Any]:
+    """Return the input for `ReviewSerializer`: the same content as on the review page."""
     member, pair, narrative = task
     mine = pass_of(narrative, member)
     rubric = mine.rubric if mine else rubrics.rubric_for(narrative, pair.project_id)
-    submitted = mine is not None and mine.review.submitted_at is not None
-    others = passes_of([narrative])[narrative.pk] if submitted else []
     candidates = documents_at_hand(pair, narrative)
-    shown_review = {
+    return {
         "pair": pair,
         "original": pair.current(Narrative.Side.ORIGINAL),
         "narrative": narrative,
@@ -366,8 +325,5 @@ def _review_as_json(task: access.ReviewTask) -> dict[str, Any]:
         "texts": texts_of(candidates),
         "rubric": rubric_object(rubric),
         "mine": next(iter(passes_as_json([mine] if mine else [], member)), None),
-        "others": passes_as_json(
-            [one for one in others if one.review.auditor_id != member.pk], member
-        ),
+        "others": passes_as_json(others_reviews(narrative, mine), member),
     }
-    return dict(ReviewSerializer(shown_review).data)

@@ -8,7 +8,6 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.projects import access
 from audit.reviews import project_rubric, rubrics
@@ -61,19 +60,17 @@ class RubricChoiceSerializer(RequestBody):
     name = serializers.CharField(max_length=60)
 
 
-class Rubrics(Resource):
+class Rubrics(Resource, tag="Reviews"):
     """The rubrics that a project can choose."""
 
-    tag = "Reviews"
-
     @reads(RubricRowSerializer, many=True, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> list[dict[str, Any]]:
         """List the project's rubrics and those that come with Rejudge, by name."""
         member = access.lead(self.person, slug)
         current = rubrics.current_rubric(member.project_id).name
         own = {one.name: one.content for one in RubricRow.objects.filter(project=member.project_id)}
         found: dict[str, Rubric] = own | SHIPPED
-        rows = [
+        return [
             {
                 "rubric": rubric_object(found[name]),
                 "shipped": name in SHIPPED,
@@ -81,10 +78,9 @@ class Rubrics(Resource):
             }
             for name in sorted(found)
         ]
-        return Response(RubricRowSerializer(rows, many=True).data)
 
     @writes(RubricSerializer, body=RubricSerializer, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Save a rubric and make it current. A name with different content is refused."""
         member = access.lead(self.person, slug)
         try:
@@ -92,26 +88,22 @@ class Rubrics(Resource):
         except RubricFaults as error:
             raise ValidationError(list(error.faults)) from error
         row = project_rubric.save_rubric(project=member.project, content=content, by=member)
-        return Response(RubricSerializer(rubric_object(row.content)).data, status=201)
+        return rubric_object(row.content)
 
 
-class RubricInForce(Resource):
+class RubricInForce(Resource, tag="Reviews"):
     """The current rubric, which new reviews use."""
 
-    tag = "Reviews"
-
     @reads(RubricSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Read the current rubric."""
         member = access.lead(self.person, slug)
-        return Response(
-            RubricSerializer(rubric_object(rubrics.current_rubric(member.project_id))).data
-        )
+        return rubric_object(rubrics.current_rubric(member.project_id))
 
     @writes(RubricSerializer, body=RubricChoiceSerializer, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> dict[str, Any]:
         """Make another rubric current. Versions under review keep the rubric they began with."""
         member = access.lead(self.person, slug)
         name = self.body()["name"]
         row = project_rubric.choose_rubric(project=member.project, name=name, by=member)
-        return Response(RubricSerializer(rubric_object(row.content)).data)
+        return rubric_object(row.content)

@@ -6,15 +6,10 @@ from typing import ClassVar
 
 from annotate.collection.intake import Intake
 from annotate.pairs.intake.shared import MAX_NAME
-from annotate.pairs.intake.steps import (
-    WITHDRAWN_BY,
-    end_known,
-    refuse_machines,
-    refuse_second,
-)
+from annotate.pairs.intake.steps import WITHDRAWN_BY, end_known, refuse_machines, refuse_second
 from annotate.projects import chain
 from audit.reviews import review_chain
-from audit.reviews.intake.of_narratives import FOUND, OfNarratives
+from audit.reviews.intake.of_narratives import FOUND, NAMED, OfNarratives
 from audit.reviews.models import Decision
 from base import bulk
 from formats.records import DecisionRecord
@@ -35,11 +30,7 @@ class Decisions(OfNarratives):
         super().__init__(intake)
         self.decisions = self.create_stage(
             self.name,
-            pair_id="text",
-            query_id="text",
-            side="text",
-            version="integer",
-            who="text",
+            **NAMED,
             outcome="text",
             reason="text",
             at="moment",

@@ -6,12 +6,11 @@ from typing import ClassVar
 
 from annotate.collection.intake import StagedRecords
 from annotate.pairs.intake.shared import refuse_other_query
-from annotate.pairs.intake.steps import (
-    count_states,
-    find_members,
-)
+from annotate.pairs.intake.steps import count_states, find_members
 
-# The narrative and member of a review or decision, looked up when it is written.
+# The narrative version and the author of a review or decision, as the file names them.
+NAMED = {"pair_id": "text", "query_id": "text", "side": "text", "version": "integer", "who": "text"}
+# The narrative and member, looked up when it is written.
 FOUND = {
     "narrative": "integer NULL",
     "member": "integer NULL",

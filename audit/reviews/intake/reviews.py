@@ -6,13 +6,10 @@ from typing import ClassVar
 
 from annotate.collection.intake import Intake
 from annotate.pairs.intake.shared import MAX_NAME
-from annotate.pairs.intake.steps import (
-    refuse_missing_texts,
-    refuse_second,
-)
+from annotate.pairs.intake.steps import refuse_missing_texts, refuse_second
 from audit.reviews import review_chain, rubrics
 from audit.reviews.criteria import Rubric
-from audit.reviews.intake.of_narratives import FOUND, OfNarratives
+from audit.reviews.intake.of_narratives import FOUND, NAMED, OfNarratives
 from audit.reviews.models import Review
 from base import bulk
 from formats.records import ReviewRecord
@@ -33,11 +30,7 @@ class Reviews(OfNarratives):
         super().__init__(intake)
         self.reviews = self.create_stage(
             self.name,
-            pair_id="text",
-            query_id="text",
-            side="text",
-            version="integer",
-            who="text",
+            **NAMED,
             rubric="text",
             machine="integer",
             started_at="moment",

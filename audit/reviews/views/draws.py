@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.projects import access as annotate_access
+from annotate.projects.project_page import project_page
 from audit.reviews import draws
 from audit.reviews.forms import ReviewDrawForm
 from base.errors import Refused
@@ -37,20 +38,17 @@ def review_draw(request: PageRequest, slug: str) -> HttpResponse:
     if has_choices and form.is_valid():
         planned = draws.plan_draw(project, **form.cleaned_data)
     current = draws.current_draw(project)
-    return render(
+    return project_page(
         request,
         "reviews/draw.html",
-        {
-            "project": project,
-            "member": member,
-            "section": "reviews",
-            "form": form,
-            "error": error,
-            "standing": current,
-            "plan": planned,
-            "strata": [(one, planned.sizes[one], planned.taken.get(one)) for one in planned.sizes]
-            if planned
-            else [],
-        },
+        member,
+        "reviews",
+        form=form,
+        error=error,
+        standing=current,
+        plan=planned,
+        strata=[(one, planned.sizes[one], planned.taken.get(one)) for one in planned.sizes]
+        if planned
+        else [],
         status=422 if request.method == "POST" else 200,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
@@ -15,13 +15,13 @@ from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
+from annotate.projects.project_page import project_page
 from audit.reviews import access, decisions, rejected, rubrics
 from audit.reviews.draws import current_draw
 from audit.reviews.forms import ReviewFilterForm
 from audit.reviews.review_page import review_rows
 from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key
 
 
@@ -38,30 +38,24 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
     found = filter_reviews(member, filters)
     page = page_by_key(found, request.GET)
     rows = review_rows(member, page.rows)
-    return render(
+    return project_page(
         request,
         "reviews/reviews.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "reviews",
-            "rows": rows,
-            "any_passed": member.leads and any(row.waits_after_passing for row in rows),
-            "can_take": open_pairs.is_any_open(task=Assignment.Task.REVIEW, by=member)
-            or bool(open_assignments(member, Assignment.Task.REVIEW)),
-            "previous_url": page.previous,
-            "next_url": page.next,
-            "state": state,
-            "standing": current_draw(member.project) if member.leads else None,
-            "form": form,
-            "filtered": filters != ReviewFilter(state=state),
-            "rubric": rubric,
-            "by_majority": kind_of(member.project.kind).rejects_by_majority,
-            "for_generator": (
-                rejected.rejected(member.project, by=member).count() if member.leads else 0
-            ),
-            "words": _count_in_words(found.count()),
-        },
+        member,
+        "reviews",
+        rows=rows,
+        any_passed=member.leads and any(row.waits_after_passing for row in rows),
+        can_take=open_pairs.is_any_open(task=Assignment.Task.REVIEW, by=member)
+        or bool(open_assignments(member, Assignment.Task.REVIEW)),
+        page=page,
+        state=state,
+        standing=current_draw(member.project) if member.leads else None,
+        form=form,
+        filtered=filters != ReviewFilter(state=state),
+        rubric=rubric,
+        by_majority=kind_of(member.project.kind).rejects_by_majority,
+        for_generator=(rejected.rejected(member.project, by=member).count() if member.leads else 0),
+        words=_count_in_words(found.count()),
     )
 
 
@@ -69,14 +63,11 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
 def acceptance(request: PageRequest, slug: str) -> HttpResponse:
     """Accept the ticked instructions; all of them must have passed."""
     member = annotate_access.lead(request.user, slug)
-    try:
+    with refusal_as_message(request):
         narratives = access.narratives_to_accept(
             member, parse_keys(request.POST.getlist("narratives"))
         )
         made = decisions.accept_many(narratives=narratives, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(
             request,
             ngettext(

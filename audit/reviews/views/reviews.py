@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.forms import Form
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -22,6 +22,7 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from audit.reviews import access, actions, decisions, rubrics
 from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
@@ -30,9 +31,9 @@ from audit.reviews.passes import (
     Pass,
     contrasts,
     narratives_to_decide,
+    others_reviews,
     owes_review,
     pass_of,
-    passes_of,
     story,
     summary_digest,
     verdict_of,
@@ -41,7 +42,7 @@ from audit.reviews.passes import (
 from audit.reviews.review_page import current_decision, levels_of
 from audit.reviews.texts_at_hand import count_replaced_texts, documents_at_hand, texts_of
 from base.errors import InvalidField, Refused, Stale, Unconfirmed
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.word_diff import diff
 
 
@@ -109,7 +110,7 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
 def pair_story(request: PageRequest, pk: int) -> HttpResponse:
     """Show the story of an instruction: its versions, their reviews and decisions."""
     member, pair = pairs_access.pair(request.user, pk)
-    return render(request, "reviews/story.html", _story_context(member, pair, DecisionForm()))
+    return _render_story(request, member, pair, DecisionForm())
 
 
 @require_POST
@@ -118,9 +119,7 @@ def decision(request: PageRequest, narrative: int) -> HttpResponse:
     member, version = access.review_disagreement(request.user, narrative)
     form = DecisionForm(request.POST)
     if not try_decide(request, member, version, form):
-        return render(
-            request, "reviews/story.html", _story_context(member, version.pair, form), status=422
-        )
+        return _render_story(request, member, version.pair, form, status=422)
     return redirect("audit:story", version.pair_id)
 
 
@@ -128,11 +127,8 @@ def decision(request: PageRequest, narrative: int) -> HttpResponse:
 def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     """Withdraw the decision on a narrative version."""
     member, version = access.review_disagreement(request.user, narrative)
-    try:
+    with refusal_as_message(request):
         decisions.withdraw_decision(decision=access.decision(version), by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, _("The decision is withdrawn."))
     return redirect("audit:story", version.pair_id)
 
@@ -200,15 +196,9 @@ def _render_review(
     submitted = (
         review_pass.review if review_pass is not None and review_pass.review.submitted_at else None
     )
-    others = (
-        [one for one in passes_of([narrative])[narrative.pk] if one.review.auditor_id != member.pk]
-        if submitted
-        else []
-    )
+    others = others_reviews(narrative, review_pass)
     context = {
         "styles": other_styles([pair])[pair.pk],
-        "project": pair.project,
-        "member": member,
         "pair": pair,
         "query": pair.query,
         "narrative": narrative,
@@ -236,7 +226,8 @@ def _render_review(
         },
         **_rated_counts(rubric, review_pass),
     }
-    return render(request, "reviews/review.html", context, status=422 if error else 200)
+    status = 422 if error else 200
+    return project_page(request, "reviews/review.html", member, status=status, **context)
 
 
 def _changes_context(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
@@ -296,7 +287,13 @@ def _rated_counts(rubric: Rubric, review_pass: Pass | None) -> dict[str, int]:
     return {"total": total, "rated": total - len(review_pass.unrated) if review_pass else 0}
 
 
-def _story_context(member: Membership, pair: InstructionPair, form: DecisionForm) -> dict[str, Any]:
+def _render_story(
+    request: PageRequest,
+    member: Membership,
+    pair: InstructionPair,
+    form: DecisionForm,
+    status: int = 200,
+) -> HttpResponse:
     chapters = story(pair, member)
     rows = []
     texts_replaced = count_replaced_texts(
@@ -317,25 +314,27 @@ def _story_context(member: Membership, pair: InstructionPair, form: DecisionForm
             }
         )
     newest = chapters[0] if chapters else None
-    return {
-        "styles": other_styles([pair])[pair.pk],
-        "project": pair.project,
-        "member": member,
-        "section": "reviews",
-        "pair": pair,
-        "query": pair.query,
-        "original": pair.current(Narrative.Side.ORIGINAL),
-        "rows": rows,
-        "wanted": member.project.overlap_review,
-        "category": pair.project.categories.filter(key=pair.category).first(),
-        "verdicts": Verdict,
-        "form": form,
-        "review_url": _review_url(member, pair, newest.narrative) if newest else "",
-        "next_url": _next_url(member, pair) if member.leads else "",
-        "can_decide": bool(
+    return project_page(
+        request,
+        "reviews/story.html",
+        member,
+        "reviews",
+        status=status,
+        styles=other_styles([pair])[pair.pk],
+        pair=pair,
+        query=pair.query,
+        original=pair.current(Narrative.Side.ORIGINAL),
+        rows=rows,
+        wanted=member.project.overlap_review,
+        category=pair.project.categories.filter(key=pair.category).first(),
+        verdicts=Verdict,
+        form=form,
+        review_url=_review_url(member, pair, newest.narrative) if newest else "",
+        next_url=_next_url(member, pair) if member.leads else "",
+        can_decide=bool(
             member.leads and newest and newest.passes and not newest.hidden and not newest.decision
         ),
-    }
+    )
 
 
 def _review_url(member: Membership, pair: InstructionPair, narrative: Narrative) -> str:

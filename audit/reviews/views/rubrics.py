@@ -7,12 +7,13 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
 from audit.reviews import project_rubric, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.forms import RubricForm
@@ -20,7 +21,7 @@ from audit.reviews.models import Review
 from audit.reviews.models import Rubric as RubricRow
 from audit.reviews.review_page import levels_of
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from formats.rubrics import format_rubric
 
 
@@ -46,24 +47,21 @@ def rubric(request: PageRequest, slug: str) -> HttpResponse:
             form.is_valid()
             if "save" in request.POST and _try_save(request, member, form, preview):
                 return redirect("audit:rubric", slug)
-    return render(
+    return project_page(
         request,
         "reviews/rubric.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "settings",
-            "in_force": current,
-            "kept": RubricRow.objects.current_of(member.project_id),
-            "shown": shown,
-            "levels": levels_of(shown),
-            "others": _rubric_rows(member, current),
-            "preview": preview,
-            "preview_levels": levels_of(preview) if preview else [],
-            "form": form,
-            "next_name": proposed.name,
-            "editing": request.method == "POST" or "edit" in request.GET,
-        },
+        member,
+        "settings",
+        in_force=current,
+        kept=RubricRow.objects.current_of(member.project_id),
+        shown=shown,
+        levels=levels_of(shown),
+        others=_rubric_rows(member, current),
+        preview=preview,
+        preview_levels=levels_of(preview) if preview else [],
+        form=form,
+        next_name=proposed.name,
+        editing=request.method == "POST" or "edit" in request.GET,
         status=422 if form.is_bound and form.errors else 200,
     )
 
@@ -72,13 +70,10 @@ def rubric(request: PageRequest, slug: str) -> HttpResponse:
 def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
     """Make another rubric current."""
     member = annotate_access.lead(request.user, slug)
-    try:
+    with refusal_as_message(request):
         chosen = project_rubric.choose_rubric(
             project=member.project, name=request.POST.get("name", ""), by=member
         )
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         _announce(request, chosen)
     return redirect("audit:rubric", slug)
 

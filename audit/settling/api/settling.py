@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
@@ -13,8 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.judgments.blindness import exclude_unjudged
-from annotate.judgments.models import Adjudication, Judgment, Verdict
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import access, adjudication, batches, settle_many
@@ -24,8 +22,7 @@ from audit.settling.api.shapes import (
     ConditionSettledSerializer,
     SettledSerializer,
 )
-from audit.settling.kinds.frame import Reader
-from base.api.resource import KeyField, RequestBody, Resource, Scope, no_content, reads, writes
+from base.api.resource import KeyField, RequestBody, Resource, Scope, reads, writes
 
 CHOOSE = gettext_lazy("Give either an answer of your own or one to adopt, not both.")
 
@@ -64,7 +61,7 @@ class AskedRule(AskedDisagreements):
     """The rule, and a filter of the open disagreements between judges."""
 
     rule = serializers.ChoiceField(
-        choices=[(one.value, one.value) for one in settle_many.Rule],
+        choices=settle_many.Rule.values,
         default=settle_many.Rule.MAJORITY.value,
         help_text="majority: as more than half say; person: as one says; grade: one grade for all.",
     )
@@ -116,88 +113,47 @@ class BatchRowSerializer(SettledSerializer):
     doc_id = serializers.CharField(source="candidate.document.doc_id")
 
 
-class Settling(Resource):
+class Settling(Resource, tag="Disagreements"):
     """The decision on the grade of a document."""
 
-    tag = "Disagreements"
-
     @writes(SettledSerializer, body=SentAdjudication, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, narrative: int, candidate: int) -> Response:
+    def post(self, request: Request, narrative: int, candidate: int) -> Adjudication:
         """Settle it by a relevance of your own or an adopted one. Judgments are not changed."""
-        disagreement = access.judgment_disagreement(self.person, narrative, candidate)
+        found = access.judgment_disagreement(self.person, narrative, candidate)
         given = self.body()
-        why = {
-            "cause": given["cause"],
-            "reason": given.get("reason", ""),
-            "by": disagreement.member,
-        }
         _require_one_of(given, "relevance", "adopt")
-        if given.get("adopt") is not None:
-            made = adjudication.adopt(judgment=access.judgment(disagreement, given["adopt"]), **why)
-        else:
-            made = adjudication.adjudicate(
-                narrative=disagreement.narrative,
-                candidate=disagreement.candidate,
-                relevance=given["relevance"],
-                **why,
-            )
-        return Response(SettledSerializer(made).data, status=201)
+        return found.settle(given)
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, narrative: int, candidate: int) -> Response:
+    def delete(self, request: Request, narrative: int, candidate: int) -> None:
         """Withdraw the current decision, so that people differ again."""
-        disagreement = access.judgment_disagreement(self.person, narrative, candidate)
-        adjudication.withdraw_adjudication(
-            adjudication=access.adjudication(disagreement), by=disagreement.member
-        )
-        return no_content()
+        access.judgment_disagreement(self.person, narrative, candidate).withdraw()
 
 
-class ConditionSettling(Resource):
+class ConditionSettling(Resource, tag="Disagreements"):
     """The decision on one condition of a document."""
-
-    tag = "Disagreements"
 
     @writes(
         ConditionSettledSerializer, body=SentConditionAdjudication, scope=Scope.LEAD, status=201
     )
-    def post(self, request: Request, condition: int, candidate: int) -> Response:
+    def post(self, request: Request, condition: int, candidate: int) -> ConditionAdjudication:
         """Settle it by an answer of your own or an adopted one. Verdicts are not changed."""
-        disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
+        found = access.verdict_disagreement(self.person, condition, candidate)
         given = self.body()
-        why = {
-            "cause": given["cause"],
-            "reason": given.get("reason", ""),
-            "by": disagreement.member,
-        }
         _require_one_of(given, "answer", "adopt")
-        if given.get("adopt") is not None:
-            verdict = access.verdict(disagreement, found, given["adopt"])
-            made = adjudication.adopt_verdict(verdict=verdict, **why)
-        else:
-            made = adjudication.settle_condition(
-                condition=found, candidate=disagreement.candidate, answer=given["answer"], **why
-            )
-        return Response(ConditionSettledSerializer(made).data, status=201)
+        return found.settle(given)
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, condition: int, candidate: int) -> Response:
+    def delete(self, request: Request, condition: int, candidate: int) -> None:
         """Withdraw the current decision, so that people differ again."""
-        disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
-        adjudication.withdraw_adjudication(
-            adjudication=access.condition_adjudication(found, disagreement.candidate),
-            by=disagreement.member,
-        )
-        return no_content()
+        access.verdict_disagreement(self.person, condition, candidate).withdraw()
 
 
-class SettlingMany(Resource):
+class SettlingMany(Resource, tag="Disagreements"):
     """Settling many documents at once by one rule."""
 
-    tag = "Disagreements"
-
     @reads(SettlingPreviewSerializer, parameters=AskedRule, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Preview the result of a rule. Nothing is settled."""
         member = annotate_access.lead(self.person, slug)
         asked = self.parameters()
@@ -205,7 +161,7 @@ class SettlingMany(Resource):
         found = settle_many.preview(
             member, queue_filter_from(member, _filter_parameters(asked)), choice
         )
-        data = {
+        return {
             "settled": [
                 {"relevance": grade, "count": count} for grade, count in found.settled.items()
             ],
@@ -214,10 +170,9 @@ class SettlingMany(Resource):
             "drops_then": found.drops_then,
             "token": found.token,
         }
-        return Response(SettlingPreviewSerializer(data).data)
 
     @writes(BatchSerializer, body=SentMany, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> dict[str, UUID]:
         """Settle exactly what the preview with this token counted. 409 if that has changed."""
         member = annotate_access.lead(self.person, slug)
         given = self.body()
@@ -229,36 +184,27 @@ class SettlingMany(Resource):
             token=given["token"],
             by=member,
         )
-        return Response({"batch": str(batch)}, status=201)
+        return {"batch": batch}
 
 
-class Batch(Resource):
+class Batch(Resource, tag="Disagreements"):
     """Decisions that were made together."""
-
-    tag = "Disagreements"
 
     @reads(BatchRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, batch: UUID) -> Response:
         """List its decisions, except those on documents that you have yet to judge."""
         member = annotate_access.lead(self.person, slug)
-        mine = Judgment.objects.current().filter(
-            narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
+        data = access.visible_decisions(member, batch).select_related(
+            "by", "narrative__pair", "candidate__document"
         )
-        data = exclude_unjudged(
-            access.batch_decisions(member, batch), Reader(member).to_judge, "narrative__pair", mine
-        ).select_related("by", "narrative__pair", "candidate__document")
-        return self.page(
-            data.defer("narrative__text"),
-            lambda rows: list(BatchRowSerializer(rows, many=True).data),
-        )
+        return self.page(data.defer("narrative__text"))
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, slug: str, batch: UUID) -> Response:
+    def delete(self, request: Request, slug: str, batch: UUID) -> None:
         """Withdraw all of its decisions that are still current."""
         member = annotate_access.lead(self.person, slug)
         access.batch_decisions(member, batch)
         batches.withdraw_batch(batch=batch, by=member)
-        return no_content()
 
 
 def _require_one_of(given: dict[str, Any], own: str, adopted: str) -> None:

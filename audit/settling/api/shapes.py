@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotate.guidelines import rejudge_requests
@@ -11,7 +12,14 @@ from annotate.judging.api.judgments import SpanSerializer
 from annotate.judgments.models import Adjudication, Flag, RejudgeRequest, Verdict
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from audit.checks.api.shapes import CheckedSerializer
-from audit.reviews.api.shapes import VERDICT_CHOICES, DecisionSerializer, PassSerializer
+from audit.reviews.api.shapes import (
+    VERDICT_CHOICES,
+    DecisionSerializer,
+    PassSerializer,
+    machine_passes_as_json,
+    passes_as_json,
+)
+from audit.settling.disagreements import CheckDisagreement, ReviewDisagreement
 from audit.settling.queue_filters import Kind, Order, State
 from audit.settling.queue_items import Item
 from base.api.resource import KeyField, QueryParameters, RequestBody
@@ -40,10 +48,6 @@ class ConditionSettledSerializer(serializers.Serializer[Any]):
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
 
-KINDS = [(kind.value, kind.value) for kind in Kind]
-STATES = [(state.value, state.value) for state in State]
-
-
 class VoiceSerializer(serializers.Serializer[Any]):
     """One person's answer in the list: by kind a relevance, an answer, or the number of criteria
     they reject.
@@ -58,7 +62,7 @@ class VoiceSerializer(serializers.Serializer[Any]):
 class DisagreementSerializer(serializers.Serializer[Any]):
     """A disagreement, open or settled."""
 
-    kind = serializers.ChoiceField(source="key.kind.value", choices=KINDS)
+    kind = serializers.ChoiceField(source="key.kind.value", choices=Kind.values)
     pair = serializers.IntegerField(source="narrative.pair_id")
     pair_id = serializers.CharField(source="narrative.pair.pair_id")
     query_id = serializers.CharField(source="narrative.pair.query.query_id")
@@ -90,7 +94,9 @@ class JudgmentHereSerializer(serializers.Serializer[Any]):
     who = serializers.CharField()
     mine = serializers.BooleanField()
     relevance = serializers.IntegerField(source="row.relevance")
-    verdicts = serializers.DictField(child=serializers.ChoiceField(choices=Verdict.Answer.choices))
+    verdicts = serializers.DictField(
+        source="row.answers", child=serializers.ChoiceField(choices=Verdict.Answer.choices)
+    )
     note = serializers.CharField(source="row.note")
     evidence = SpanSerializer(source="row.evidence", many=True)
     clauses = SpanSerializer(source="row.clauses", many=True)
@@ -101,8 +107,8 @@ class FlagHereSerializer(serializers.Serializer[Any]):
     """A current flag on the document."""
 
     who = serializers.CharField(allow_null=True)
-    kind = serializers.ChoiceField(choices=Flag.Kind.choices)
-    words = serializers.CharField()
+    kind = serializers.ChoiceField(source="flag.kind", choices=Flag.Kind.choices)
+    words = serializers.CharField(source="flag.words")
 
 
 class MachineSerializer(serializers.Serializer[Any]):
@@ -147,8 +153,10 @@ class _AboutSerializer(serializers.Serializer[Any]):
     query_id = serializers.CharField(source="narrative.pair.query.query_id")
     narrative = VersionSerializer()
     differs = serializers.BooleanField()
-    hidden = serializers.BooleanField(help_text="Whether names are replaced by pseudonyms.")
-    reveals = RevealSerializer(many=True)
+    hidden = serializers.BooleanField(
+        source="naming.hidden", help_text="Whether names are replaced by pseudonyms."
+    )
+    reveals = RevealSerializer(source="naming.reveals", many=True)
 
 
 class JudgmentDisagreementSerializer(_AboutSerializer):
@@ -171,7 +179,7 @@ class AnsweredSerializer(serializers.Serializer[Any]):
     who = serializers.CharField()
     mine = serializers.BooleanField()
     answer = serializers.ChoiceField(source="row.answer", choices=Verdict.Answer.choices)
-    note = serializers.CharField()
+    note = serializers.CharField(source="row.judgment.note")
 
 
 class VerdictDisagreementSerializer(_AboutSerializer):
@@ -188,10 +196,21 @@ class VerdictDisagreementSerializer(_AboutSerializer):
 class ReviewDisagreementSerializer(_AboutSerializer):
     """The reviews of a narrative version, and the decisions on it."""
 
-    answers = PassSerializer(many=True)
-    machines = PassSerializer(many=True, help_text="They never count in the verdict.")
+    answers = serializers.SerializerMethodField()
+    machines = serializers.SerializerMethodField(help_text="They never count in the verdict.")
     verdict = serializers.ChoiceField(choices=VERDICT_CHOICES)
     decisions = DecisionSerializer(many=True)
+
+    @extend_schema_field(PassSerializer(many=True))
+    def get_answers(self, found: ReviewDisagreement) -> Any:
+        """Return people's reviews; without times while names are hidden."""
+        names = found.names if found.naming.hidden else None
+        return PassSerializer(passes_as_json(found.passes, found.member, names), many=True).data
+
+    @extend_schema_field(PassSerializer(many=True))
+    def get_machines(self, found: ReviewDisagreement) -> Any:
+        """Return the reviews by machines."""
+        return PassSerializer(machine_passes_as_json(found.machines), many=True).data
 
 
 class SettlementSerializer(serializers.Serializer[Any]):
@@ -211,11 +230,15 @@ class CheckDisagreementSerializer(_AboutSerializer):
     label = serializers.IntegerField(source="item.pk")  # type: ignore[assignment]
     candidate = serializers.IntegerField(source="candidate.pk")
     doc_id = serializers.CharField(source="candidate.document.doc_id")
-    claimed = serializers.IntegerField(
-        allow_null=True, help_text="Null while the person who settles must not see it."
+    claimed = serializers.SerializerMethodField(
+        help_text="Null while the person who settles must not see it."
     )
     answers = CheckedSerializer(many=True)
-    settled = SettlementSerializer(allow_null=True)
+    settled = SettlementSerializer(source="third", allow_null=True)
+
+    def get_claimed(self, found: CheckDisagreement) -> int | None:
+        """Return the claimed relevance, if the reader may see it."""
+        return found.item.claimed if found.shows_claim(differs=found.differs()) else None
 
 
 # --- resources ------------------------------------------------------------------------------------
@@ -224,8 +247,8 @@ class CheckDisagreementSerializer(_AboutSerializer):
 class AskedDisagreements(QueryParameters):
     """The filter and order; without any, all open disagreements."""
 
-    state = serializers.ChoiceField(choices=STATES, required=False)
-    kind = serializers.ChoiceField(choices=KINDS, required=False)
+    state = serializers.ChoiceField(choices=State.values, required=False)
+    kind = serializers.ChoiceField(choices=Kind.values, required=False)
     query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
     criterion = serializers.CharField(max_length=40, required=False)
     condition = serializers.CharField(
@@ -236,9 +259,7 @@ class AskedDisagreements(QueryParameters):
         help_text="With `other`, the keys of two members; only if names are shown.",
     )
     other = KeyField(required=False)
-    order = serializers.ChoiceField(
-        choices=[(one.value, one.value) for one in Order], required=False
-    )
+    order = serializers.ChoiceField(choices=Order.values, required=False)
 
 
 class CountsSerializer(serializers.Serializer[Any]):

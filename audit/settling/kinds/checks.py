@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import (
-    Exists,
-    F,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Value,
-)
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Abs, Coalesce, Concat, Greatest
 
 from annotate.judgments.in_force import in_pools

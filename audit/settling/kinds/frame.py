@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from django.db.models import (
-    QuerySet,
-)
+from django.db.models import QuerySet
 
-from annotate.judgments.models import (
-    RejudgeRequest,
-)
+from annotate.judgments.models import RejudgeRequest
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.models import Grade, Membership

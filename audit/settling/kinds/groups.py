@@ -20,15 +20,37 @@ from django.db.models import (
 )
 
 from annotate.judgments.blindness import exclude_unjudged
-from annotate.judgments.models import (
-    RejudgeRequest,
-)
+from annotate.judgments.models import RejudgeRequest
 from annotate.pairs.models import Narrative
 from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import QueueFilter
 
 
-def keep_differing(grouped: Any, field: str, person: str, people: tuple[int, int]) -> Any:
+def keep_to_settle(
+    grouped: Any,
+    reader: Reader,
+    filters: QueueFilter,
+    settled: QuerySet[Any, Any],
+    field: str,
+    prefix: str = "",
+) -> Any:
+    """Keep the groups that the reader may settle: without a current decision (`settled`), answered
+    differently (in `field`) by the people of the filter, and judged by the reader if they must.
+    """
+    person, narrative = f"{prefix}annotator", f"{prefix}narrative"
+    if filters.people is not None:
+        grouped = _keep_differing(grouped, field, person, filters.people)
+    grouped = _keep_open(
+        grouped, reader, filters, settled, f"{narrative}_id", f"{prefix}candidate_id"
+    )
+    if not reader.to_judge:
+        return grouped
+    mine = Count(person, filter=Q(**{f"{person}__in": reader.members}))
+    unjudged = Narrative.objects.filter(pair__in=reader.to_judge).values("pk")
+    return grouped.annotate(mine=mine).filter(Q(mine__gt=0) | ~Q(**{f"{narrative}__in": unjudged}))
+
+
+def _keep_differing(grouped: Any, field: str, person: str, people: tuple[int, int]) -> Any:
     """Keep the groups that these two people answered differently."""
     first, second = people
     return grouped.annotate(
@@ -55,7 +77,7 @@ class GroupSubquery(Subquery):
         return []
 
 
-def keep_open(
+def _keep_open(
     grouped: Any,
     reader: Reader,
     filters: QueueFilter,
@@ -87,16 +109,6 @@ def keep_open(
 
 def _case(when: Q, then: Exists) -> Case:
     return Case(When(when, then=then), default=Value(value=False), output_field=BooleanField())
-
-
-def count_own_answers(person: str, reader: Reader) -> Count:
-    """Count the reader's own answers in a group."""
-    return Count(person, filter=Q(**{f"{person}__in": reader.members}))
-
-
-def narratives_of(pairs: list[int]) -> QuerySet[Narrative, Any]:
-    """Return the keys of the narratives of these pairs, as a subquery."""
-    return Narrative.objects.filter(pair__in=pairs).values("pk")
 
 
 def settled_rows(

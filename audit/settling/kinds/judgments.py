@@ -21,21 +21,10 @@ from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.models import (
-    Adjudication,
-    Judgment,
-)
+from annotate.judgments.models import Adjudication, Judgment
 from annotate.projects.models import Project
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.kinds.groups import (
-    GroupExists,
-    GroupSubquery,
-    count_own_answers,
-    keep_differing,
-    keep_open,
-    narratives_of,
-    settled_rows,
-)
+from audit.settling.kinds.groups import GroupExists, GroupSubquery, keep_to_settle, settled_rows
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
 from base.providers import Provider
 
@@ -79,15 +68,9 @@ def judgment_source(
         # No grade has more than half. A count for each grade costs one pass over the rows; a
         # subquery for each candidate would cost ten times as much.
         grouped = _no_majority(grouped, reader.grades)
-    if filters.people is not None and not in_any_state:
-        grouped = keep_differing(grouped, "relevance", "annotator", filters.people)
     if not in_any_state:
         settled = Adjudication.objects.current().filter(**same)
-        grouped = keep_open(grouped, reader, filters, settled, "narrative_id", "candidate_id")
-        if reader.to_judge:
-            grouped = grouped.annotate(mine=count_own_answers("annotator", reader)).filter(
-                Q(mine__gt=0) | ~Q(narrative__in=narratives_of(reader.to_judge))
-            )
+        grouped = keep_to_settle(grouped, reader, filters, settled, "relevance")
     effect: Any = Value(0)
     if filters.order is Order.EFFECT:
         threshold = reader.project.relevant_from

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import (
-    Exists,
-    F,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Value,
-)
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from audit.reviews.models import Decision, Rating, Review

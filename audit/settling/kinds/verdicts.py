@@ -4,34 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import (
-    Case,
-    Count,
-    F,
-    IntegerField,
-    Max,
-    OuterRef,
-    Q,
-    QuerySet,
-    Value,
-    When,
-)
+from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
 
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.models import (
-    ConditionAdjudication,
-    Verdict,
-)
+from annotate.judgments.models import ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.kinds.groups import (
-    count_own_answers,
-    keep_differing,
-    keep_open,
-    narratives_of,
-    settled_rows,
-)
+from audit.settling.kinds.groups import keep_to_settle, settled_rows
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 
 
@@ -67,20 +47,11 @@ def verdict_source(
         grouped = grouped.filter(*(Q(people__gte=2 * F(name)) for name in given.values()))
     else:
         grouped = grouped.filter(*(Q(people__gt=F(name)) for name in given.values()))
-    if filters.people is not None and not in_any_state:
-        grouped = keep_differing(grouped, "answer", "judgment__annotator", filters.people)
     if not in_any_state:
         settled = ConditionAdjudication.objects.current().filter(
             condition=OuterRef("condition_id"), candidate=OuterRef("judgment__candidate_id")
         )
-        grouped = keep_open(
-            grouped, reader, filters, settled, "judgment__narrative_id", "judgment__candidate_id"
-        )
-        if reader.to_judge:
-            mine = count_own_answers("judgment__annotator", reader)
-            grouped = grouped.annotate(mine=mine).filter(
-                Q(mine__gt=0) | ~Q(judgment__narrative__in=narratives_of(reader.to_judge))
-            )
+        grouped = keep_to_settle(grouped, reader, filters, settled, "answer", "judgment__")
     # Met, can't tell, not met: the first and the last are two apart.
     wide = Q(**{f"{given[Verdict.Answer.MET]}__gt": 0, f"{given[Verdict.Answer.NOT_MET]}__gt": 0})
     distance = Case(When(wide, then=Value(2)), default=Value(1), output_field=IntegerField())

@@ -13,38 +13,35 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from django.contrib import messages
 from django.db.models import QuerySet
 from django.forms import Form
-from django.http import HttpResponse
-from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 
 from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Membership
+from annotate.projects.models import Project
 from audit.checks.models import Check
-from audit.settling import access
+from audit.settling.disagreements import (
+    CheckDisagreement,
+    Disagreement,
+    DocumentDisagreement,
+    GivenAnswer,
+)
 from audit.settling.forms import QueueFilterForm
-from audit.settling.names import naming_for
-from audit.settling.queue import is_open, next_disagreement, position_of
-from audit.settling.queue_filters import DisagreementKey, QueueFilter
+from audit.settling.queue import next_disagreement, position_of
 from audit.settling.views.addresses import (
     add_filter,
     disagreement_url,
     filter_in,
     list_url,
-    parse_position,
     reveal_url,
     withdrawal_url,
 )
 from audit.settling.views.last_decision import last_decision
 from base import keymap
-from base.errors import InvalidField, Refused
 from base.page_request import PageRequest
 from base.word_diff import diff
 
@@ -80,13 +77,10 @@ class Answer:
         return ", ".join(voice.who for voice in self.voices)
 
 
-def frame_context(
-    request: PageRequest,
-    member: Membership,
-    narrative: Narrative,
-    disagreement_key: DisagreementKey,
-) -> dict[str, Any]:
+def frame_context(request: PageRequest, disagreement: Disagreement) -> dict[str, Any]:
     """Return what every page shows: the instruction, the filter, names, and the next page."""
+    member, narrative = disagreement.member, disagreement.narrative
+    disagreement_key, naming = disagreement.key, disagreement.naming
     asked = filter_in(request.GET)
     filters = QueueFilterForm(member, asked).queue_filter()
     key = position_of(member, filters, disagreement_key)
@@ -94,12 +88,8 @@ def frame_context(
     original = narrative.pair.current(Narrative.Side.ORIGINAL)
     marked = original is not None and original.pk != narrative.pk and original.text
     newest = narrative.pair.current(narrative.side)
-    named = naming_for(member, disagreement_key)
     is_next = onward is not None and onward.disagreement_key != disagreement_key
     return {
-        "project": member.project,
-        "member": member,
-        "section": "disagreements",
         "kind": disagreement_key.kind.value,
         "disagreement_key": disagreement_key,
         "pair": narrative.pair,
@@ -108,8 +98,7 @@ def frame_context(
         "stale": newest is not None and newest.pk != narrative.pk,
         "pieces": diff(original.text, narrative.text) if original and marked else None,
         # Independent of the filter, which only selects the next one.
-        "differs": key is not None
-        or position_of(member, QueueFilter(), disagreement_key) is not None,
+        "differs": key is not None or disagreement.differs(),
         "asked": add_filter("", asked),
         "list_url": list_url(member.project.slug, asked),
         "next_url": disagreement_url(onward.disagreement_key, asked) if onward and is_next else "",
@@ -118,16 +107,15 @@ def frame_context(
             reverse("audit:disagreement_count", args=[member.project.slug]), asked
         ),
         "last": last_decision(member),
-        "naming": named,
         "settle_url": disagreement_url(disagreement_key, asked),
         "withdraw_url": withdrawal_url(disagreement_key),
-        "hidden": named.hidden,
-        "reveals": named.reveals,
+        "hidden": naming.hidden,
+        "reveals": naming.reveals,
         "reveal_url": add_filter(reveal_url(disagreement_key), asked),
     }
 
 
-def document_context(disagreement: access.Disagreement) -> dict[str, Any]:
+def document_context(disagreement: DocumentDisagreement | CheckDisagreement) -> dict[str, Any]:
     """Return what the document component needs."""
     shown = read_pane(disagreement.candidate.document)
     return {
@@ -142,21 +130,18 @@ def document_context(disagreement: access.Disagreement) -> dict[str, Any]:
 
 
 def voice_of(
-    judgment: Judgment,
-    names: Mapping[int, str],
-    document: dict[str, Any],
-    frame: dict[str, Any],
+    given: GivenAnswer, judgment: Judgment, narrative: Narrative, text: str | None
 ) -> Voice:
-    """Return one person's answer as a page shows it."""
+    """Return one person's answer as a page shows it; `text`: that of the document."""
     return Voice(
-        names[judgment.annotator_id],
-        judgment.annotator_id == frame["member"].pk,
+        given.who,
+        given.mine,
         judgment.at,
         judgment,
         words=judgment.note,
         seconds=None if judgment.active_ms is None else judgment.active_ms / 1_000,
-        evidence=_quote_spans(judgment.evidence, document["text"]),
-        clauses=_quote_spans(judgment.clauses, frame["narrative"].text),
+        evidence=_quote_spans(judgment.evidence, text),
+        clauses=_quote_spans(judgment.clauses, narrative.text),
     )
 
 
@@ -181,9 +166,26 @@ def group_answers(
     return list(found.values())
 
 
-def list_decisions(decisions: QuerySet[Any]) -> dict[str, Any]:
-    """Return the current decision, and the withdrawn ones, newest first."""
-    found = list(decisions.select_related("by", "withdrawn_by").order_by("-at", "-pk"))
+def grades_context(
+    project: Project, voices: Sequence[Voice], keys: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the grades with their keys, and the answers grouped by grade."""
+    grades = list(project.grades.order_by("value"))
+    labels: dict[int | None, str] = {grade.value: grade.name for grade in grades}
+    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("settle", keys))
+    by_grade = [
+        (one.row.relevance, labels.get(one.row.relevance, ""), one.row.pk, one) for one in voices
+    ]
+    return {
+        "grades": grades,
+        "grade_keys": grade_keys,
+        "answers": group_answers(by_grade, keys, grade_keys.values()),
+    }
+
+
+def split_decisions(decisions: QuerySet[Any]) -> dict[str, Any]:
+    """Return the current decision, and the withdrawn ones in the same order."""
+    found = list(decisions)
     return {
         "decision": next((one for one in found if one.withdrawn_at is None), None),
         "withdrawn": [one for one in found if one.withdrawn_at is not None],
@@ -204,18 +206,12 @@ class Page(ABC):
     template: ClassVar[str]
     form: ClassVar[type[Form]]
 
-    def __init__(
-        self, member: Membership, narrative: Narrative, disagreement_key: DisagreementKey
-    ) -> None:
-        self.member = member
-        self.narrative = narrative
-        self.disagreement_key = disagreement_key
+    def __init__(self, disagreement: Any) -> None:
+        self.disagreement = disagreement
 
     @abstractmethod
-    def settle(self, given: Mapping[str, Any]) -> str:
-        """Settle it with the data of the valid form, and return a message for the lead, or raise
-        Refused.
-        """
+    def message(self, made: Any) -> str:
+        """Return a message for the lead about a decision just made."""
 
     def can_settle(self, context: Mapping[str, Any]) -> bool:
         """Return whether the lead can settle it now, provided that it is open."""
@@ -226,63 +222,5 @@ class Page(ABC):
         return ""
 
     @abstractmethod
-    def withdraw(self) -> None:
-        """Withdraw the current decision, or raise Refused."""
-
-    @abstractmethod
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
         """Return what the template needs in addition to the frame."""
-
-
-def show_or_settle(request: PageRequest, page: Page) -> HttpResponse:
-    """Show a disagreement, or settle it and go to the next one."""
-    form = page.form(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            messages.success(request, page.settle(form.cleaned_data))
-        except Refused as refused:
-            form.add_error(
-                refused.field if isinstance(refused, InvalidField) else None, str(refused)
-            )
-        else:
-            return redirect_to_next(request, page.member, page.disagreement_key)
-    if address := page.other_page_url():
-        return redirect(address)
-    frame = frame_context(request, page.member, page.narrative, page.disagreement_key)
-    context = {**frame, **page.context(request, frame), "form": form}
-    open_now = context["differs"] and not context["decision"]
-    context["adoptable"] = open_now and page.can_settle(context)
-    return render(
-        request,
-        page.template,
-        context,
-        status=422 if form.errors else 200,
-    )
-
-
-def withdraw(request: PageRequest, page: Page) -> HttpResponse:
-    """Withdraw a decision, and show the disagreement again."""
-    try:
-        page.withdraw()
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
-        messages.success(request, _("The decision is withdrawn; people differ here again."))
-    return redirect(disagreement_url(page.disagreement_key, filter_in(request.GET)))
-
-
-def redirect_to_next(
-    request: PageRequest, member: Membership, disagreement_key: DisagreementKey
-) -> HttpResponse:
-    """Redirect after settling: to the next disagreement of the filter, else to the list."""
-    asked = filter_in(request.GET)
-    # The next one that the page offered, if it is still open: searching for the next one again
-    # means reading all answers.
-    offered = parse_position(request.POST.get("next", ""))
-    if offered is not None and is_open(member, offered.disagreement_key):
-        return redirect(disagreement_url(offered.disagreement_key, asked))
-    filters = QueueFilterForm(member, asked).queue_filter()
-    onward = next_disagreement(member, filters, position_of(member, filters, disagreement_key))
-    if onward is not None and onward.disagreement_key != disagreement_key:
-        return redirect(disagreement_url(onward.disagreement_key, asked))
-    return redirect(list_url(member.project.slug, asked))

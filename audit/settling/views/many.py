@@ -6,25 +6,23 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Count, OuterRef, Q
+from django.db.models import Count, Q
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.judgments.blindness import exclude_unjudged
-from annotate.judgments.models import Judgment
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
+from annotate.projects.project_page import project_page
 from audit.settling import access, batches, settle_many
 from audit.settling.forms import QueueFilterForm, RuleForm, SettleManyForm
-from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import DisagreementKey, Kind, State
 from audit.settling.views.addresses import add_filter, disagreement_url, filter_in, list_url
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 from base.pagination import parse_key
 
 PAGE_SIZE = 50
@@ -56,24 +54,21 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
             return redirect("audit:batch", slug, batch)
     ready = sound and chosen and rule_form.is_valid()
     found = settle_many.preview(member, filters, rule_form.choice()) if ready else None
-    return render(
+    return project_page(
         request,
         "settling/settling_many.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "disagreements",
-            "grades": list(member.project.grades.order_by("value")),
-            "how": rule_form,
-            "wrong": [str(error) for errors in filtered.errors.values() for error in errors],
-            "form": form,
-            "found": found,
-            "rows": [_row(one) for one in found.shown] if found else [],
-            "asked": asked,
-            "list_url": list_url(slug, asked),
-            "here": request.get_full_path(),
-            "assigned": bool(open_assignments(member, Assignment.Task.JUDGE)),
-        },
+        member,
+        "disagreements",
+        grades=list(member.project.grades.order_by("value")),
+        how=rule_form,
+        wrong=[str(error) for errors in filtered.errors.values() for error in errors],
+        form=form,
+        found=found,
+        rows=[_row(one) for one in found.shown] if found else [],
+        asked=asked,
+        list_url=list_url(slug, asked),
+        here=request.get_full_path(),
+        assigned=bool(open_assignments(member, Assignment.Task.JUDGE)),
         status=422 if form.errors else 200,
     )
 
@@ -85,47 +80,40 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     of_it = access.batch_decisions(member, batch)
     first = of_it.select_related("by", "withdrawn_by").earliest("pk")
     after = request.GET.get("after", "")
-    # A lead who has yet to judge a document must not see its decision.
-    mine = Judgment.objects.current().filter(
-        narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
-    )
-    visible = exclude_unjudged(of_it, Reader(member).to_judge, "narrative__pair", mine)
+    visible = access.visible_decisions(member, batch)
     page = visible.select_related("narrative__pair__query", "candidate__document").order_by("pk")
     if (last := parse_key(after)) is not None:
         page = page.filter(pk__gt=last)
     rows = list(page.defer("narrative__text")[: PAGE_SIZE + 1])
     here = reverse("audit:batch", args=[slug, batch])
     standing = Q(withdrawn_at__isnull=True)
-    return render(
+    return project_page(
         request,
         "settling/batch.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "disagreements",
-            "grades": list(member.project.grades.order_by("value")),
-            "first": first,
-            "totals": of_it.aggregate(all=Count("pk"), standing=Count("pk", filter=standing)),
-            "settled": list(
-                visible.order_by("relevance").values_list("relevance").annotate(n=Count("pk"))
-            ),
-            "rows": [
-                {
-                    "decision": one,
-                    "url": disagreement_url(
-                        DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
-                        {"state": State.SETTLED},
-                    ),
-                }
-                for one in rows[:PAGE_SIZE]
-            ],
-            "withdraw_url": reverse("audit:batch_withdrawal", args=[slug, batch]),
-            "first_url": here if after else "",
-            "next_url": add_filter(here, {"after": str(rows[PAGE_SIZE - 1].pk)})
-            if len(rows) > PAGE_SIZE
-            else "",
-            "words": "",
-        },
+        member,
+        "disagreements",
+        grades=list(member.project.grades.order_by("value")),
+        first=first,
+        totals=of_it.aggregate(all=Count("pk"), standing=Count("pk", filter=standing)),
+        settled=list(
+            visible.order_by("relevance").values_list("relevance").annotate(n=Count("pk"))
+        ),
+        rows=[
+            {
+                "decision": one,
+                "url": disagreement_url(
+                    DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
+                    {"state": State.SETTLED},
+                ),
+            }
+            for one in rows[:PAGE_SIZE]
+        ],
+        withdraw_url=reverse("audit:batch_withdrawal", args=[slug, batch]),
+        first_url=here if after else "",
+        next_url=add_filter(here, {"after": str(rows[PAGE_SIZE - 1].pk)})
+        if len(rows) > PAGE_SIZE
+        else "",
+        words="",
     )
 
 
@@ -134,11 +122,8 @@ def batch_withdrawal(request: PageRequest, slug: str, batch: UUID) -> HttpRespon
     """Withdraw the decisions of a batch that are still current."""
     member = annotate_access.lead(request.user, slug)
     access.batch_decisions(member, batch)
-    try:
+    with refusal_as_message(request):
         back = batches.withdraw_batch(batch=batch, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(
             request,
             ngettext(

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -17,6 +15,7 @@ from annotate.judgments.blindness import BLIND_TASKS
 from annotate.judgments.models import RejudgeRequest
 from annotate.judgments.work_left import open_assignments
 from annotate.projects import access as annotate_access
+from annotate.projects.project_page import project_page
 from audit.settling.forms import QueueFilterForm
 from audit.settling.models import Reveal
 from audit.settling.queue import PAGE_SIZE, count_by_kind, read_page
@@ -31,14 +30,6 @@ from audit.settling.views.addresses import (
 )
 from base.page_request import PageRequest
 from base.pagination import parse_key
-
-# The name of each kind in the filter of the list.
-KINDS = {
-    Kind.JUDGMENT: gettext_lazy("Judgments"),
-    Kind.VERDICT: gettext_lazy("Conditions"),
-    Kind.REVIEW: gettext_lazy("Reviews"),
-    Kind.CHECK: gettext_lazy("Checks"),
-}
 
 
 @never_cache  # a cached page would still list what was settled since
@@ -65,44 +56,39 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             ("settled", filters.replaced(settled=True, waiting=False)),
         )
     }
-    return render(
+    return project_page(
         request,
         "settling/disagreements.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "disagreements",
-            "grades": list(member.project.grades.order_by("value")),
-            "form": form,
-            "filtered": filters
-            != QueueFilter(settled=filters.settled, waiting=filters.waiting, order=filters.order),
-            "rows": [_row(item, asked) for item in listed.items],
-            "total": listed.total,
-            "kinds": _kinds(filters, listed.counts, here, asked),
-            "totals": totals,
-            "showing": "settled" if filters.settled else "waiting" if filters.waiting else "open",
-            "by_effect": filters.order is Order.EFFECT,
-            "by_measure": filters.order is Order.MEASURE,
-            "open_url": add_filter(here, {**asked, "state": ""}),
-            "waiting_url": add_filter(here, {**asked, "state": State.WAITING}),
-            "settled_url": add_filter(here, {**asked, "state": State.SETTLED}),
-            "all_url": add_filter(here, {"state": asked.get("state", "")}),
-            "settle_many_url": add_filter(
-                reverse("audit:settling_many", args=[slug]), {**asked, "kind": "", "state": ""}
-            )
-            if not filters.settled
-            and not filters.waiting
-            and Kind.JUDGMENT in filters.kinds
-            and listed.counts[Kind.JUDGMENT]
-            else "",
-            "first_url": add_filter(here, asked) if after else "",
-            "next_url": add_filter(here, {**asked, "after": str(listed.after)})
-            if listed.after
-            else "",
-            "words": _("%(shown)s of %(total)s shown")
-            % {"shown": len(listed.items), "total": f"{listed.total:,}"},
-            "assigned": bool(open_assignments(member, *BLIND_TASKS)),
-        },
+        member,
+        "disagreements",
+        grades=list(member.project.grades.order_by("value")),
+        form=form,
+        filtered=filters
+        != QueueFilter(settled=filters.settled, waiting=filters.waiting, order=filters.order),
+        rows=[_row(item, asked) for item in listed.items],
+        total=listed.total,
+        kinds=_kinds(filters, listed.counts, here, asked),
+        totals=totals,
+        showing="settled" if filters.settled else "waiting" if filters.waiting else "open",
+        by_effect=filters.order is Order.EFFECT,
+        by_measure=filters.order is Order.MEASURE,
+        open_url=add_filter(here, {**asked, "state": ""}),
+        waiting_url=add_filter(here, {**asked, "state": State.WAITING}),
+        settled_url=add_filter(here, {**asked, "state": State.SETTLED}),
+        all_url=add_filter(here, {"state": asked.get("state", "")}),
+        settle_many_url=add_filter(
+            reverse("audit:settling_many", args=[slug]), {**asked, "kind": "", "state": ""}
+        )
+        if not filters.settled
+        and not filters.waiting
+        and Kind.JUDGMENT in filters.kinds
+        and listed.counts[Kind.JUDGMENT]
+        else "",
+        first_url=add_filter(here, asked) if after else "",
+        next_url=add_filter(here, {**asked, "after": str(listed.after)}) if listed.after else "",
+        words=_("%(shown)s of %(total)s shown")
+        % {"shown": len(listed.items), "total": f"{listed.total:,}"},
+        assigned=bool(open_assignments(member, *BLIND_TASKS)),
     )
 
 
@@ -138,20 +124,15 @@ def reveals(request: PageRequest, slug: str) -> HttpResponse:
     )
     rows = listed[:PAGE_SIZE]
     here = reverse("audit:reveals", args=[slug])
-    return render(
+    return project_page(
         request,
         "settling/reveals.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "disagreements",
-            "rows": [
-                {"reveal": one, "url": disagreement_url(revealed_disagreement(one))} for one in rows
-            ],
-            "first_url": here if before else "",
-            "next_url": f"{here}?before={rows[-1].pk}" if len(listed) > PAGE_SIZE else "",
-            "words": _("%(count)s shown") % {"count": len(rows)},
-        },
+        member,
+        "disagreements",
+        rows=[{"reveal": one, "url": disagreement_url(revealed_disagreement(one))} for one in rows],
+        first_url=here if before else "",
+        next_url=f"{here}?before={rows[-1].pk}" if len(listed) > PAGE_SIZE else "",
+        words=_("%(count)s shown") % {"count": len(rows)},
     )
 
 
@@ -180,7 +161,7 @@ def _kinds(
 ) -> list[dict[str, Any]]:
     """Return each kind with how many of it match the filter, all kinds together first."""
     listed: list[tuple[str | Promise, int, str]] = [(_("All kinds"), sum(found.values()), "")]
-    listed += [(KINDS[kind], found[kind], kind.value) for kind in Kind]
+    listed += [(kind.label, found[kind], kind.value) for kind in Kind]
     return [
         {
             "name": name,

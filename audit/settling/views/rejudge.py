@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -15,8 +14,8 @@ from django.views.decorators.http import require_POST
 from annotate.guidelines import rejudge_requests
 from annotate.judgments.models import Judgment
 from audit.settling import access
+from audit.settling.disagreements import DocumentDisagreement
 from audit.settling.queue import is_open
-from audit.settling.statements import rejudge_requests_on
 from audit.settling.views.addresses import (
     add_filter,
     disagreement_of_form,
@@ -26,7 +25,7 @@ from audit.settling.views.addresses import (
     parse_position,
 )
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message
 
 
 @require_POST
@@ -43,7 +42,7 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
         raise Http404("There is no such answer in this disagreement.")
     try:
         rejudge_requests.ask(
-            judgment=access.judgment(disagreement, int(judgment)),
+            judgment=disagreement.judgment(int(judgment)),
             words=request.POST.get("words", ""),
             by=disagreement.member,
         )
@@ -67,16 +66,13 @@ def rejudge_request_withdrawal(
 ) -> HttpResponse:
     """Withdraw a rejudge request, and show the disagreement again."""
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
-    try:
+    with refusal_as_message(request):
         rejudge_requests.withdraw(
             rejudge_request=access.rejudge_request(
                 disagreement, request.POST.get("rejudge_request", "")
             ),
             by=disagreement.member,
         )
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
         messages.success(request, _("The request is withdrawn."))
     return redirect(
         disagreement_url(
@@ -85,18 +81,13 @@ def rejudge_request_withdrawal(
     )
 
 
-def rejudge_context(
-    request: PageRequest,
-    disagreement: access.Disagreement,
-    judgments: Sequence[Judgment],
-    names: Mapping[int, str],
-) -> dict[str, Any]:
+def rejudge_context(request: PageRequest, disagreement: DocumentDisagreement) -> dict[str, Any]:
     """Return what a disagreement's page shows of rejudge requests: who was asked, the answers, and
-    who can be asked. `judgments`: people's current ones; `names`: their displayed names.
+    who can be asked.
     """
-    rejudge_requests = list(
-        rejudge_requests_on(disagreement).select_related("guideline").defer("guideline__text")
-    )
+    names = disagreement.names
+    found = disagreement.rejudge_requests().select_related("guideline")
+    rejudge_requests = list(found.defer("guideline__text"))
     answers = {
         one.replaces_id: one
         for one in Judgment.objects.filter(
@@ -123,7 +114,7 @@ def rejudge_context(
         ],
         "askable": [
             {"judgment": one, "who": names[one.annotator_id]}
-            for one in judgments
+            for one in disagreement.judgments
             if one.pk not in waiting
         ],
         "rejudge_request_url": reverse("audit:rejudge_request", args=keys) + asked,

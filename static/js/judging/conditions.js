@@ -1,52 +1,40 @@
-// The conditions on the judge page. One row is current: its keys answer it and move to the next open one. The grade that
-// follows by the project's rule is marked on its button, and Enter gives it; another grade needs a note first. Such a rule
-// requires an answer to every condition. Answers are sent with the judgment and shown again with its document.
+// The conditions on the judge page. The grade that follows by the project's rule is marked on its button, and Enter gives it;
+// another grade needs a note first. Such a rule requires an answer to every condition. Answers are sent with the judgment and
+// shown again with its document.
+import { conditionRows } from "../condition-rows.js";
 import { deriveRelevance } from "./derived.js";
 import { sessionMap } from "./kept.js";
 import { openNote } from "./note.js";
 
 const root = document.querySelector(".judge");
 const strip = root?.querySelector("[data-conditions]");
-const words = (name, values = {}) => strip.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 
 function listen({ condition_rule: rule, grades }) {
-  const rows = [...strip.querySelectorAll("[data-condition]")];
   const values = grades.map((grade) => grade.value);
   const buttons = [...root.querySelectorAll("button[name=relevance]")];
   const keys = new Map(buttons.map((button) => [button, button.dataset.key]));
-  const sum = strip.querySelector("[data-conditions-sum]");
-  const spoken = strip.querySelector("[data-conditions-spoken]");
   // Candidate -> its unsent answers; UUID of a judgment -> its answers.
   const unsent = sessionMap("answers");
   const sent = new Map();
   let candidate = null;
   let overruling = null;
 
-  const answer = (row) => row.querySelector("input:checked")?.value ?? null;
-  const open = (row) => answer(row) === null;
-  const current = () => rows.findIndex((row) => "current" in row.dataset);
+  const { rows, spoken, words, answer, open, go, drawSum } = conditionRows(strip, {
+    changed() {
+      unsent.set(candidate, verdicts());
+      draw();
+      const value = follows();
+      return value === null ? "" : words("followsSpoken", { grade: nameOf(value) });
+    },
+    enter: () => buttons.find((button) => Number(button.value) === follows())?.click(),
+  });
   const follows = () => deriveRelevance(rule, rows.map(answer), values);
   const verdicts = () => Object.fromEntries(rows.filter((row) => !open(row)).map((row) => [row.dataset.condition, answer(row)]));
   const nameOf = (value) => `${value} ${grades.find((grade) => grade.value === value)?.name ?? ""}`.trim();
 
-  function go(index, speak = true) {
-    const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
-    for (const other of rows) delete other.dataset.current;
-    row.dataset.current = "";
-    intoSight(row);
-    if (speak) spoken.textContent = words("openSpoken", { number: rows.indexOf(row) + 1, text: row.querySelector("bdi").textContent });
-  }
-
-  // Scrolls only the frame of the rows: the page itself must not move.
-  function intoSight(row) {
-    const frame = row.parentElement;
-    const [inner, outer] = [row.getBoundingClientRect(), frame.getBoundingClientRect()];
-    frame.scrollTop += Math.min(0, inner.top - outer.top) + Math.max(0, inner.bottom - outer.bottom);
-  }
-
   function draw() {
     const value = follows();
-    sum.textContent = words("sum", { met: rows.filter((row) => answer(row) === "met").length, total: rows.length });
+    drawSum();
     for (const button of buttons) {
       const chosen = value !== null && Number(button.value) === value;
       button.dataset.key = chosen ? `${keys.get(button)} Enter` : keys.get(button);
@@ -57,42 +45,6 @@ function listen({ condition_rule: rule, grades }) {
       button.append(badge);
     }
   }
-
-  strip.addEventListener("change", (event) => {
-    const row = event.target.closest("[data-condition]");
-    if (!row) return;
-    unsent.set(candidate, verdicts());
-    draw();
-    const here = rows.indexOf(row);
-    const next = rows.findIndex((other, index) => index > here && open(other));
-    const value = follows();
-    // With the arrow keys inside a row of radios the focus stays where it is.
-    if (!row.contains(document.activeElement)) go(next >= 0 ? next : rows.some(open) ? rows.findIndex(open) : here, value === null);
-    if (value !== null) spoken.textContent = words("followsSpoken", { grade: nameOf(value) });
-  });
-
-  strip.addEventListener("focusin", (event) => {
-    const row = event.target.closest("[data-condition]");
-    if (row && !("current" in row.dataset)) go(rows.indexOf(row), false);
-  });
-
-  strip.addEventListener("click", (event) => {
-    const row = event.target.closest("[data-condition]");
-    const step = event.target.closest("[data-conditions-step]");
-    if (step) go(current() + Number(step.dataset.conditionsStep));
-    else if (row) go(rows.indexOf(row), false);
-  });
-
-  // On a radio button the browser would handle these keys itself.
-  strip.addEventListener("keydown", (event) => {
-    if (!event.target.matches("input") || event.isComposing) return;
-    if (event.key === "Enter") buttons.find((button) => Number(button.value) === follows())?.click();
-    else if (event.key === "ArrowUp") go(current() - 1);
-    else if (event.key === "ArrowDown") go(current() + 1);
-    else return;
-    event.preventDefault();
-    if (event.key !== "Enter") event.target.blur();
-  });
 
   document.getElementById("note").addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || overruling === null) return;
@@ -141,8 +93,6 @@ function listen({ condition_rule: rule, grades }) {
     // The answers of an undone grade are kept for the next one.
     if (entry.kind === "undo" && sent.has(entry.undoes)) unsent.set(entry.candidate, sent.get(entry.undoes));
   });
-
-  for (const step of strip.querySelectorAll("[data-conditions-step]")) step.hidden = false;
 }
 
 if (strip) listen(JSON.parse(document.getElementById("judging-session").textContent));
