@@ -16,8 +16,8 @@ from annotate.projects.access import lead
 from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.exports import access, actions, downloads
-from exporters.exports.models import Export, Publication
-from exporters.exports.publishing import FIRST_YEAR, LAST_YEAR, publication_of, set_publication
+from exporters.exports.models import Export, Publication, publication_of
+from exporters.exports.publishing import FIRST_YEAR, LAST_YEAR, set_publication
 
 COUNTS = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
 

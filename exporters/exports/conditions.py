@@ -141,10 +141,9 @@ def _conditions_by_narrative(narratives: Iterable[int]) -> dict[int, list[tuple[
     """Return number, name and text of the conditions, by narrative; omit narratives without any."""
     found: dict[int, list[tuple[int, str, str]]] = {}
     rows = Condition.objects.filter(narrative__in=list(narratives)).order_by("number")
-    for narrative, *condition in ordered_rows.stream_rows(
+    for narrative, number, name, text in ordered_rows.stream_rows(
         rows, "narrative", "number", "name", "text"
     ):
-        number, name, text = condition
         found.setdefault(narrative, []).append((number, name, text))
     return found
 

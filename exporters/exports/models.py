@@ -121,3 +121,9 @@ class Publication(models.Model):
 
     def __str__(self) -> str:
         return f"publication of project {self.project_id}"
+
+
+def publication_of(project: Project) -> Publication:
+    """Return the publication settings of a project; an unsaved default if it has none."""
+    found = Publication.objects.filter(project=project).first()
+    return found or Publication(project=project)

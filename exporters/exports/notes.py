@@ -254,9 +254,8 @@ def _about_pairs(pairs: list[PairFacts]) -> list[str]:
     if why["not written"] == len(pairs):
         sentences.append(f"No altered narrative has been written, {empty}")
     elif why:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
         left_out = _amount(why.total(), "pair is", "pairs are")
-        sentences.append(f"{left_out} left out of the changed files: {reasons}.")
+        sentences.append(f"{left_out} left out of the changed files: {_reasons(why)}.")
     return sentences
 
 
@@ -264,11 +263,10 @@ def _about_pairing(left_out: Sequence[LeftOut]) -> list[str]:
     if not left_out:
         return []
     why = Counter(topic["why"] for topic in left_out)
-    reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
     names = [topic["pair_id"] or topic["query_id"] for topic in left_out]
     amount = _amount(len(left_out), "topic is", "topics are")
     sentence = (
-        f"{amount} in neither qrels.original.txt nor qrels.changed.txt ({reasons}): "
+        f"{amount} in neither qrels.original.txt nor qrels.changed.txt ({_reasons(why)}): "
         f"{list_first(names)} left_out in the manifest gives the reason for each, and "
         "qrels.original.all.txt has every query."
     )
@@ -312,9 +310,8 @@ def _without_claims(pairs: list[PairFacts]) -> list[str]:
     del why[CLAIMED]
     if not why:
         return []
-    reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
     left_out = _amount(why.total(), "pair is", "pairs are")
-    return [f"{left_out} left out of the claimed files: {reasons}."]
+    return [f"{left_out} left out of the claimed files: {_reasons(why)}."]
 
 
 def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
@@ -350,6 +347,11 @@ def _has_answers(facts: PairFacts) -> bool:
     """Return whether any document of the pair has a judgment or a decision."""
     counts = facts["counts"]
     return any(counts[state] for state in ("judged", "settled", "disputed"))
+
+
+def _reasons(why: Counter[str]) -> str:
+    """Return how many there are of each reason."""
+    return ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
 
 
 def _amount(n: int, one: str, many: str = "") -> str:

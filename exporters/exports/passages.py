@@ -16,7 +16,7 @@ from annotate.collection.passages import (
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
-from exporters.exports.models import Publication
+from exporters.exports.models import publication_of
 from exporters.exports.ordered_rows import stream_rows
 from formats.records import Doc
 
@@ -86,7 +86,7 @@ def note_on_texts(project: Project, layout: str) -> str:
         return ""
     if rule.published == PassageRule.Published.EVIDENCE:
         return manifest_sentence(rule)
-    texts = Publication.objects.filter(project=project, texts=True).exists()
+    texts = publication_of(project).texts
     if rule.published == PassageRule.Published.DOCUMENTS or layout in RECORDS or not texts:
         return ""
     if layout not in WITH_PASSAGES:

@@ -21,7 +21,7 @@ from exporters.exports import selection
 from exporters.exports.actions import LAYOUTS, WRITERS
 from exporters.exports.layouts.citation import missing
 from exporters.exports.layouts.published import MOST_CHARACTERS
-from exporters.exports.models import Export, Publication
+from exporters.exports.models import Export, Publication, publication_of
 from exporters.exports.selection import Pair
 
 FIELDS = (
@@ -42,12 +42,6 @@ LANGUAGE = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")
 # How many proven exports are searched for the newest one of each layout.
 MOST_PROOFS = 50
 FIRST_YEAR, LAST_YEAR = 1900, 2200
-
-
-def publication_of(project: Project) -> Publication:
-    """Return the publication settings of a project; an unsaved default if it has none."""
-    found = Publication.objects.filter(project=project).first()
-    return found or Publication(project=project)
 
 
 def set_publication(

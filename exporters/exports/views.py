@@ -17,7 +17,7 @@ from base.pagination import newest_by_key
 from exporters.exports import access, actions, downloads, manifest, publishing
 from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.job_page import job_page
-from exporters.exports.models import Export
+from exporters.exports.models import Export, publication_of
 from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.readers import PLAIN
 
@@ -59,7 +59,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
     """Show what would be published and what is kept back; a POST changes the settings."""
     member = lead(request.user, slug)
     blind = must_answer_first(member)
-    form = PublicationForm(request.POST or None, instance=publishing.publication_of(member.project))
+    form = PublicationForm(request.POST or None, instance=publication_of(member.project))
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             publishing.set_publication(project=member.project, changes=form.cleaned_data, by=member)

@@ -29,8 +29,7 @@ from exporters.exports.actions import FORMATS, WRITERS, check_format, write
 from exporters.exports.files import BUFFER, FileFacts, Writer, pack
 from exporters.exports.layouts import about
 from exporters.exports.manifest import Manifest
-from exporters.exports.models import Export
-from exporters.exports.publishing import publication_of
+from exporters.exports.models import Export, publication_of
 from exporters.releases import contents, file_store
 from exporters.releases.models import Release
 from jobs import queue

@@ -13,8 +13,8 @@ from annotate.models import AuditEvent
 from annotate.people.naming import set_named
 from base.errors import Refused
 from base.users import User
-from exporters.exports.models import Export, Publication
-from exporters.exports.publishing import publication_of, set_publication
+from exporters.exports.models import Export, Publication, publication_of
+from exporters.exports.publishing import set_publication
 from jobs.runner import JobError
 from tests import factories
 from tests.exports.conftest import make_release

@@ -20,7 +20,7 @@ from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
 from exporters.exports.manifest import Manifest
-from exporters.exports.models import Publication
+from exporters.exports.models import publication_of
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
 from formats.followtable import CATEGORIES, LIST, POSITIONS, TABLES, TYPE_NOTE, VIOLATIONS
@@ -85,7 +85,7 @@ def _shape(project: Project) -> Shape:
     def holds(row: Row) -> bool:
         return _is_written(row, project.relevant_from)
 
-    texts = Publication.objects.filter(project=project, texts=True).exists()
+    texts = publication_of(project).texts
     # Ids of tables become file names.
     return Shape(
         claims=True,

@@ -20,7 +20,7 @@ from exporters.exports.layouts import grades
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.pair_records import current_pair_records
 from exporters.exports.manifest import NO_LINE, NO_PAIR, LeftOut
-from exporters.exports.models import Publication
+from exporters.exports.models import Publication, publication_of
 from exporters.exports.passages import texts_to_publish
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair, QueryRow
@@ -94,7 +94,8 @@ class Published:
 
     def doc_ids(self) -> Iterator[str]:
         """Yield the id of every published document in byte order."""
-        yield from _doc_ids(self.project, self.documents)
+        for (doc_id,) in _rows(self.project, self.documents):
+            yield doc_id
 
     def texts(self) -> Iterator[Text]:
         """Yield every published document in byte order of doc_id.
@@ -153,9 +154,7 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
 
     Raises ValueError with a sentence that says what cannot be published.
     """
-    publication = Publication.objects.filter(project=project).first() or Publication(
-        project=project
-    )
+    publication = publication_of(project)
     found = Published(project, publication, selection.pairs(project), selection.queries(project))
     if shape.needs_texts and not publication.texts:
         raise ValueError(
@@ -337,11 +336,6 @@ def _check_documents(found: Published) -> None:
         )
     counts["layout_without_text"] = without
     counts["layout_with_markup"] = marked
-
-
-def _doc_ids(project: Project, wanted: set[int]) -> Iterator[str]:
-    for (doc_id,) in _rows(project, wanted):
-        yield doc_id
 
 
 def _rows(project: Project, wanted: set[int], *fields: str) -> Iterator[tuple]:  # type: ignore[type-arg]
