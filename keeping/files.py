@@ -11,6 +11,7 @@ from django.db import models
 from annotate.projects.models import Project
 from exporters.exports import manifest
 from exporters.exports.access import ARCHIVE
+from exporters.exports.files import delete_folder
 from exporters.exports.models import Export
 from exporters.releases import contents, file_store
 from exporters.releases.models import Release
@@ -50,19 +51,7 @@ def file_fields(model: type[models.Model]) -> list[str]:
 
 def delete_project_files(project: int) -> int:
     """Delete all files in a project's folders; return how many there were."""
-    return sum(_delete_folder(f"{top_folder}/{project}") for top_folder in PROJECT_FOLDERS)
-
-
-def _delete_folder(folder: str) -> int:
-    try:
-        folders, files = default_storage.listdir(folder)
-    except FileNotFoundError:
-        return 0
-    for name in files:
-        default_storage.delete(f"{folder}/{name}")
-    deleted = len(files) + sum(_delete_folder(f"{folder}/{name}") for name in folders)
-    default_storage.delete(folder)
-    return deleted
+    return sum(delete_folder(f"{top_folder}/{project}") for top_folder in PROJECT_FOLDERS)
 
 
 def _names_in_fields(project: int | None) -> Iterator[str]:

@@ -12,8 +12,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.http import require_http_methods
 
 from annotate.projects.kinds import KINDS
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 from config.kind_examples.files import read_examples
 from config.kind_examples.making import make_example
 
@@ -41,11 +40,8 @@ def examples(request: PageRequest) -> HttpResponse:
     """Make an example project that the reader leads."""
     form = ExampleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form, "kind"):
             project = make_example(kind=form.cleaned_data["kind"], by=request.user)
-        except Refused as refused:
-            form.add_error("kind", str(refused))
-        else:
             messages.success(request, _("The example project is ready. You are its lead."))
             return redirect("annotate:project", project.slug)
     return render(request, "examples.html", {"form": form}, status=422 if form.errors else 200)

@@ -22,7 +22,7 @@ from base.errors import Refused
 from base.snapshot import snapshot
 from exporters.exports import jsonl, manifest, trec
 from exporters.exports.access import ARCHIVE, BLIND
-from exporters.exports.files import Writer, pack
+from exporters.exports.files import Writer, delete_folder, pack
 from exporters.exports.layouts import (
     beir,
     citation,
@@ -210,7 +210,7 @@ def build(job: Export, progress: Progress) -> None:
             if not updated:
                 raise LeaseLost
         except BaseException:
-            _delete_folder(target)
+            delete_folder(target)
             raise
 
 
@@ -233,17 +233,4 @@ def _delete_leftovers(job: Export) -> None:
     for name in folders:
         path = f"{_storage_folder(job)}/{name}"
         if path not in named and name.partition("-")[0] not in running:
-            _delete_folder(path)
-
-
-def _delete_folder(path: str) -> None:
-    """Delete a folder of the storage with its content, if it exists."""
-    try:
-        folders, files = default_storage.listdir(path)
-    except FileNotFoundError:
-        return
-    for name in files:
-        default_storage.delete(f"{path}/{name}")
-    for name in folders:
-        _delete_folder(f"{path}/{name}")
-    default_storage.delete(path)
+            delete_folder(path)

@@ -1,4 +1,4 @@
-"""Write the files of an export with their sizes and checksums, and pack them reproducibly."""
+"""Write, pack, read and delete the files of exports."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypedDict
+
+from django.core.files.storage import default_storage
 
 BUFFER = 1024 * 1024
 
@@ -93,3 +95,16 @@ def read_rows(path: Path) -> list[list[str]]:
         return []
     _heading, *rows = path.read_text(encoding="utf-8").split("\n")
     return [row.split("\t") for row in rows if row]
+
+
+def delete_folder(path: str) -> int:
+    """Delete a folder of the storage with its content, if any; return how many files it had."""
+    try:
+        folders, files = default_storage.listdir(path)
+    except FileNotFoundError:
+        return 0
+    for name in files:
+        default_storage.delete(f"{path}/{name}")
+    deleted = len(files) + sum(delete_folder(f"{path}/{name}") for name in folders)
+    default_storage.delete(path)
+    return deleted
