@@ -33,9 +33,6 @@ EXEMPT = {
         "annotate/people/views/tokens.py:tokens",
     },
     "whoever has the secret of the link": {"annotate/people/views/accounts.py:invitation"},
-    "by `change_queries`, which comes through a door": {
-        "annotate/topics/api/choosing.py:Topics.post",
-    },
     "called by views that came through a door": {
         "annotate/overview/views/home.py:confirm_assignment",
         "annotate/overview/views/home.py:confirmed",
