@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from django.conf import settings
 
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Grade, Project
+from annotate.projects.models import Project
 from exporters.exports.files import FileFacts
 from exporters.exports.oracle_facts import Oracles
 from exporters.exports.passages import note_on_texts
@@ -306,10 +306,7 @@ def compose(
         rules=rules,
         warnings=warnings,
         notes=notes,
-        grades=[
-            {"value": grade.value, "name": grade.name, "sentence": grade.sentence}
-            for grade in Grade.objects.filter(project=project).order_by("value")
-        ],
+        grades=grades_of(project),
         pairs=pairs,
         left_out=left_out,
         files=files,
@@ -322,6 +319,14 @@ def compose(
     if of_kind:
         made.update(of_kind)  # type: ignore[typeddict-item]
     return made
+
+
+def grades_of(project: Project) -> list[dict[str, Any]]:
+    """Return the project's grades with their names and sentences, the lowest first."""
+    return [
+        {"value": grade.value, "name": grade.name, "sentence": grade.sentence}
+        for grade in project.grades.order_by("value")
+    ]
 
 
 def _add_pools(made: Manifest, project: Project) -> None:

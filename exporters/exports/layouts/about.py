@@ -17,6 +17,7 @@ from audit.checks.models import Sample
 from audit.reports.reliability import agreement_of
 from exporters.exports import naming
 from exporters.exports.files import Writer
+from exporters.exports.manifest import grades_of
 
 NAME = "about.json"
 # For the intervals of people's agreement. Fixed, so that the same rows give the same bytes.
@@ -66,10 +67,7 @@ def about(project: Project) -> About:
     guideline = Guideline.objects.latest_of(project)
     return About(
         guidelines={"version": guideline.version, "text": guideline.text} if guideline else None,
-        grades=[
-            {"value": one.value, "name": one.name, "sentence": one.sentence}
-            for one in project.grades.order_by("value")
-        ],
+        grades=grades_of(project),
         agreement=agreement(project),
         checks=[
             figures(one).sentence for one in Sample.objects.filter(project=project).order_by("pk")
