@@ -129,7 +129,7 @@ class ExportFile(Resource, tag="Exports"):
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int, name: str) -> FileResponse:
         """Download a file of the list, manifest.json, or proof.json."""
-        return downloads.send_file(self.person, slug, export, name)
+        return downloads.send_file(*access.file(self.person, slug, export, name), name)
 
 
 class ExportArchive(Resource, tag="Exports"):
@@ -138,7 +138,8 @@ class ExportArchive(Resource, tag="Exports"):
     @reads(OpenApiTypes.BINARY, media="application/zip", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int) -> FileResponse:
         """Download all files."""
-        return downloads.send_archive(self.person, slug, export)
+        opened = access.file(self.person, slug, export, access.ARCHIVE)
+        return downloads.send_archive(*opened)
 
 
 class SentPublication(RequestBody):

@@ -8,7 +8,6 @@ from django.core.files import File
 from django.db.models import Model
 from django.http import FileResponse
 
-from annotate.projects.access import Person
 from annotate.projects.audit_log import record
 from annotate.projects.models import AuditEvent, Membership
 from exporters.exports import access
@@ -29,23 +28,17 @@ def record_download(
     return record(project=by.project, what=what, about=of, words=name, by=by, now=now)
 
 
-def send_file(user: Person, slug: str, pk: int, name: str) -> FileResponse:
-    """Send one file of an export; see `access.file`."""
-    _export, stream = _open(user, slug, pk, name)
+def send_file(member: Membership, export: Export, stream: File[bytes], name: str) -> FileResponse:
+    """Send one file of an export to a member, as `access.file` opened it."""
+    record_download(what="export.taken", of=export, name=name, by=member)
     filename = name.rpartition("/")[2]
     return FileResponse(stream, as_attachment=True, filename=filename, content_type=ANY_FILE)
 
 
-def send_archive(user: Person, slug: str, pk: int) -> FileResponse:
+def send_archive(member: Membership, export: Export, stream: File[bytes]) -> FileResponse:
     """Send all files of an export as one zip archive."""
-    export, stream = _open(user, slug, pk, access.ARCHIVE)
+    record_download(what="export.taken", of=export, name=access.ARCHIVE, by=member)
     filename = f"{export.project.slug}-{export.format}-{export.pk}.zip"
     return FileResponse(
         stream, as_attachment=True, filename=filename, content_type="application/zip"
     )
-
-
-def _open(user: Person, slug: str, pk: int, name: str) -> tuple[Export, File[bytes]]:
-    member, export, stream = access.file(user, slug, pk, name)
-    record_download(what="export.taken", of=export, name=name, by=member)
-    return export, stream

@@ -105,13 +105,13 @@ def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_GET
 def file(request: PageRequest, slug: str, pk: int, name: str) -> FileResponse:
     """Send one file of an export as a download, never displayed by the browser."""
-    return downloads.send_file(request.user, slug, pk, name)
+    return downloads.send_file(*access.file(request.user, slug, pk, name), name)
 
 
 @require_GET
 def archive(request: PageRequest, slug: str, pk: int) -> FileResponse:
     """Send all files of an export as one zip archive."""
-    return downloads.send_archive(request.user, slug, pk)
+    return downloads.send_archive(*access.file(request.user, slug, pk, access.ARCHIVE))
 
 
 def _content(found: Export) -> dict[str, Any]:

@@ -231,8 +231,9 @@ class ReleaseFile(Resource, tag="Releases"):
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str, name: str) -> FileResponse:
         """Download a file, after verifying its checksum."""
+        member, (found,) = access.made_releases(self.person, slug, release)
         try:
-            return send_file(self.person, slug, release, name)
+            return send_file(member, found, name)
         except file_store.Damaged as damaged:
             raise Http404(str(damaged)) from damaged
 

@@ -150,12 +150,13 @@ def release_cancellation(request: PageRequest, slug: str, release: str) -> HttpR
 @require_GET
 def release_file(request: PageRequest, slug: str, release: str, name: str) -> HttpResponseBase:
     """Send one file of a release, after verifying its checksum."""
+    member, (found,) = access.made_releases(request.user, slug, release)
     content_type = "application/zip" if name.endswith(".zip") else ANY_FILE
     try:
-        return send_file(request.user, slug, release, name, content_type)
+        return send_file(member, found, name, content_type)
     except file_store.Damaged as damaged:
         messages.error(request, _damage_message(damaged))
-        return redirect("exporters:release", slug, release)
+        return redirect(found)
 
 
 @require_GET
