@@ -29,7 +29,7 @@ from audit.checks.suspects import Suspect, find_suspects, merge_suspects
 from audit.checks.views.checking import PAGE_SIZE, with_after
 from base.csv_output import csv_response
 from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 from base.pagination import Page, page_by_key
 
 # The kinds of error by what the sample asks. A number of conditions is neither relevant nor not;
@@ -75,7 +75,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
         if "preview" in request.POST:
             plans = _plan_modes(member.project, selection, given["modes"], choices)
         else:
-            try:
+            with refusal_in(form):
                 made = make_mode_samples(
                     lambda name, in_mode: samples.draw_sample(
                         name=name,
@@ -90,9 +90,6 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
                     name=given["name"],
                     modes=given["modes"],
                 )
-            except Refused as refused:
-                form.add_error(None, str(refused))
-            else:
                 words = _("The sample is drawn. Two people check each label.")
                 return _redirect_to_made(request, member, made, words)
     return project_page(
