@@ -173,8 +173,7 @@ class Releases(Resource, tag="Releases"):
         member = lead(self.person, slug)
         found = Release.objects.filter(project=member.project_id)
         found = found.select_related("by", "project", "guideline").defer("guideline__text")
-        blind = must_answer_first(member)
-        return self.page(found, lambda rows: self.shape(rows, blind=blind), newest_first=True)
+        return self.page(found, newest_first=True, blind=must_answer_first(member))
 
     @writes(FullReleaseSerializer, body=SentRelease, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
