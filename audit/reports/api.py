@@ -172,8 +172,7 @@ class AgreementReports(Resource, tag="Agreement"):
         """List the reports, the newest first, without figures."""
         member = annotate_access.lead(self.person, slug)
         found = AgreementReport.objects.filter(project=member.project_id).defer("figures")
-        blind = must_answer_first(member)
-        return self.page(found, lambda rows: self.shape(rows, blind=blind), newest_first=True)
+        return self.page(found, newest_first=True, blind=must_answer_first(member))
 
     @writes(AgreementReportSerializer, body=SentPart, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
 from audit.reviews.api import draws, reviews, rubrics
+from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
 PAIR = "pairs/<int:pair>/"
 NARRATIVE = "narratives/<int:narrative>/"
 
 urlpatterns = [
-    path(f"{PROJECT}reviews/", reviews.Reviews.as_view(), name="api_reviews"),
-    path(
-        f"{PROJECT}reviews/acceptance/",
-        reviews.ReviewAcceptance.as_view(),
-        name="api_review_acceptance",
-    ),
-    path(
-        f"{PROJECT}reviews/assignment/",
-        reviews.ReviewAssignment.as_view(),
-        name="api_review_assignment",
-    ),
-    path(f"{PROJECT}review-draw/", draws.InForce.as_view(), name="api_review_draw"),
-    path(f"{PROJECT}rejected/", reviews.Rejected.as_view(), name="api_rejected"),
-    path(f"{PAIR}review/", reviews.Review.as_view(), name="api_review"),
-    path(
-        f"{PAIR}review/submission/",
-        reviews.ReviewSubmission.as_view(),
-        name="api_review_submission",
-    ),
-    path(f"{PAIR}story/", reviews.Story.as_view(), name="api_story"),
-    path(f"{NARRATIVE}decision/", reviews.NarrativeDecision.as_view(), name="api_decision"),
-    path(f"{PROJECT}rubrics/", rubrics.Rubrics.as_view(), name="api_rubrics"),
-    path(f"{PROJECT}rubric/", rubrics.RubricInForce.as_view(), name="api_rubric"),
+    route(f"{PROJECT}reviews/", reviews.Reviews, "api_reviews"),
+    route(f"{PROJECT}reviews/acceptance/", reviews.ReviewAcceptance, "api_review_acceptance"),
+    route(f"{PROJECT}reviews/assignment/", reviews.ReviewAssignment, "api_review_assignment"),
+    route(f"{PROJECT}review-draw/", draws.InForce, "api_review_draw"),
+    route(f"{PROJECT}rejected/", reviews.Rejected, "api_rejected"),
+    route(f"{PAIR}review/", reviews.Review, "api_review"),
+    route(f"{PAIR}review/submission/", reviews.ReviewSubmission, "api_review_submission"),
+    route(f"{PAIR}story/", reviews.Story, "api_story"),
+    route(f"{NARRATIVE}decision/", reviews.NarrativeDecision, "api_decision"),
+    route(f"{PROJECT}rubrics/", rubrics.Rubrics, "api_rubrics"),
+    route(f"{PROJECT}rubric/", rubrics.RubricInForce, "api_rubric"),
 ]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
 from audit.settling.api import disagreements, settling
+from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
 NARRATIVE = "narratives/<int:narrative>/"
@@ -13,68 +12,30 @@ CONDITION = "conditions/<int:condition>/candidates/<int:candidate>/"
 LABEL = "labels/<int:item>/"
 
 urlpatterns = [
-    path(
-        f"{PROJECT}disagreements/",
-        disagreements.Disagreements.as_view(),
-        name="api_disagreements",
-    ),
-    path(
+    route(f"{PROJECT}disagreements/", disagreements.Disagreements, "api_disagreements"),
+    route(
         f"{PROJECT}disagreements/counts/",
-        disagreements.DisagreementCounts.as_view(),
-        name="api_disagreement_counts",
+        disagreements.DisagreementCounts,
+        "api_disagreement_counts",
     ),
-    path(
-        f"{PROJECT}disagreements/reveals/",
-        disagreements.Reveals.as_view(),
-        name="api_reveals",
-    ),
-    path(
-        f"{PROJECT}disagreements/settling/",
-        settling.SettlingMany.as_view(),
-        name="api_settling_many",
-    ),
-    path(f"{PROJECT}settled/<uuid:batch>/", settling.Batch.as_view(), name="api_batch"),
-    path(
-        f"{DOCUMENT}disagreement/",
-        disagreements.JudgmentDisagreement.as_view(),
-        name="api_disagreement",
-    ),
-    path(f"{DOCUMENT}adjudication/", settling.Settling.as_view(), name="api_adjudication"),
-    path(f"{DOCUMENT}names/", disagreements.JudgesRevealed.as_view(), name="api_judges_revealed"),
-    path(
-        f"{DOCUMENT}rejudge-requests/",
-        disagreements.RejudgeRequests.as_view(),
-        name="api_rejudge_requests",
-    ),
-    path(
+    route(f"{PROJECT}disagreements/reveals/", disagreements.Reveals, "api_reveals"),
+    route(f"{PROJECT}disagreements/settling/", settling.SettlingMany, "api_settling_many"),
+    route(f"{PROJECT}settled/<uuid:batch>/", settling.Batch, "api_batch"),
+    route(f"{DOCUMENT}disagreement/", disagreements.JudgmentDisagreement, "api_disagreement"),
+    route(f"{DOCUMENT}adjudication/", settling.Settling, "api_adjudication"),
+    route(f"{DOCUMENT}names/", disagreements.JudgesRevealed, "api_judges_revealed"),
+    route(f"{DOCUMENT}rejudge-requests/", disagreements.RejudgeRequests, "api_rejudge_requests"),
+    route(
         f"{DOCUMENT}rejudge-requests/<int:rejudge_request>/",
-        disagreements.OneRejudgeRequest.as_view(),
-        name="api_rejudge_request",
+        disagreements.OneRejudgeRequest,
+        "api_rejudge_request",
     ),
-    path(
-        f"{CONDITION}disagreement/",
-        disagreements.VerdictDisagreement.as_view(),
-        name="api_verdict_disagreement",
+    route(
+        f"{CONDITION}disagreement/", disagreements.VerdictDisagreement, "api_verdict_disagreement"
     ),
-    path(
-        f"{CONDITION}adjudication/",
-        settling.ConditionSettling.as_view(),
-        name="api_verdict_adjudication",
-    ),
-    path(
-        f"{NARRATIVE}disagreement/",
-        disagreements.ReviewDisagreement.as_view(),
-        name="api_review_disagreement",
-    ),
-    path(
-        f"{NARRATIVE}names/",
-        disagreements.AuditorsRevealed.as_view(),
-        name="api_auditors_revealed",
-    ),
-    path(
-        f"{LABEL}disagreement/",
-        disagreements.CheckDisagreement.as_view(),
-        name="api_check_disagreement",
-    ),
-    path(f"{LABEL}names/", disagreements.CheckersRevealed.as_view(), name="api_checkers_revealed"),
+    route(f"{CONDITION}adjudication/", settling.ConditionSettling, "api_verdict_adjudication"),
+    route(f"{NARRATIVE}disagreement/", disagreements.ReviewDisagreement, "api_review_disagreement"),
+    route(f"{NARRATIVE}names/", disagreements.AuditorsRevealed, "api_auditors_revealed"),
+    route(f"{LABEL}disagreement/", disagreements.CheckDisagreement, "api_check_disagreement"),
+    route(f"{LABEL}names/", disagreements.CheckersRevealed, "api_checkers_revealed"),
 ]

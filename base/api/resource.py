@@ -299,22 +299,19 @@ class Resource(APIView):
     def page(
         self,
         rows: QuerySet[Row],
-        as_json: Callable[[list[Row]], list[dict[str, Any]]] | None = None,
         *,
         prepare: Callable[[list[Row]], Iterable[Any]] = list,
         newest_first: bool = False,
+        **context: Any,
     ) -> Response:
         """Return the page of the list that the request asks for, in the order of keys.
 
-        The method's serializer reads what `prepare` makes of the rows of the page.
+        The method's serializer reads what `prepare` makes of the rows of the page, in a context.
         """
         pages = self.pagination_class()
         pages.ordering = "-pk" if newest_first else "pk"
         found = pages.paginate_queryset(rows.order_by(), self.request, view=self)
-        if as_json is not None:
-            return pages.get_paginated_response(as_json(found or []))
-        answer = self._operation().answer
-        return pages.get_paginated_response(answer(prepare(found or []), many=True).data)
+        return pages.get_paginated_response(self.shape(prepare(found or []), **context))
 
     def shape(self, content: Any, **context: Any) -> Any:
         """Return content as the method's serializer reads it in a context."""

@@ -91,12 +91,7 @@ class Exports(Resource, tag="Exports"):
         """List the exports, the newest first."""
         member = lead(self.person, slug)
         found = Export.objects.filter(project=member.project_id).select_related("by")
-        context = {"blind": must_answer_first(member)}
-        return self.page(
-            found,
-            lambda rows: list(ExportSerializer(rows, many=True, context=context).data),
-            newest_first=True,
-        )
+        return self.page(found, newest_first=True, blind=must_answer_first(member))
 
     @writes(ExportSerializer, body=SentExport, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:

@@ -173,12 +173,8 @@ class Releases(Resource, tag="Releases"):
         """List the releases, the newest first."""
         member = lead(self.person, slug)
         found = Release.objects.filter(project=member.project_id)
-        context = {"blind": must_answer_first(member)}
-        return self.page(
-            found.select_related("by", "project", "guideline").defer("guideline__text"),
-            lambda rows: list(ReleaseSerializer(rows, many=True, context=context).data),
-            newest_first=True,
-        )
+        found = found.select_related("by", "project", "guideline").defer("guideline__text")
+        return self.page(found, newest_first=True, blind=must_answer_first(member))
 
     @writes(FullReleaseSerializer, body=SentRelease, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:

@@ -50,7 +50,7 @@ class Topics(Resource, tag="Collection"):
     @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Keep these queries and take the others out with the reason."""
-        return change_queries(self, slug, choosing.choose_topics)
+        return change_queries(self, access.lead(self.person, slug), choosing.choose_topics)
 
 
 class TopicDraw(Resource, tag="Collection"):

@@ -14,7 +14,7 @@ from annotate.collection.api.removal import ChangedRowsSerializer, SentReason
 from annotate.collection.removal import MOST, ChangeCounts
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
-from annotate.projects.models import Project
+from annotate.projects.models import Membership, Project
 from annotate.topics import removal
 from annotate.topics.filters import FilterCount, filter_counts
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
@@ -70,7 +70,7 @@ class RemovedQueries(Resource, tag="Collection"):
     @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Take queries out: nobody works on them, and they are not in qrels."""
-        return change_queries(self, slug, removal.remove_queries)
+        return change_queries(self, access.lead(self.person, slug), removal.remove_queries)
 
 
 class QueryRestoration(Resource, tag="Collection"):
@@ -79,7 +79,7 @@ class QueryRestoration(Resource, tag="Collection"):
     @writes(ChangedRowsSerializer, body=SentQueries, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Bring queries back, with the instructions that were taken out with them."""
-        return change_queries(self, slug, removal.restore_queries)
+        return change_queries(self, access.lead(self.person, slug), removal.restore_queries)
 
 
 class RemovedPairs(Resource, tag="Collection"):
@@ -93,7 +93,7 @@ class RemovedPairs(Resource, tag="Collection"):
     @writes(ChangedRowsSerializer, body=SentPairRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Take instructions out: nobody works on them, and they are not in qrels."""
-        return _change_pairs(self, slug, removal.remove_pairs)
+        return _change_pairs(self, access.lead(self.person, slug), removal.remove_pairs)
 
 
 class PairRestoration(Resource, tag="Collection"):
@@ -102,7 +102,7 @@ class PairRestoration(Resource, tag="Collection"):
     @writes(ChangedRowsSerializer, body=SentPairs, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Bring instructions back."""
-        return _change_pairs(self, slug, removal.restore_pairs)
+        return _change_pairs(self, access.lead(self.person, slug), removal.restore_pairs)
 
 
 class FilterCountSerializer(serializers.Serializer[Any]):
@@ -127,19 +127,17 @@ class Filters(Resource, tag="Collection"):
 
 
 def change_queries(
-    resource: Resource, slug: str, action: Callable[..., ChangeCounts]
+    resource: Resource, member: Membership, action: Callable[..., ChangeCounts]
 ) -> ChangeCounts:
     """Perform an action with the queries of the request, and with its reason if it has one."""
-    member = access.lead(resource.person, slug)
     given = resource.body()
     queries = removal.query_keys(member.project, given.pop("queries"))
     return action(project=member.project, queries=queries, **given, by=member)
 
 
 def _change_pairs(
-    resource: Resource, slug: str, action: Callable[..., ChangeCounts]
+    resource: Resource, member: Membership, action: Callable[..., ChangeCounts]
 ) -> ChangeCounts:
-    member = access.lead(resource.person, slug)
     given = resource.body()
     pairs = removal.pair_keys(member.project, given.pop("pairs"))
     return action(project=member.project, pairs=pairs, **given, by=member)

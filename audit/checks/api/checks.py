@@ -73,7 +73,7 @@ class Samples(Resource, tag="Checks"):
         """List the samples, with how many labels of each you can check or settle."""
         member = annotate_access.member(self.person, slug)
         found = Sample.objects.filter(project=member.project_id).select_related("rater")
-        return self.page(found, lambda rows: self.shape(_sample_rows(member, rows)))
+        return self.page(found, prepare=lambda rows: _sample_rows(member, rows))
 
     @writes(SampleSerializer, body=SentSample, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> dict[str, Any]:

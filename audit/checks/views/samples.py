@@ -28,8 +28,7 @@ from audit.checks.queue import LABEL_FILTERS, filter_labels, progress
 from audit.checks.suspects import Suspect, find_suspects, merge_suspects
 from audit.checks.views.checking import PAGE_SIZE, with_after
 from base.csv_output import csv_response
-from base.errors import Refused
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 from base.pagination import Page, page_by_key
 
 # The kinds of error by what the sample asks. A number of conditions is neither relevant nor not;
@@ -75,7 +74,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
         if "preview" in request.POST:
             plans = _plan_modes(member.project, selection, given["modes"], choices)
         else:
-            try:
+            with refusal_in(form):
                 made = make_mode_samples(
                     lambda name, in_mode: samples.draw_sample(
                         name=name,
@@ -90,9 +89,6 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
                     name=given["name"],
                     modes=given["modes"],
                 )
-            except Refused as refused:
-                form.add_error(None, str(refused))
-            else:
                 words = _("The sample is drawn. Two people check each label.")
                 return _redirect_to_made(request, member, made, words)
     return project_page(
@@ -159,7 +155,7 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
             for mode, one in (modes or {"": selection}).items()
         }
         if request.method == "POST" and send.is_valid():
-            try:
+            with refusal_in(send):
                 made = make_mode_samples(
                     lambda name, in_mode: samples.pick_suspects(
                         **{**send.cleaned_data, "name": name},
@@ -174,9 +170,6 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
                     modes=[mode for mode in given["modes"] if by_mode[mode].suspects]
                     or given["modes"],
                 )
-            except Refused as refused:
-                send.add_error(None, str(refused))
-            else:
                 words = _("The sample is made. Two people check each label.")
                 return _redirect_to_made(request, member, made, words)
         found = merge_suspects(list(by_mode.values()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from annotate.management.projects import get_project
 from audit.checks.models import RESAMPLES, SEED
@@ -17,7 +17,6 @@ from audit.reports.report_parts import COEFFICIENTS, SPLITS
 from audit.reports.scopes import Scope, describe_scope, scope_of
 from audit.reports.tables import Line, Table, against_machines, people_alone, tables
 from base.commands import RejudgeCommand
-from base.errors import Refused
 
 # The splits that are printed by default.
 _DEFAULT_SPLITS = ("pair", "query", "criterion", "self")
@@ -56,10 +55,7 @@ class Command(RejudgeCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
         one, other = options["people"] or ("", "")
-        try:
-            scope = scope_of(project, {**options, "one": one, "other": other})
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        scope = scope_of(project, {**options, "one": one, "other": other})
         by = options["by"] or (SPLITS if options["json"] else _DEFAULT_SPLITS)
         figures = agreement_of(project, seed=SEED, resamples=RESAMPLES, scope=scope, by=by)
         if options["json"]:

@@ -12,7 +12,6 @@ from annotate.pairs.models import ReviewDraw
 from annotate.projects.models import Project
 from audit.reviews import draws
 from base.commands import RejudgeCommand
-from base.errors import Refused
 
 
 class Command(RejudgeCommand):
@@ -37,13 +36,10 @@ class Command(RejudgeCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
-        try:
-            if options["action"] == "draw":
-                self._draw(project, options)
-            elif options["action"] == "end":
-                draws.end_draw(project=project, by=None)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        if options["action"] == "draw":
+            self._draw(project, options)
+        elif options["action"] == "end":
+            draws.end_draw(project=project, by=None)
         current = draws.current_draw(project)
         if current is None:
             self.stdout.write("There is no draw: every instruction is reviewed.")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from annotate.management.projects import get_project
 from audit.reviews import project_rubric, rubrics
 from base.commands import RejudgeCommand
-from base.errors import Refused
 from formats.rubrics import format_rubric
 
 
@@ -30,8 +29,5 @@ class Command(RejudgeCommand):
         if options["name"] is None:
             self.stdout.write(format_rubric(rubrics.current_rubric(project.pk)), ending="")
             return
-        try:
-            chosen = project_rubric.choose_rubric(project=project, name=options["name"], by=None)
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        chosen = project_rubric.choose_rubric(project=project, name=options["name"], by=None)
         self.stdout.write(f"{chosen.name} is now the rubric of {project.slug}.")

@@ -200,7 +200,7 @@ class Reviews(Resource, tag="Reviews"):
         if query.keys() & {"state", "author", "auditor", "criterion"}:
             member = annotate_access.lead(self.person, slug)
         narratives = filter_reviews(member, ReviewFilter(**query))
-        return self.page(narratives, lambda rows: self.shape(review_rows(member, rows)))
+        return self.page(narratives, prepare=lambda rows: review_rows(member, rows))
 
 
 class ReviewAcceptance(Resource, tag="Reviews"):

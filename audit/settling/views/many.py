@@ -21,8 +21,7 @@ from audit.settling import access, batches, settle_many
 from audit.settling.forms import QueueFilterForm, RuleForm, SettleManyForm
 from audit.settling.queue_filters import DisagreementKey, Kind, State
 from audit.settling.views.addresses import add_filter, disagreement_url, filter_in, list_url
-from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message
+from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import parse_key
 
 PAGE_SIZE = 50
@@ -44,13 +43,10 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
     form = SettleManyForm(request.POST or None)
     if request.method == "POST" and sound and rule_form.is_valid() and form.is_valid():
         given = form.cleaned_data
-        try:
+        with refusal_in(form):
             batch = settle_many.settle_many(
                 filters=filters, choice=rule_form.choice(), by=member, **given
             )
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
             return redirect("audit:batch", slug, batch)
     ready = sound and chosen and rule_form.is_valid()
     found = settle_many.preview(member, filters, rule_form.choice()) if ready else None

@@ -29,8 +29,8 @@ from audit.settling.views.frame import Page, frame_context
 from audit.settling.views.judgment import JudgmentPage
 from audit.settling.views.review import ReviewPage
 from audit.settling.views.verdict import VerdictPage
-from base.errors import InvalidField, Refused
-from base.page_request import PageRequest, refusal_as_message
+from base.errors import Refused
+from base.page_request import PageRequest, refusal_as_message, refusal_in
 
 _PAGES: dict[Kind, type[Page]] = {
     Kind.JUDGMENT: JudgmentPage,
@@ -47,13 +47,8 @@ def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     page = _PAGES[kind](found)
     form = page.form(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusal_in(form):
             messages.success(request, page.message(found.settle(form.cleaned_data)))
-        except Refused as refused:
-            form.add_error(
-                refused.field if isinstance(refused, InvalidField) else None, str(refused)
-            )
-        else:
             return _redirect_to_next(request, found)
     if address := page.other_page_url():
         return redirect(address)
