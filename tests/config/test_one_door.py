@@ -42,9 +42,6 @@ EXEMPT = {
         "audit/settling/views/frame.py:frame_context",
         "audit/settling/views/addresses.py:disagreement_of_form",
     },
-    "finds its project in a function of annotate/topics/api/removal.py": {
-        "annotate/topics/api/choosing.py:Topics.post",
-    },
 }
 
 
