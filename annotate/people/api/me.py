@@ -119,4 +119,4 @@ class MyNaming(Resource, tag="You"):
     @writes(NamingSerializer, body=SentNaming, scope=Scope.JUDGE)
     def put(self, request: Request, slug: str) -> Membership:
         """Agree, or withdraw your agreement."""
-        return set_named(named=self.body()["named"], by=member(self.person, slug))
+        return set_named(by=member(self.person, slug), named=self.body()["named"])
