@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from base.errors import Refused
-from jobs.runner import JobError
+from jobs.errors import JobError
 
 
 class RejudgeCommand(BaseCommand):

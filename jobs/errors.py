@@ -1,4 +1,4 @@
-"""The exception that actions raise; other apps import it as `base.errors.Refused`."""
+"""The exceptions of actions, which other apps import as `base.errors.Refused`, and of jobs."""
 
 from __future__ import annotations
 
@@ -7,3 +7,7 @@ class Refused(Exception):
     """An action was refused and changed nothing; the message is a sentence for the person who
     asked.
     """
+
+
+class JobError(Exception):
+    """The work cannot be done; the message is a sentence for the person who requested it."""

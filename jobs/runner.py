@@ -22,6 +22,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from jobs.about import job_context
+from jobs.errors import JobError
 from jobs.models import Job
 from jobs.unavailable import is_away, is_full
 
@@ -59,10 +60,6 @@ class Cancelled(Exception):
 
 class LeaseLost(Exception):
     """Another worker has taken the job over; raised from inside `Progress`."""
-
-
-class JobError(Exception):
-    """The work cannot be done; the message is a sentence for the person who requested it."""
 
 
 class Progress:

@@ -24,8 +24,9 @@ from base.errors import Refused
 from formats.records import RunLine
 from formats.registry import FORMATS, Format, UnknownFormat, lookup
 from jobs import queue
+from jobs.errors import JobError
 from jobs.models import Job
-from jobs.runner import Cancelled, JobError, LeaseLost, Progress
+from jobs.runner import Cancelled, LeaseLost, Progress
 
 MAX_FILE_NAME = 255
 # The file of a preview that nobody has confirmed is deleted after this time.

@@ -24,8 +24,9 @@ from annotate.projects.models import Membership, Project
 from base import bulk
 from base.errors import Refused, refuse_invalid_characters
 from jobs import queue
+from jobs.errors import JobError
 from jobs.models import Job
-from jobs.runner import JobError, LeaseLost, Progress
+from jobs.runner import LeaseLost, Progress
 
 MAX_NAME = 60
 MOST_RUNS = 100

@@ -44,8 +44,9 @@ from exporters.releases.models import Release
 from formats.source import open_source
 from formats.trec_qrels import read_qrels
 from jobs import queue
+from jobs.errors import JobError
 from jobs.models import Job
-from jobs.runner import JobError, LeaseLost, Progress
+from jobs.runner import LeaseLost, Progress
 
 FORMAT = "trec"
 ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)

@@ -41,8 +41,9 @@ from exporters.exports.proof import proving
 from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.proving import check_tools
 from jobs import queue
+from jobs.errors import JobError
 from jobs.models import Job
-from jobs.runner import JobError, LeaseLost, Progress
+from jobs.runner import LeaseLost, Progress
 
 
 class Format(NamedTuple):

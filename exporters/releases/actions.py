@@ -33,8 +33,9 @@ from exporters.exports.models import Export, publication_of
 from exporters.releases import contents, file_store
 from exporters.releases.models import Release
 from jobs import queue
+from jobs.errors import JobError
 from jobs.models import Job
-from jobs.runner import JobError, LeaseLost, Progress
+from jobs.runner import LeaseLost, Progress
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 MAX_NOTE = 2_000

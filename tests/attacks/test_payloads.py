@@ -33,7 +33,7 @@ from audit.reports.scopes import Scope
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.project_rubric import save_rubric
 from exporters.exports.actions import request_export
-from jobs.runner import JobError
+from jobs.errors import JobError
 from tests.attacks.reading import ALL, PAYLOADS, SHORT, find_running_code
 from tests.test_blindness import AnswerSet, addresses, answer, crawl, give_answers, rolled_back
 from tests.test_permissions import APPS

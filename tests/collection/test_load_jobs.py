@@ -16,6 +16,7 @@ from annotate.models import Candidate, Load, Project, Run
 from base.errors import Refused
 from config.celery import app
 from jobs import runner
+from jobs.errors import JobError
 from tests import factories
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
@@ -343,7 +344,7 @@ def test_a_missing_upload_fails_with_a_sentence(carla, storage):
     load = upload(carla)
     next(storage.rglob("qrels.txt")).unlink()
 
-    with pytest.raises(runner.JobError):
+    with pytest.raises(JobError):
         runner.run(Load, load.pk, load_jobs.perform_load)
 
     load.refresh_from_db()
@@ -354,7 +355,7 @@ def test_nothing_is_loaded_into_a_project_archived_after_the_confirmation(carla)
     load = load_jobs.confirm_load(preview=work(upload(carla)), by=carla)
     Project.objects.update(archived_at=timezone.now(), archived_by=carla.user)
 
-    with pytest.raises(runner.JobError):
+    with pytest.raises(JobError):
         runner.run(Load, load.pk, load_jobs.perform_load)
 
     load.refresh_from_db()

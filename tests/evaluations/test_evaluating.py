@@ -20,7 +20,8 @@ from base.errors import Refused
 from exporters.evaluations.actions import compute_evaluation, request_evaluation
 from exporters.evaluations.systems import System
 from exporters.models import Evaluation
-from jobs.runner import JobError, run
+from jobs.errors import JobError
+from jobs.runner import run
 from tests import factories
 from tests.evaluations.evaluating import both_systems, make_evaluation, scene, store_run
 from tests.exports.conftest import make_release

@@ -16,6 +16,7 @@ from exporters.exports import actions
 from exporters.exports.files import Writer
 from exporters.models import Export
 from jobs import runner
+from jobs.errors import JobError
 from tests import factories
 from tests.exports.conftest import Tides
 
@@ -86,7 +87,7 @@ def test_a_failed_export_says_why_and_leaves_no_file(scene, empty_storage):
     scene.judge(newest, scene.pool["FT-9"], scene.ada, 1)
     export = make_export(scene)
 
-    with pytest.raises(runner.JobError):
+    with pytest.raises(JobError):
         runner.run(Export, export.pk, actions.build)
 
     export.refresh_from_db()

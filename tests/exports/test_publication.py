@@ -15,7 +15,7 @@ from base.errors import Refused
 from base.users import User
 from exporters.exports.models import Export, Publication, publication_of
 from exporters.exports.publishing import set_publication
-from jobs.runner import JobError
+from jobs.errors import JobError
 from tests import factories
 from tests.exports.conftest import make_release
 

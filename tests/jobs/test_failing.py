@@ -5,7 +5,8 @@ import errno
 import pytest
 from django.db import IntegrityError, OperationalError, transaction
 
-from jobs.runner import JobError, run
+from jobs.errors import JobError
+from jobs.runner import run
 from tests.errands.models import Errand
 
 pytestmark = pytest.mark.both_databases

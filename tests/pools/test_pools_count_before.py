@@ -18,7 +18,8 @@ from annotate.models import (
 )
 from annotate.pools import actions
 from base.errors import Refused
-from jobs.runner import Cancelled, JobError, Progress, run
+from jobs.errors import JobError
+from jobs.runner import Cancelled, Progress, run
 from tests import factories
 from tests.pools.pooling import add_run, make, two_runs
 

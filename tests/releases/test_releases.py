@@ -18,6 +18,7 @@ from exporters.models import Release
 from exporters.releases import actions as releasing
 from exporters.releases import contents, file_store
 from jobs import runner
+from jobs.errors import JobError
 from jobs.runner import LEASE
 from tests import factories
 from tests.exports.conftest import AT, make_release
@@ -235,7 +236,7 @@ def test_a_release_that_cannot_be_written_reports_why_and_leaves_its_name_free(
     newest = factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
     tides.judge(newest, tides.pool["FT-9"], tides.ada, 1)
 
-    with pytest.raises(runner.JobError):
+    with pytest.raises(JobError):
         make_release(tides, "v1")
 
     failed = Release.objects.get()
