@@ -6,6 +6,7 @@
   const NAMED = ["Enter", "Escape", "Backspace", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
   const held = [];
   let modulesRan = false;
+  let isSpaceHeld = false;
 
   const isWaiting = () => !modulesRan || document.querySelector("[data-keys-wait]") !== null;
   const isArrow = (key) => key.startsWith("Arrow");
@@ -19,7 +20,8 @@
       // Ctrl+Enter sends the words that were typed before it; AltGr types a letter.
       return event.getModifierState("AltGraph") || (key === "Enter" && held.length > 0);
     }
-    if ([" ", "Enter"].includes(key) && target.matches("a, button, summary, input")) return false;
+    // After held keys, Space and Enter belong to their words: the button that was clicked before must not be pressed again.
+    if ([" ", "Enter"].includes(key) && target.matches("a, button, summary, input") && !held.length) return false;
     if (isArrow(key) && target.matches("[role=region], [role=group], input[type=radio]")) return false;
     return key.length === 1 || NAMED.includes(key);
   }
@@ -48,10 +50,20 @@
     if (!canBeHeld(event) || !isWaiting()) return;
     const { key, code, shiftKey } = event;
     const isAltGraph = event.getModifierState("AltGraph");
+    // The arrows and a first Space still scroll: few pages use them otherwise.
+    const scrolls = isArrow(key) || (key === " " && !held.length);
     held.push({ key, code, shiftKey, ctrlKey: event.ctrlKey && !isAltGraph, metaKey: event.metaKey, modifierCapsLock: event.getModifierState("CapsLock") });
     event.stopImmediatePropagation();
-    // The arrows and Space still scroll: few pages use them otherwise.
-    if (!isArrow(key) && key !== " ") event.preventDefault();
+    if (scrolls) return;
+    event.preventDefault();
+    if (key === " ") isSpaceHeld = true;
+  }, true);
+
+  // A button may also be pressed by the end of the key.
+  addEventListener("keyup", (event) => {
+    if (event.key !== " " || !isSpaceHeld) return;
+    event.preventDefault();
+    isSpaceHeld = false;
   }, true);
 
   // Runs after every module of the page; a module that waits for something keeps `data-keys-wait` on the page until then.

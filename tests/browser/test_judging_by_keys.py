@@ -79,6 +79,24 @@ def test_a_double_click_grades_one_document(scene):
     scene.wait_for_judgments({first: 0})
 
 
+def test_a_space_in_words_typed_during_an_action_presses_no_button(scene):
+    first, second, _ = scene.order()
+    grade = scene.page.get_by_role("button", name="Not relevant")
+    grade.click()
+    shows(scene.page, second)
+    scene.wait_for_judgments({first: 0})
+
+    scene.page.evaluate("document.body.dataset.keysWait = ''")
+    grade.focus()
+    scene.page.keyboard.press("n")
+    scene.page.keyboard.type("still here")
+    scene.page.evaluate("delete document.body.dataset.keysWait")
+
+    expect(scene.page.get_by_role("textbox", name="Note")).to_have_value("still here")
+    shows(scene.page, second)
+    assert scene.current() == {first: 0}
+
+
 def test_a_key_pressed_twice_quickly_grades_two_documents(scene):
     first, second, third = scene.order()
     # Wait until the next document is loaded; before that, a second key would wait for it.
@@ -160,7 +178,7 @@ def test_a_key_pressed_in_a_text_field_types_a_letter(scene):
     note = scene.page.get_by_label("Note")
     note.press_sequentially("2 z")
 
-    assert note.input_value() == "2 z"
+    expect(note).to_have_value("2 z")
     shows(scene.page, first)
     assert scene.current() == {}
 
