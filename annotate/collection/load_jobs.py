@@ -1,8 +1,7 @@
-"""Actions for loading files: by command, or by page and API with a preview and a confirmation."""
+"""Uploads: each is checked in a preview, and loaded once it is confirmed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import PurePath
@@ -15,14 +14,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.collection import intake
-from annotate.collection.intake import FileReport, InputFile, Options
-from annotate.collection.models import Load, Run
+from annotate.collection.intake import FileReport
+from annotate.collection.loading import check_side, known_format, load_file
+from annotate.collection.models import Load
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from formats.records import RunLine
-from formats.registry import FORMATS, Format, UnknownFormat, lookup
+from formats.registry import FORMATS, Format
 from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
@@ -33,99 +33,6 @@ MAX_FILE_NAME = 255
 KEEP_PREVIEWS = timedelta(days=7)
 # Per project: previewed files that were neither loaded nor discarded.
 MAX_PREVIEWS = 100
-
-
-def load_file(
-    *,
-    project: Project,
-    format_name: str,
-    file: InputFile,
-    no_grade: int | None = None,
-    pool: int = 0,
-    side: str = "",
-    despite_rules: bool = False,
-    dry_run: bool = False,
-    progress: intake.Progress | None = None,
-    record: Callable[[FileReport], None] | None = None,
-    by: Membership | None = None,
-    now: datetime | None = None,
-) -> FileReport:
-    """Load one file into a project, all of it or nothing; the report has its errors.
-
-    `no_grade` is the value in the file that means no grade; `pool` is the number of documents per
-    query of a run that join the pool; `side` says under which narratives a run ranks them;
-    `despite_rules` also loads rows that break rules of the project's kind; `record` is called with
-    the report in the same transaction; `by` is None for a command. Refused: an unknown format, a
-    pool or a side for a file that is not a run, an archived project.
-    """
-    kind = known_format(format_name)
-    refuse_if_archived(project)
-    if pool < 0 or (pool and RunLine not in kind.reads):
-        raise Refused(_("Only a run can add documents to the pool, one or more per query."))
-
-    _check_side(kind, side)
-
-    def record_and_log(report: FileReport) -> None:
-        if record is not None:
-            record(report)
-        if not (report.new or report.changed):
-            return
-        counts = f"{report.new} new, {report.changed} changed, {report.unchanged} unchanged"
-        if report.broken:
-            counts += f", {report.broken} despite rules of the kind"
-        described = f"{file.name} · {kind.name}"
-        record_audit_event(
-            project=project, what="load.done", about=described, words=counts, by=by, now=now
-        )
-
-    return intake.load(
-        project=project,
-        kind=kind,
-        file=file,
-        options=Options(no_grade, pool, side, despite_rules),
-        dry_run=dry_run,
-        progress=progress,
-        record=record_and_log,
-        now=now,
-    )
-
-
-def _check_side(kind: Format, side: str) -> None:
-    """Refuse an unknown side, or a side for a file that is not a run."""
-    if not side:
-        return
-    if RunLine not in kind.reads:
-        raise Refused(_("Only a run has a side. Leave the side out for this format."))
-    if side not in Run.Side.values:
-        raise Refused(
-            _("%(side)s is not a side of a run. The sides are: %(sides)s.")
-            % {"side": side, "sides": ", ".join(Run.Side.values)}
-        )
-
-
-def known_format(name: str) -> Format:
-    """Return the format of that name. Refused: an unknown name; the message lists the names."""
-    try:
-        return lookup(name)
-    except UnknownFormat as error:
-        raise Refused(
-            _("%(error)s%(error_b)s.")
-            % {"error": str(error)[:1].upper(), "error_b": str(error)[1:]}
-        ) from error
-
-
-def check_grades(*, project: Project, grades: Sequence[int]) -> None:
-    """Refuse grades that differ from the project's."""
-    existing = sorted(project.grades.values_list("value", flat=True))
-    if sorted(grades) != existing:
-        names = ", ".join(map(str, existing))
-        raise Refused(
-            _(
-                "The project “%(slug)s” already exists, with the grades %(named)s. Change them in "
-                "its settings, or leave --grades out."
-            )
-            % {"slug": project.slug, "named": names}
-        )
 
 
 def request_load(
@@ -225,7 +132,7 @@ def _new_preview(
     """Return the unsaved row of a preview. Refused: as in `request_load`."""
     _check_lead(by, by.project)
     kind = known_format(format_name)
-    _check_side(kind, side)
+    check_side(kind, side)
     return Load(
         project=by.project,
         by=by,

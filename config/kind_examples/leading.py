@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.collection import intake
-from annotate.collection.load_jobs import load_file
+from annotate.collection.loading import load_file
 from annotate.collection.models import Run
 from annotate.guidelines import actions as guidelines
 from annotate.pools import actions as pools

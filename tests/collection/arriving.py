@@ -10,7 +10,7 @@ from typing import Any
 
 from annotate.collection import intake
 from annotate.collection.intake import FileReport, InputFile
-from annotate.collection.load_jobs import load_file
+from annotate.collection.loading import load_file
 from annotate.models import Project
 from base import bulk
 from formats.folders import Folder, ZipFolder

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, transaction
 
 from annotate.collection.intake import KINDS, FileReport, file_on_disk, totals
-from annotate.collection.load_jobs import check_grades, known_format, load_file
+from annotate.collection.loading import check_grades, known_format, load_file
 from annotate.collection.models import Run
 from annotate.projects.actions import create_project, delete_new_project
 from annotate.projects.kinds import KINDS as PROJECT_KINDS
