@@ -32,7 +32,7 @@ def scene(db, client):
         def order(self):
             return judging_session.read_judging_session(narrative=self.narrative, by=self.ada).order
 
-        def shown(self, **parameters):
+        def rows(self, **parameters):
             """Return the candidates of the rows, in the order of the page."""
             page = client.get(self.url, parameters).content.decode()
             return [int(pk) for pk in re.findall(r'id="row-(\d+)"', page)]
@@ -67,7 +67,7 @@ def row(page: str, candidate: int) -> str:
 
 
 def test_the_list_has_all_documents_in_the_judging_order(scene):
-    assert scene.shown() == scene.order()
+    assert scene.rows() == scene.order()
 
 
 def test_a_row_has_the_title_but_not_the_text(scene, client):
@@ -118,7 +118,7 @@ def test_a_filter_keeps_the_matching_rows(scene, show, places):
     scene.flag(order[2], "later")
     scene.flag(order[3], "cannot_judge")
 
-    assert scene.shown(show=show) == [order[place] for place in places]
+    assert scene.rows(show=show) == [order[place] for place in places]
 
 
 def test_the_counts_are_of_my_answers_only(scene):
@@ -239,7 +239,7 @@ def test_ten_thousand_documents_take_no_more_queries_than_five(scene, client):
 
     assert count() == few
     assert few <= 20
-    assert len(scene.shown()) == 100
+    assert len(scene.rows()) == 100
     assert "1 to 100 of 10,005" in client.get(scene.url).content.decode()
 
 
@@ -301,19 +301,19 @@ def test_documents_are_found_by_words_of_their_title(scene):
     wanted = factories.candidate(scene.query, "F", title="Severn barrage of 1990")
     factories.candidate(scene.query, "G", title="Severn bridge")
 
-    assert scene.shown(find="BARRAGE severn") == [wanted.pk]
-    assert scene.shown(find="nothing") == []
+    assert scene.rows(find="BARRAGE severn") == [wanted.pk]
+    assert scene.rows(find="nothing") == []
 
 
 def test_a_hidden_id_matches_nothing(scene):
     hidden = factories.candidate(scene.query, "9_positive", title="Tides")
     judged = factories.candidate(scene.query, "8_positive", title="Weirs")
-    assert scene.shown(find="positive") == []
+    assert scene.rows(find="positive") == []
 
     scene.judge(judged.pk)
 
-    assert scene.shown(find="positive") == [judged.pk]
-    assert hidden.pk in scene.shown(find="tides")
+    assert scene.rows(find="positive") == [judged.pk]
+    assert hidden.pk in scene.rows(find="tides")
 
 
 def test_a_document_is_found_by_the_neutral_name_that_the_list_shows(scene):
@@ -321,10 +321,10 @@ def test_a_document_is_found_by_the_neutral_name_that_the_list_shows(scene):
     titled = factories.candidate(scene.query, "8_positive", title="Weirs")
     name = neutral_name(hidden.document_id, scene.query.project_id)
 
-    assert scene.shown(find=name) == [hidden.pk]
-    assert scene.shown(find=name.split()[1][:6]) == [hidden.pk]
+    assert scene.rows(find=name) == [hidden.pk]
+    assert scene.rows(find=name.split()[1][:6]) == [hidden.pk]
     # A neutral name that is not shown finds nothing.
-    assert scene.shown(find=neutral_name(titled.document_id, scene.query.project_id)) == []
+    assert scene.rows(find=neutral_name(titled.document_id, scene.query.project_id)) == []
 
 
 def test_the_search_is_kept_on_the_next_page():
