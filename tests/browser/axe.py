@@ -30,7 +30,7 @@ def violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
         # Stylesheets need not be loaded: only the rule on locked orientation reads them.
         options |= {"runOnly": list(rules), "preload": False}
     return [
-        f"{rule['id']}: {element['html'][:160]} ({rule['help']})"
+        f"{rule['id']}: {element['html'][:160]} ({rule['help']}; {element['failureSummary']})"
         for rule in page.evaluate(RUN, options)
         for element in rule["nodes"]
     ]

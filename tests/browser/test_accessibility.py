@@ -68,6 +68,7 @@ SETTLE = """async (scheme) => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     while (!matchMedia(`(prefers-color-scheme: ${scheme})`).matches) await frame();
     await frame();
+    await frame();
     document.getAnimations().forEach((one) => one.finish());
 }"""
 
