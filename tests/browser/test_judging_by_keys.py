@@ -57,6 +57,23 @@ def test_one_key_grades_saves_and_brings_the_next_document(scene):
     assert (judgment.pressed, judgment.made_at is not None) == ("key", True)
 
 
+@pytest.mark.parametrize("width", [1280, 1000, 800])
+def test_the_bar_is_as_high_on_a_document_judged_long_ago(scene, width):
+    first, second, _ = scene.order()
+    scene.page.set_viewport_size({"width": width, "height": 800})
+    bar = scene.page.locator(".judge__bar")
+    before = bar.bounding_box()
+    scene.page.keyboard.press("0")
+    scene.wait_for_judgments({first: 0})
+    Judgment.objects.update(at="2025-10-05T15:11:00Z", made_at="2025-10-05T15:11:00Z")
+
+    candidate = scene.query.candidates.get(document__doc_id=first)
+    scene.page.goto(f"/pairs/{scene.pair.pk}/candidates/{candidate.pk}/")
+
+    expect(scene.page.locator("#save-line")).to_contain_text("Saved 5 Oct 2025")
+    assert bar.bounding_box() == before
+
+
 def test_a_click_is_recorded_as_a_click(scene):
     first, second, _ = scene.order()
 
