@@ -579,8 +579,10 @@ def test_every_page_is_accessible_in_both_themes_zoomed_and_by_keyboard(
         page.evaluate(SETTLE, "dark")
         problems += [f"{address} dark 800: {line}" for line in violations(page, OF_LOOKS)]
         problems += [f"{address} at 800: {line}" for line in overflow(page)]
-        page.set_viewport_size({"width": 640, "height": 800})
-        problems += [f"{address} at 640: {line}" for line in overflow(page)]
+        # 1280 px zoomed to 200 and 400 percent.
+        for width in (640, 320):
+            page.set_viewport_size({"width": width, "height": 800})
+            problems += [f"{address} at {width}: {line}" for line in overflow(page)]
 
     assert problems == []
 
