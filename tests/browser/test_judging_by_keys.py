@@ -59,7 +59,7 @@ def test_one_key_grades_saves_and_brings_the_next_document(scene):
 
 @pytest.mark.parametrize("width", [1280, 1000, 800])
 def test_the_bar_is_as_high_on_a_document_judged_long_ago(scene, width):
-    first, second, _ = scene.order()
+    first, *_ = scene.order()
     scene.page.set_viewport_size({"width": width, "height": 800})
     bar = scene.page.locator(".judge__bar")
     before = bar.bounding_box()
