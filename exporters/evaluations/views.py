@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.projects.access import lead
+from annotate.projects.job_cancellation import cancel_job
 from annotate.projects.project_page import project_page
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
@@ -21,7 +22,6 @@ from exporters.evaluations.forms import EvaluationForm
 from exporters.evaluations.models import Evaluation
 from exporters.exports.access import BLIND_FIGURES
 from exporters.exports.job_page import job_page
-from jobs.queue import cancel
 
 # How many evaluations the list shows, the newest first.
 SHOWN = 25
@@ -82,8 +82,8 @@ def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def evaluation_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Cancel an evaluation."""
-    _member, found = access.evaluation(request.user, slug, pk)
-    cancel(found)
+    member, found = access.evaluation(request.user, slug, pk)
+    cancel_job(job=found, by=member)
     return redirect(found)
 
 

@@ -123,21 +123,6 @@ def request_export(
     return export
 
 
-def cancel_export(*, export: Export, by: Membership, now: datetime | None = None) -> Export:
-    """Cancel an export and return it; one that has ended is left unchanged.
-
-    Refused: a member who is not a lead.
-    """
-    if not by.leads or by.project_id != export.project_id:
-        raise Refused(_("Only leads of this project can cancel its exports."))
-    with transaction.atomic():
-        over = export.is_over or export.cancel_requested_at is not None
-        queue.cancel(export, now=now)
-        if not over:
-            record(project=export.project, what="export.cancelled", about=export, by=by, now=now)
-    return export
-
-
 def check_format(format_name: str) -> None:
     """Refuse an unknown format; the message lists the known ones."""
     if format_name not in WRITERS:
