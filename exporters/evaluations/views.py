@@ -16,10 +16,10 @@ from annotate.projects.project_page import project_page
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
 from exporters.evaluations import access, page, tables
-from exporters.evaluations import evaluation as measuring
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.forms import EvaluationForm
 from exporters.evaluations.models import Evaluation
+from exporters.evaluations.options import name_of
 from exporters.exports.access import BLIND_FIGURES
 from exporters.exports.job_page import job_page
 
@@ -134,7 +134,7 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
         "warnings": _warnings(results),
         "system": system,
         "measure": measure,
-        "measure_name": measuring.name_of(measure),
+        "measure_name": name_of(measure),
         "systems": [(name, f"{here}?{urlencode({'system': name})}") for name in names],
         "measures": [(one["key"], one["name"]) for one in results["measures"]],
         "bars": page.query_bars(project, results, measure, system),
