@@ -30,7 +30,7 @@ from annotate.pools.replacing import (
 from annotate.projects import actions as projects
 from annotate.projects import kind_settings, rules, schedule, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
-from annotate.projects.job_cancellation import cancel_job
+from annotate.projects.project_jobs import cancel_job
 from annotate.projects.taxonomies import Kind
 from annotate.topics import removal as topic_removal
 from audit.checks import actions as checks

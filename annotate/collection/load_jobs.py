@@ -19,8 +19,8 @@ from annotate.collection.loading import check_side, known_format, load_file
 from annotate.collection.models import Load
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_audit_event
-from annotate.projects.job_cancellation import cancel_job
 from annotate.projects.models import Membership, Project
+from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
 from formats.records import RunLine
 from formats.registry import FORMATS, Format

@@ -20,8 +20,8 @@ from annotate.pools.counting import PoolCounts, Recipe
 from annotate.pools.models import Pool, PoolRun
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
-from annotate.projects.job_cancellation import cancel_job
 from annotate.projects.models import Membership, Project
+from annotate.projects.project_jobs import cancel_job
 from base import bulk
 from base.errors import Refused, refuse_invalid_characters
 from jobs import queue

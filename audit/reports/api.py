@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
-from annotate.projects.job_cancellation import cancel_job
 from annotate.projects.models import Membership
+from annotate.projects.project_jobs import cancel_job
 from audit.checks.api.shapes import CoefficientSerializer
 from audit.reports import access, actions
 from audit.reports.category_figures import CategoryFigures, by_category

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.projects.access import refuse_if_archived
-from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
+from annotate.projects.project_jobs import request_job
 from base.errors import Refused
 from exporters.evaluations import systems
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.options import read_options
 from exporters.evaluations.systems import System
 from exporters.releases.models import Release
-from jobs import queue
-from jobs.models import Job
 
 
 def request_evaluation(
@@ -55,44 +50,14 @@ def request_evaluation(
         read_options(given)
     except ValueError as error:
         raise Refused(_("%(what)s.") % {"what": error}) from error
-    inputs: dict[str, Any] = {
-        "project": project,
-        "release": release,
-        "systems": systems.as_json(measured),
-        "options": given,
-        "baseline": baseline,
-    }
-    with transaction.atomic():
-        # Of two concurrent requests, the second waits here and then finds the first.
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        under_way = _find_unfinished(inputs)
-        if under_way is not None:
-            return under_way
-        made = Evaluation.objects.create(
-            **inputs,
-            by=by,
-            requested_by=by.user if by else None,
-            requested_at=now or timezone.now(),
-        )
-        if by is not None:
-            queue.enqueue(made)
-        named = ", ".join(one.name for one in measured)
-        record(project=project, what="evaluation.asked", about=made, named=named, by=by, now=now)
-    return made
-
-
-def _find_unfinished(inputs: Mapping[str, Any]) -> Evaluation | None:
-    """Return a queued or running evaluation of a member with the same inputs, or None.
-
-    A command computes its own evaluation, which no worker may know of, so it is never returned.
-    """
-    waiting = Evaluation.objects.filter(
-        project=inputs["project"],
-        release=inputs["release"],
-        state__in=[Job.State.QUEUED, Job.State.RUNNING],
-        cancel_requested_at=None,
-        by__isnull=False,
-    ).order_by("-pk")
-    return next(
-        (one for one in waiting if all(getattr(one, name) == inputs[name] for name in inputs)), None
+    made = Evaluation(
+        project=project,
+        release=release,
+        systems=systems.as_json(measured),
+        options=given,
+        baseline=baseline,
+        by=by,
     )
+    inputs = ("release_id", "systems", "options", "baseline")
+    named = ", ".join(one.name for one in measured)
+    return request_job(made, same=inputs, by=by, named=named, now=now)

@@ -14,8 +14,8 @@ from rest_framework.response import Response
 
 from annotate.collection.models import Run
 from annotate.projects.access import lead
-from annotate.projects.job_cancellation import cancel_job
 from annotate.projects.models import Membership
+from annotate.projects.project_jobs import cancel_job
 from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.evaluations import access, tables

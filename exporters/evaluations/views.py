@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.projects.access import lead
-from annotate.projects.job_cancellation import cancel_job
+from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
-from annotate.projects.job_cancellation import cancel_job
+from annotate.projects.project_jobs import cancel_job
 from base.api.jobs import JobSerializer
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes

@@ -10,7 +10,7 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 
 from annotate.models import Assignment
-from annotate.projects.job_cancellation import cancel_job
+from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
 from config.celery import app
 from exporters.exports import actions

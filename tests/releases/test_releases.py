@@ -12,7 +12,7 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 
 from annotate.models import Assignment, Guideline, Judgment, Project
-from annotate.projects.job_cancellation import cancel_job
+from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
 from exporters.exports import actions
 from exporters.models import Release

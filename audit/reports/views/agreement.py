@@ -21,8 +21,8 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access as annotate_access
-from annotate.projects.job_cancellation import cancel_job
 from annotate.projects.models import Membership
+from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from audit.reports import access, actions, paper
 from audit.reports.forms import ComparedForm, ScopeForm
