@@ -19,4 +19,5 @@ AUDIT_EVENTS = {
     "label.unsettled": Kind(_("Withdrew the settlement of a label"), reveals_judgments=True),
     "sample.made": Kind(_("Made a sample of labels")),
     "agreement.asked": Kind(_("Requested an agreement report")),
+    "agreement.cancelled": Kind(_("Cancelled an agreement report")),
 }

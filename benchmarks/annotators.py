@@ -319,12 +319,17 @@ def _fetch(wire: HttpConnection, work: dict[str, Any], candidate: int, seen: Tim
 
 
 def _entry(annotator: dict[str, Any], work: dict[str, Any], candidate: int) -> dict[str, Any]:
+    return journal_entry(annotator["user"], work["pair"], work["narrative"], candidate)
+
+
+def journal_entry(user: int, pair: int, narrative: int, candidate: int) -> dict[str, Any]:
+    """Return a judgment as the journal sends it."""
     return {
         "uuid": str(uuid4()),
         "kind": "judgment",
-        "user": annotator["user"],
-        "pair": work["pair"],
-        "narrative": work["narrative"],
+        "user": user,
+        "pair": pair,
+        "narrative": narrative,
         "candidate": candidate,
         "made_at": datetime.now(UTC).isoformat(),
         "relevance": candidate % 3,

@@ -13,15 +13,22 @@ import argparse
 import contextlib
 import json
 import os
-import resource
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.serving import bare_database, run_step, set_up
+from benchmarks.bare import Table, insert, timed
+from benchmarks.serving import (
+    Steps,
+    add_databases,
+    installation,
+    measure_databases,
+    parse_options,
+    run_step,
+    set_up,
+)
 
 POOL = 500
 ROUNDS = 3
@@ -32,28 +39,20 @@ def main() -> None:
     """Run every step in its own process, so that its memory is measured alone."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
-    parser.add_argument("--step", choices=list(STEPS), help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.step:
-        print(json.dumps(STEPS[options.step](options.rows)))
-        return
-    figures: dict[str, Any] = {"candidates": options.rows, "judgments": options.rows}
-    for database in options.database or ["sqlite", "postgresql"]:
-        figures[database] = _measure(database, options.rows)
-    print(json.dumps(figures, indent=2))
+    add_databases(parser)
+    options = parse_options(parser, STEPS)
+    figures = {"candidates": options.rows, "judgments": options.rows}
+    measure_databases(figures, _measure, options)
 
 
-def _measure(database: str, rows: int) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder, bare_database(database) as address:
-        env = {**os.environ, "REJUDGE_DATA": folder, **address}
-        env.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-        _step("fill", rows, env)
+def _measure(database: str, _options: argparse.Namespace) -> dict[str, Any]:
+    with installation(database) as (env, _folder):
+        run_step("fill", env=env)
         found: dict[str, Any] = {}
         for format_name in ("trec", "jsonl"):
             # In turns, and the best of each, so that other load affects both equally.
             rounds = [
-                (_step(f"bare-{format_name}", rows, env), _step(f"ours-{format_name}", rows, env))
+                (run_step(f"bare-{format_name}", env=env), run_step(f"ours-{format_name}", env=env))
                 for _ in range(ROUNDS)
             ]
             bare, ours = (
@@ -78,28 +77,21 @@ def _times(ours: dict[str, Any], bare: dict[str, Any], what: str) -> float:
     return round(times, 2)
 
 
-def _step(step: str, rows: int, env: dict[str, str]) -> Any:
-    return run_step("benchmarks.export", step, "--rows", rows, env=env)
-
-
-def _fill(rows: int) -> dict[str, Any]:
+def fill(options: argparse.Namespace) -> dict[str, Any]:
     """Make a project with pools of POOL documents, each with a prior label and one judgment."""
     set_up(migrate=True)
-    from django.db import connection
-
     from annotate.models import Membership, Project, User
+    from benchmarks.world import analyze
 
     project = Project.objects.create(slug="bench", name="Bench", judge_scope="pool")
     user = User.objects.create_user("ada")
     ada = Membership.objects.create(project=project, user=user, name="ada")
-    insert = _copy if connection.vendor == "postgresql" else _execute_many
-    _insert_rows(insert, project.pk, ada.pk, rows)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    insert(_tables(project.pk, ada.pk, options.rows))
+    analyze()
     return {}
 
 
-def _insert_rows(insert: Callable[..., None], project: int, annotator: int, rows: int) -> None:
+def _tables(project: int, annotator: int, rows: int) -> Iterator[Table]:
     queries = max(1, rows // POOL)
     documents = max(POOL, rows // 5)
     sides = ("original", "altered")
@@ -107,22 +99,22 @@ def _insert_rows(insert: Callable[..., None], project: int, annotator: int, rows
     def pool(query: int) -> Iterator[int]:
         return ((query * 7919 + place * 104_729) % documents for place in range(POOL))
 
-    insert(
+    yield (
         "annotate_document",
         ("id", "project_id", "doc_id", "title", "markup", "digest"),
         ((n + 1, project, f"FBIS{n % 7}-{n}", "", "plain", "") for n in range(documents)),
     )
-    insert(
+    yield (
         "annotate_query",
         ("id", "project_id", "query_id", "title", "description"),
         ((n + 1, project, str(n), f"query {n}", "") for n in range(queries)),
     )
-    insert(
+    yield (
         "annotate_instructionpair",
         ("id", "project_id", "query_id", "pair_id", "category", "origin", "model"),
         ((n + 1, project, n + 1, str(n), "", "human", "") for n in range(queries)),
     )
-    insert(
+    yield (
         "annotate_narrative",
         ("id", "pair_id", "side", "version", "text", "note", "created_at"),
         (
@@ -131,7 +123,7 @@ def _insert_rows(insert: Callable[..., None], project: int, annotator: int, rows
             for place, side in enumerate(sides, start=1)
         ),
     )
-    insert(
+    yield (
         "annotate_candidate",
         ("id", "query_id", "document_id", "prior_relevance", "origin"),
         (
@@ -140,7 +132,7 @@ def _insert_rows(insert: Callable[..., None], project: int, annotator: int, rows
             for place, document in enumerate(pool(n))
         ),
     )
-    insert(
+    yield (
         "annotate_judgment",
         (
             *("id", "uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "note"),
@@ -155,28 +147,6 @@ def _insert_rows(insert: Callable[..., None], project: int, annotator: int, rows
             for place, key in enumerate(range(n * POOL + 1, (n + 1) * POOL + 1))
         ),
     )
-
-
-def _execute_many(table: str, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
-    from django.db import connection, transaction
-
-    marks = ", ".join(["%s"] * len(columns))
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.executemany(
-            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608
-            list(rows),
-        )
-
-
-def _copy(table: str, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
-    from django.db import connection
-
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy,
-    ):
-        for row in rows:
-            copy.write_row(row)
 
 
 ORIGINAL = """
@@ -218,9 +188,9 @@ FIELDS = (
 )
 
 
-def _bare_trec(rows: int) -> dict[str, Any]:
+def _bare_trec(_options: argparse.Namespace) -> dict[str, Any]:
     """Write only both qrels files."""
-    with _timed() as figures:
+    with timed() as figures:
         for name, statement in (("original", ORIGINAL), ("changed", CHANGED)):
             with _rows(statement) as found, _file(name) as stream:
                 for topic, doc_id, relevance in found:
@@ -229,9 +199,9 @@ def _bare_trec(rows: int) -> dict[str, Any]:
     return figures
 
 
-def _bare_jsonl(rows: int) -> dict[str, Any]:
+def _bare_jsonl(_options: argparse.Namespace) -> dict[str, Any]:
     """Write only the judgments."""
-    with _timed() as figures, _rows(SAID) as found, _file("judgments") as stream:
+    with timed() as figures, _rows(SAID) as found, _file("judgments") as stream:
         for row in found:
             line = json.dumps(dict(zip(FIELDS, row, strict=True)), default=str)
             stream.write(f"{line}\n".encode())
@@ -263,8 +233,8 @@ def _file(name: str) -> Iterator[Any]:
         yield stream
 
 
-def _ours(format_name: str) -> Callable[[int], dict[str, Any]]:
-    def write(rows: int) -> dict[str, Any]:
+def _ours(format_name: str) -> Callable[[argparse.Namespace], dict[str, Any]]:
+    def write(_options: argparse.Namespace) -> dict[str, Any]:
         """Write the whole export as the command does."""
         set_up()
         from annotate.models import Project
@@ -273,7 +243,7 @@ def _ours(format_name: str) -> Callable[[int], dict[str, Any]]:
         project = Project.objects.get(slug="bench")
         with (
             tempfile.TemporaryDirectory(dir=os.environ["REJUDGE_DATA"]) as folder,
-            _timed() as figures,
+            timed() as figures,
         ):
             manifest = actions.write(project, format_name, Path(folder))
         figures["lines"] = sum(entry["lines"] for entry in manifest["files"])
@@ -282,23 +252,8 @@ def _ours(format_name: str) -> Callable[[int], dict[str, Any]]:
     return write
 
 
-@contextlib.contextmanager
-def _timed() -> Iterator[dict[str, Any]]:
-    set_up()
-    figures: dict[str, Any] = {"lines": 0, "before_mb": _peak_mb()}
-    start, processor_start = time.perf_counter(), time.process_time()
-    yield figures
-    figures["seconds"] = time.perf_counter() - start
-    figures["processor"] = time.process_time() - processor_start
-    figures["peak_mb"] = _peak_mb()
-
-
-def _peak_mb() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-
-STEPS: dict[str, Callable[[int], dict[str, Any]]] = {
-    "fill": _fill,
+STEPS: Steps = {
+    "fill": fill,
     "bare-trec": _bare_trec,
     "bare-jsonl": _bare_jsonl,
     "ours-trec": _ours("trec"),

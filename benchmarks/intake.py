@@ -16,16 +16,23 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.serving import bare_database, run_step, set_up
+from benchmarks.bare import insert, peak_mb
+from benchmarks.serving import (
+    DATABASES,
+    Steps,
+    add_databases,
+    installation,
+    parse_options,
+    run_step,
+    set_up,
+)
 
 TOPICS = 250
 WORDS = 300
@@ -37,23 +44,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--documents", type=int, default=100_000)
-    parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
+    add_databases(parser)
     parser.add_argument(
         "--times", type=int, default=3, help="number of repetitions, of which the best counts"
     )
-    parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.step:
-        step, path = options.step
-        print(json.dumps(STEPS[step](Path(path))))
-        return
+    # The file that a step loads.
+    parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
+    options = parse_options(parser, STEPS)
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         files = {
             "trec-qrels": (_write_qrels, options.lines),
             "docs-jsonl": (_write_documents, options.documents),
         }
-        for database in options.database or ["sqlite", "postgresql"]:
+        for database in options.database or DATABASES:
             figures[database] = {
                 kind: _measure(database, kind, write, rows, Path(folder), options.times)
                 for kind, (write, rows) in files.items()
@@ -119,10 +123,8 @@ def _measure(
 
 def _step(database: str, step: str, path: Path) -> Any:
     """Run one step in a new process, with a new database."""
-    with tempfile.TemporaryDirectory() as data, bare_database(database) as address:
-        env = {**os.environ, "REJUDGE_DATA": data, **address}
-        env.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-        return run_step("benchmarks.intake", step, path, env=env)
+    with installation(database) as (env, _folder):
+        return run_step(step, "--file", path, env=env)
 
 
 def _set_up() -> Any:
@@ -140,14 +142,14 @@ def _ours(kind: str) -> Callable[[Path], dict[str, Any]]:
         from annotate.collection.intake import file_on_disk
         from annotate.collection.loading import load_file
 
-        figures: dict[str, Any] = {"before_mb": _peak_mb()}
+        figures: dict[str, Any] = {"before_mb": peak_mb()}
         for name in ("seconds", "again"):
             start = time.perf_counter()
             report = load_file(project=project, format_name=kind, file=file_on_disk(str(path)))
             figures[name] = time.perf_counter() - start
             if report.refused or report.new != (report.read if name == "seconds" else 0):
                 raise RuntimeError(f"not loaded as expected: {report.as_json()}")
-        return {**figures, "peak_mb": _peak_mb()}
+        return {**figures, "peak_mb": peak_mb()}
 
     return run
 
@@ -170,7 +172,7 @@ def _bare_plain(kind: str) -> Callable[[Path], dict[str, Any]]:
 
         with connection.cursor() as cursor:
             cursor.execute("CREATE TABLE plain (a text, b text, c text)")
-        return {"seconds": _insert([("plain", ("a", "b", "c"), rows)])}
+        return {"seconds": insert([("plain", ("a", "b", "c"), rows)])}
 
     return run
 
@@ -182,7 +184,7 @@ def _bare_qrels(path: Path) -> dict[str, Any]:
     queries = {q: key for key, q in enumerate(dict.fromkeys(r.query_id for r in records), 1)}
     documents = {d: key for key, d in enumerate(sorted({r.doc_id for r in records}), 1)}
     return {
-        "seconds": _insert(
+        "seconds": insert(
             [
                 (
                     "annotate_query",
@@ -212,7 +214,7 @@ def _bare_documents(path: Path) -> dict[str, Any]:
     project = _set_up()
     records = list(enumerate(_records("docs-jsonl", path), 1))
     return {
-        "seconds": _insert(
+        "seconds": insert(
             [
                 (
                     "annotate_document",
@@ -241,45 +243,17 @@ def _bare_documents(path: Path) -> dict[str, Any]:
     }
 
 
-Table = tuple[str, Sequence[str], Iterable[tuple[Any, ...]]]
-
-
-def _insert(tables: list[Table]) -> float:
-    """Fill tables in one transaction with the driver alone; return the seconds it took."""
-    from django.db import connection
-
-    connection.ensure_connection()
-    driver = connection.connection
-    start = time.perf_counter()
-    if connection.vendor == "sqlite":
-        driver.execute("BEGIN IMMEDIATE")
-        for table, columns, rows in tables:
-            marks = ", ".join("?" * len(columns))
-            driver.executemany(
-                f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608
-                rows,
-            )
-        driver.execute("COMMIT")
-        return time.perf_counter() - start
-    with driver.transaction(), driver.cursor() as cursor:
-        for table, columns, rows in tables:
-            with cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
-                for row in rows:
-                    copy.write_row(row)
-    return time.perf_counter() - start
-
-
-def _peak_mb() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-
-STEPS: dict[str, Callable[[Path], dict[str, Any]]] = {
+LOADERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "ours trec-qrels": _ours("trec-qrels"),
     "ours docs-jsonl": _ours("docs-jsonl"),
     "bare trec-qrels": _bare_qrels,
     "bare docs-jsonl": _bare_documents,
     "bare_plain trec-qrels": _bare_plain("trec-qrels"),
     "bare_plain docs-jsonl": _bare_plain("docs-jsonl"),
+}
+STEPS: Steps = {
+    name: lambda options, load=load: load(options.file)  # type: ignore[misc]
+    for name, load in LOADERS.items()
 }
 
 

@@ -1,6 +1,7 @@
 """Speed of judging: a real server with many simultaneous annotators, and with a real Chromium.
 
-    python -m benchmarks.judging [--sqlite] [--postgresql] [--seconds 10] [--only load|browser]
+    python -m benchmarks.judging [--database sqlite|postgresql] [--seconds 10]
+                                 [--only load|browser]
 
 Fills a new database with 10,000 documents of 400 words in 100 pools, starts the server as people do
 (`manage.py serve`: web server and worker) on a free port, and prints JSON:
@@ -30,17 +31,20 @@ import json
 import os
 import random
 import statistics
-import tempfile
-import time
 from collections.abc import Mapping
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from benchmarks.annotators import Timings, measure
+from benchmarks.bare import insert_judgments
 from benchmarks.serving import (
+    Steps,
+    add_databases,
+    installation,
+    measure_databases,
     memory,
-    new_database,
+    parse_options,
     processor_seconds,
     quantiles,
     run_step,
@@ -59,16 +63,10 @@ RATES = {"one_by_one": 3.0, "as_it_piles_up": 1.5, "two_a_second": 0.3}
 def main() -> None:
     """Measure on each database in turn."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--sqlite", action="store_true", help="only this database")
-    parser.add_argument("--postgresql", action="store_true", help="only this database")
+    add_databases(parser)
     parser.add_argument("--seconds", type=float, default=10.0, help="of each crowd (%(default)s)")
     parser.add_argument("--only", choices=["load", "browser"], help="run only this half")
-    parser.add_argument("--step", choices=list(STEPS), help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.step:
-        print(json.dumps(STEPS[options.step](options.seconds)))
-        return
-    chosen = [name for name in ("sqlite", "postgresql") if getattr(options, name)]
+    options = parse_options(parser, STEPS)
     figures: dict[str, Any] = {
         "documents": DOCUMENTS,
         "words": WORDS,
@@ -82,18 +80,15 @@ def main() -> None:
             "memory_mb": {"idle": 200, "after_the_load": 230},
         },
     }
-    for database in chosen or ["sqlite", "postgresql"]:
-        figures[database] = _measure(database, options.seconds, options.only)
-    print(json.dumps(figures, indent=2))
+    measure_databases(figures, _measure, options)
 
 
-def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
+def _measure(database: str, options: argparse.Namespace) -> dict[str, Any]:
+    seconds, only = options.seconds, options.only
     found: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
-    with tempfile.TemporaryDirectory() as folder, new_database(database) as address:
-        env = {**os.environ, "REJUDGE_DATA": folder, **address}
-        env["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        plan = _step("fill", seconds, env)
-        with running_server(env, Path(folder)) as (process, port):
+    with installation(database, durable=True) as (env, folder):
+        plan = run_step("fill", env=env)
+        with running_server(env, folder) as (process, port):
             amounts = {"idle": memory(process.pid)}
             # Warm up every web process with the requests to come.
             warmed = measure("one_by_one", port, plan["warm"], seconds=2)
@@ -105,11 +100,11 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
                         n: _summary(measure("sign_in_page", port, [{}] * n, seconds=seconds / 2))
                         for n in GOALS
                     },
-                    "bare_driver": _step("bare", seconds, env),
+                    "bare_driver": run_step("bare", env=env),
                 }
                 found["ratios"] = _ratios(found["annotators"]["one_by_one"], found["bounds"])
             if only != "load":
-                found["browser"] = _step("browser", seconds, {**env, "BENCH_PORT": str(port)})
+                found["browser"] = run_step("browser", env={**env, "BENCH_PORT": str(port)})
                 amounts["after_the_browser"] = memory(process.pid)
             found["memory_mb"] = amounts
         if only != "browser":
@@ -117,7 +112,7 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
                 crowd["count"] for way in found["annotators"].values() for crowd in way.values()
             ]
             answered = sum(counts) + len(warmed.saving)
-            kept = _step("count", seconds, env)
+            kept = run_step("count", env=env)
             if kept != answered:
                 raise RuntimeError(f"{answered} judgments were acknowledged, {kept} are stored")
     return found
@@ -175,10 +170,6 @@ def _summary(seen: Timings) -> dict[str, Any]:
 
 
 # --- steps, each in a process of its own ----------------------------------------------------------
-
-
-def _step(step: str, seconds: float, env: dict[str, str]) -> Any:
-    return run_step("benchmarks.judging", step, "--seconds", seconds, env=env)
 
 
 def _fill(seconds: float) -> dict[str, Any]:
@@ -255,46 +246,7 @@ def fill(sizes: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
     return plan
 
 
-def insert_bare_rows(seconds: float) -> dict[str, Any]:
-    """Insert judgments with the bare driver on one connection, one transaction each."""
-    set_up()
-    from uuid import uuid4
-
-    from django.db import connection
-
-    from annotate.models import Membership
-
-    plan = json.loads((Path(os.environ["REJUDGE_DATA"]) / "plan.json").read_text())
-    member = Membership.objects.create(project_id=1, name="bare")
-    work = plan["warm"][0]["work"][0]
-    columns = (
-        *("uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "note"),
-        *("evidence", "clauses", "pressed", "source", "at", "superseded_at"),
-    )
-    postgresql = connection.vendor == "postgresql"
-    marks = ", ".join(["%s" if postgresql else "?"] * len(columns))
-    statement = f"INSERT INTO annotate_judgment ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
-    connection.ensure_connection()
-    driver = connection.connection
-    times: list[float] = []
-    at = "2026-01-01 00:00:00+00:00"
-    begun = time.monotonic()
-    while time.monotonic() - begun < seconds / 2:
-        uuid = str(uuid4()) if postgresql else uuid4().hex
-        row = (uuid, work["narrative"], work["candidates"][0], member.pk, 1, "", "[]", "[]")
-        start = time.perf_counter()
-        driver.execute("BEGIN IMMEDIATE" if not postgresql else "BEGIN")
-        driver.execute(statement, (*row, "key", "page", at, at))
-        driver.execute("COMMIT")
-        times.append(time.perf_counter() - start)
-    ended = time.monotonic()
-    return {
-        "rows_per_second": round(len(times) / (ended - begun)),
-        "ms": quantiles([1000 * one for one in times]),
-    }
-
-
-def count_judgments(_seconds: float) -> int:
+def count_judgments() -> int:
     """Return how many judgments of the annotators without a browser are stored."""
     set_up()
     from annotate.models import Judgment
@@ -324,7 +276,7 @@ WATCH = """
 """
 
 
-def _browser(_seconds: float) -> dict[str, Any]:
+def _browser() -> dict[str, Any]:
     """Press keys in a real Chromium, and measure the first load."""
     from playwright.sync_api import sync_playwright
 
@@ -402,7 +354,12 @@ def _sum_bytes(requests: list[dict[str, Any]], url: str) -> dict[str, Any]:
     }
 
 
-STEPS = {"fill": _fill, "bare": insert_bare_rows, "count": count_judgments, "browser": _browser}
+STEPS: Steps = {
+    "fill": lambda options: _fill(options.seconds),
+    "bare": lambda options: insert_judgments(options.seconds),
+    "count": lambda _: count_judgments(),
+    "browser": lambda _: _browser(),
+}
 
 
 if __name__ == "__main__":

@@ -19,8 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.export import _fill, _timed
-from benchmarks.serving import bare_database, run_step
+from benchmarks.bare import timed
+from benchmarks.export import fill
+from benchmarks.serving import DATABASES, Steps, installation, parse_options, run_step
 
 SLUG = "bench"
 
@@ -37,15 +38,9 @@ def main() -> None:
     """Run every step in its own process, so that its memory is measured alone."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--from", dest="one", choices=["sqlite", "postgresql"], default="sqlite")
-    parser.add_argument(
-        "--to", dest="other", choices=["sqlite", "postgresql"], default="postgresql"
-    )
-    parser.add_argument("--step", choices=list(STEPS), help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.step:
-        print(json.dumps(STEPS[options.step](options.rows)))
-        return
+    parser.add_argument("--from", dest="one", choices=DATABASES, default="sqlite")
+    parser.add_argument("--to", dest="other", choices=DATABASES, default="postgresql")
+    options = parse_options(parser, STEPS)
     figures = {
         str(rows): _measure(rows, options.one, options.other)
         for rows in (options.rows // 10, options.rows)
@@ -55,25 +50,19 @@ def main() -> None:
 
 def _measure(rows: int, one: str, other: str) -> dict[str, Any]:
     with (
-        tempfile.TemporaryDirectory() as folder,
-        bare_database(one) as here,
-        bare_database(other) as there,
+        tempfile.TemporaryDirectory() as kept,
+        installation(one) as (here, _data),
+        installation(other) as (there, _other_data),
     ):
         found: dict[str, Any] = {}
-
-        def step(name: str, place: str, address: dict[str, str]) -> None:
-            data = Path(folder) / place
-            data.mkdir(exist_ok=True)
-            env = {**os.environ, **address, "REJUDGE_DATA": str(data), "KEPT": folder}
-            env.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-            figures = run_step("benchmarks.keeping", name, "--rows", rows, env=env)
-            if figures:
-                found[name] = figures
-
-        for name in ("fill", "bare", "backup", "backup-project", "purge", "restore-project"):
-            step(name, "one", here)
-        step("prepare", "two", there)
-        step("restore", "two", there)
+        for names, env in (
+            (("fill", "bare", "backup", "backup-project", "purge", "restore-project"), here),
+            (("prepare", "restore"), there),
+        ):
+            for name in names:
+                figures = run_step(name, "--rows", rows, env={**env, "KEPT": kept})
+                if figures:
+                    found[name] = figures
         return found
 
 
@@ -91,9 +80,9 @@ def _file(name: str) -> Path:
     return Path(os.environ["KEPT"]) / f"{name}.zip"
 
 
-def _bare(rows: int) -> dict[str, Any]:
+def _bare(_options: argparse.Namespace) -> dict[str, Any]:
     """Write only a line of JSON for every row."""
-    with _timed() as figures, _file("bare").open("wb", 1024 * 1024) as stream:
+    with timed() as figures, _file("bare").open("wb", 1024 * 1024) as stream:
         from django.apps import apps
         from django.db import connection
 
@@ -109,11 +98,11 @@ def _bare(rows: int) -> dict[str, Any]:
     return _figures(figures)
 
 
-def _backup(project: str | None) -> Callable[[int], dict[str, Any]]:
-    def write(rows: int) -> dict[str, Any]:
+def _backup(project: str | None) -> Callable[[argparse.Namespace], dict[str, Any]]:
+    def write(_options: argparse.Namespace) -> dict[str, Any]:
         """Write a backup as the command does."""
         path = _file(project or "all")
-        with _timed() as figures:
+        with timed() as figures:
             from keeping.backup import back_up
 
             done = back_up(path=path, project=project, progress=_NoProgress())
@@ -123,10 +112,10 @@ def _backup(project: str | None) -> Callable[[int], dict[str, Any]]:
     return write
 
 
-def _restore(project: str | None) -> Callable[[int], dict[str, Any]]:
-    def restore_backup(rows: int) -> dict[str, Any]:
+def _restore(project: str | None) -> Callable[[argparse.Namespace], dict[str, Any]]:
+    def restore_backup(_options: argparse.Namespace) -> dict[str, Any]:
         """Restore a backup as the command does."""
-        with _timed() as figures:
+        with timed() as figures:
             from keeping.restore import restore
 
             done = restore(path=_file(project or "all"), progress=_NoProgress())
@@ -136,18 +125,18 @@ def _restore(project: str | None) -> Callable[[int], dict[str, Any]]:
     return restore_backup
 
 
-def _prepare(rows: int) -> dict[str, Any]:
+def _prepare(_options: argparse.Namespace) -> dict[str, Any]:
     """Make the tables, which takes long in an empty installation whatever is restored."""
-    with _timed():
+    with timed():
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
     return {}
 
 
-def _purge(rows: int) -> dict[str, Any]:
+def _purge(_options: argparse.Namespace) -> dict[str, Any]:
     """Purge the project as the command does."""
-    with _timed() as figures:
+    with timed() as figures:
         from django.utils import timezone
 
         from annotate.models import Project, User
@@ -158,8 +147,8 @@ def _purge(rows: int) -> dict[str, Any]:
     return _figures(figures)
 
 
-STEPS: dict[str, Callable[[int], dict[str, Any]]] = {
-    "fill": _fill,
+STEPS: Steps = {
+    "fill": fill,
     "prepare": _prepare,
     "bare": _bare,
     "backup": _backup(None),

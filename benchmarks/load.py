@@ -1,7 +1,7 @@
 """Speed of judging on a busy server: many annotators, large loads and exports at once.
 
-    python -m benchmarks.load [--sqlite] [--postgresql] [--seconds 20] [--annotators 8 32 128]
-                              [--lines 1000000]
+    python -m benchmarks.load [--database sqlite|postgresql] [--seconds 20]
+                              [--annotators 8 32 128] [--lines 1000000]
 
 Fills a new database with 10,000 documents in 100 pools and starts the server as people do
 (`manage.py serve`: two web processes and a worker) on a free port. A lead uploads one qrels file
@@ -27,20 +27,27 @@ the machine. PostgreSQL waits for the disk at each commit.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
-import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from benchmarks import judging
 from benchmarks.annotators import Timings, measure
-from benchmarks.serving import memory, new_database, quantiles, run_step, running_server
+from benchmarks.bare import insert_judgments
+from benchmarks.serving import (
+    Steps,
+    add_databases,
+    installation,
+    measure_databases,
+    memory,
+    parse_options,
+    quantiles,
+    run_step,
+    running_server,
+)
 from tests.chaos.people import Connection, Unanswered
 
 # Keys a second of a person who reads.
@@ -60,44 +67,28 @@ STEPS_OF_A_LOAD = {
 def main() -> None:
     """Measure on each database in turn."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--sqlite", action="store_true", help="only this database")
-    parser.add_argument("--postgresql", action="store_true", help="only this database")
+    add_databases(parser)
     parser.add_argument("--seconds", type=float, default=20.0, help="of each crowd (%(default)s)")
     parser.add_argument("--annotators", type=int, nargs="+", default=[8, 32, 128])
     parser.add_argument("--lines", type=int, default=1_000_000, help="of each file (%(default)s)")
-    parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.step:
-        step, argument = options.step
-        print(json.dumps(STEPS[step](argument)))
-        return
-    chosen = [name for name in ("sqlite", "postgresql") if getattr(options, name)]
+    options = parse_options(parser, STEPS)
     figures: dict[str, Any] = {
         "cores": os.cpu_count(),
         "lines_of_each_file": options.lines,
         "keys_a_second_of_each": {"paced": PACE},
         "goal": {"judgment_p95_ms_at_32_during_a_load": GOAL_P95_MS, "lost": 0, "errors": 0},
     }
-    for database in chosen or ["sqlite", "postgresql"]:
-        figures[database] = _measure(database, options.annotators, options.seconds, options.lines)
-    print(json.dumps(figures, indent=2))
+    measure_databases(figures, _measure, options)
 
 
-def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> dict[str, Any]:
+def _measure(database: str, options: argparse.Namespace) -> dict[str, Any]:
+    crowds, seconds = options.annotators, options.seconds
     found: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
-    sizes = {"warm": (8, 2), "lead": (1, 0)}
-    for many in crowds:
-        for state in ("alone", "busy"):
-            sizes[f"paced {state} {many}"] = (many, int(PACE * seconds / judging.POOL) + 1)
-            flat_out = int(MAX_RATE * seconds / many / judging.POOL) + 1
-            sizes[f"flat_out {state} {many}"] = (many, flat_out)
-    with tempfile.TemporaryDirectory() as folder, new_database(database) as address:
-        env = {**os.environ, "REJUDGE_DATA": folder, **address}
-        env["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        plan = _step("fill", json.dumps(sizes), env)
-        with running_server(env, Path(folder)) as (process, port):
+    with installation(database, durable=True) as (env, folder):
+        plan = run_step("fill", env=env)
+        with running_server(env, folder) as (process, port):
             acknowledged = len(measure("one_by_one", port, plan["warm"], seconds=2).saving)
-            lead = _Lead(port, plan["lead"][0], lines)
+            lead = _Lead(port, plan["lead"][0], options.lines)
             watch = _MemoryRecorder(process.pid)
             watch.start()
             for state in ("alone", "busy"):
@@ -123,9 +114,9 @@ def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> di
                     len((pages := measure("sign_in_page", port, [{}] * 8, seconds=5)).saving)
                     / (pages.ended - pages.begun)
                 ),
-                "bare_driver": _step("bare", str(seconds), env),
+                "bare_driver": run_step("bare", env=env),
             }
-        kept = _step("count", "", env)
+        kept = run_step("count", env=env)
     found |= {"acknowledged": acknowledged, "kept": kept, "lost": acknowledged - kept}
     return found
 
@@ -269,14 +260,22 @@ class _MemoryRecorder(threading.Thread):
 # --- steps, each in a process of its own ----------------------------------------------------------
 
 
-def _step(step: str, argument: str, env: dict[str, str]) -> Any:
-    return run_step("benchmarks.load", step, argument, env=env)
+def _fill(options: argparse.Namespace) -> dict[str, Any]:
+    """Make the project for all crowds of this run."""
+    sizes = {"warm": (8, 2), "lead": (1, 0)}
+    for many in options.annotators:
+        for state in ("alone", "busy"):
+            paced = int(PACE * options.seconds / judging.POOL) + 1
+            flat_out = int(MAX_RATE * options.seconds / many / judging.POOL) + 1
+            sizes[f"paced {state} {many}"] = (many, paced)
+            sizes[f"flat_out {state} {many}"] = (many, flat_out)
+    return judging.fill(sizes)
 
 
-STEPS: dict[str, Callable[[str], Any]] = {
-    "fill": lambda sizes: judging.fill(json.loads(sizes)),
-    "bare": lambda seconds: judging.insert_bare_rows(float(seconds)),
-    "count": lambda _: judging.count_judgments(0),
+STEPS: Steps = {
+    "fill": _fill,
+    "bare": lambda options: insert_judgments(options.seconds),
+    "count": lambda _: judging.count_judgments(),
 }
 
 

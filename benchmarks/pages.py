@@ -36,8 +36,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
+from benchmarks.annotators import journal_entry
 from benchmarks.serving import set_up
 
 QUERIES, POOL, PEOPLE, JUDGMENTS = 77, 390, 6, 100_000
@@ -194,26 +194,7 @@ def _annotator(pools: list[Any], members: list[Any]) -> dict[str, Any]:
 
 
 def _entry(plan: dict[str, Any], candidate: int) -> dict[str, Any]:
-    """Return a judgment as the journal sends it."""
-    from django.utils import timezone
-
-    return {
-        "uuid": str(uuid4()),
-        "kind": "judgment",
-        "user": plan["annotator"],
-        "pair": plan["pair"],
-        "narrative": plan["narrative"],
-        "candidate": candidate,
-        "relevance": 1,
-        "pressed": "key",
-        "note": "",
-        "evidence": [],
-        "clauses": [],
-        "verdicts": {},
-        "active_ms": 1200,
-        "made_at": timezone.now().isoformat(),
-        "instead_of": None,
-    }
+    return journal_entry(plan["annotator"], plan["pair"], plan["narrative"], candidate)
 
 
 def _pages(plan: dict[str, Any]) -> dict[str, Callable[[], Any]]:

@@ -1,6 +1,6 @@
 """Speed of a long queue of disagreements: a real server, one lead, HTTP.
 
-    python -m benchmarks.queue [--sqlite] [--postgresql] [--rounds 30] [--share 1.0]
+    python -m benchmarks.queue [--database sqlite|postgresql] [--rounds 30] [--share 1.0]
 
 Fills a new database with 5,000 candidates in 50 pools, which ten people judge under two narratives
 each, the original and the altered: 100,000 judgments and 10,000 disagreements. All but 600 of the
@@ -29,63 +29,50 @@ steadier on a busy machine.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
-import tempfile
 import time
 from collections.abc import Callable
-from http.client import HTTPConnection
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from typing import Any
 
 from benchmarks.queue_world import fill
 from benchmarks.serving import (
+    Steps,
+    add_databases,
+    installation,
+    measure_databases,
     memory,
-    new_database,
+    parse_options,
     processor_seconds,
     quantiles,
     run_step,
     running_server,
     set_up,
 )
-
-if TYPE_CHECKING:
-    pass
+from tests.chaos.people import Answer, Connection
 
 
 def main() -> None:
     """Measure on each database in turn."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--sqlite", action="store_true", help="only this database")
-    parser.add_argument("--postgresql", action="store_true", help="only this database")
+    add_databases(parser)
     parser.add_argument("--rounds", type=int, default=30, help="requests of each (%(default)s)")
     parser.add_argument("--share", type=float, default=1.0, help="of all rows (%(default)s)")
-    parser.add_argument("--step", choices=list(STEPS), help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.step:
-        print(json.dumps(STEPS[options.step](options)))
-        return
-    chosen = [name for name in ("sqlite", "postgresql") if getattr(options, name)]
+    options = parse_options(parser, STEPS)
     figures: dict[str, Any] = {
         "cores": os.cpu_count(),
         "share": options.share,
         "goals": {"settle_together_p95_ms": 200},
     }
-    for database in chosen or ["sqlite", "postgresql"]:
-        figures[database] = _measure(database, options)
-    print(json.dumps(figures, indent=2))
+    measure_databases(figures, _measure, options)
 
 
 def _measure(database: str, options: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
-    with tempfile.TemporaryDirectory() as folder, new_database(database) as address:
-        env = {**os.environ, "REJUDGE_DATA": folder, **address}
-        env["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        plan = _step("fill", options, env)
+    with installation(database, durable=True) as (env, folder):
+        plan = run_step("fill", env=env)
         found["rows"] = plan["rows"]
-        with running_server(env, Path(folder)) as (process, port):
+        with running_server(env, folder) as (process, port):
             amounts = {"idle": memory(process.pid)}
             lead = Lead(port, plan["session"])
             found |= _pages(lead, plan, options.rounds, process.pid)
@@ -96,7 +83,7 @@ def _measure(database: str, options: argparse.Namespace) -> dict[str, Any]:
                 "sign_in_page": _timed(
                     lambda: Lead(port, "").get("/accounts/login/"), options.rounds
                 ),
-                "grouping": _step("grouping", options, env),
+                "grouping": run_step("grouping", env=env),
             }
         found["load_after"] = round(os.getloadavg()[0], 2)
     return found
@@ -106,32 +93,20 @@ class Lead:
     """A lead's browser with one connection."""
 
     def __init__(self, port: int, session: str) -> None:
-        self.connection = HTTPConnection("127.0.0.1", port, timeout=60)
-        self.session = session
-        self.token = ""
+        self._wire = Connection(port, session, patience=60)
 
     def get(self, path: str) -> str:
         """Return a page; raise RuntimeError unless the status is 200."""
-        return self._ask("GET", path)[1]
+        return self._check(self._wire.ask("GET", path), path, 200).body.decode()
 
-    def post(self, path: str, **given: Any) -> str:
+    def post(self, path: str, **given: str) -> str:
         """Submit a form and return the address that it redirects to."""
-        body = urlencode({**given, "csrfmiddlewaretoken": self.token})
-        return self._ask("POST", path, body)[0]
+        return self._check(self._wire.form(path, **given), path, 302).location
 
-    def _ask(self, verb: str, path: str, body: str | None = None) -> tuple[str, str]:
-        headers = {"Cookie": f"sessionid={self.session}; csrftoken={self.token}"}
-        if body is not None:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-        self.connection.request(verb, path, body, headers)
-        answer = self.connection.getresponse()
-        text = answer.read().decode()
-        if answer.status != (302 if verb == "POST" else 200):
-            raise RuntimeError(f"{verb} {path}: {answer.status}\n{text[:2000]}")
-        for cookie in answer.msg.get_all("Set-Cookie") or []:
-            if cookie.startswith("csrftoken="):
-                self.token = cookie.partition("=")[2].partition(";")[0]
-        return answer.getheader("Location") or "", text
+    def _check(self, answer: Answer, path: str, status: int) -> Answer:
+        if answer.status != status:
+            raise RuntimeError(f"{path}: {answer.status}\n{answer.body[:2000].decode()}")
+        return answer
 
 
 def _timed(ask: Callable[[], Any], rounds: int, server: int | None = None) -> dict[str, Any]:
@@ -212,11 +187,6 @@ def _settling(lead: Lead, rounds: int, server: int) -> dict[str, Any]:
 # --- steps, each in a process of its own ----------------------------------------------------------
 
 
-def _step(step: str, options: argparse.Namespace, env: dict[str, str]) -> Any:
-    rounds, share = ("--rounds", options.rounds), ("--share", options.share)
-    return run_step("benchmarks.queue", step, *rounds, *share, env=env)
-
-
 def _grouping(options: argparse.Namespace) -> dict[str, Any]:
     """Group all judgments with the bare driver and count the groups that differ."""
     set_up()
@@ -233,7 +203,7 @@ def _grouping(options: argparse.Namespace) -> dict[str, Any]:
     return _timed(lambda: driver.execute(statement).fetchone(), options.rounds)
 
 
-STEPS = {"fill": fill, "grouping": _grouping}
+STEPS: Steps = {"fill": fill, "grouping": _grouping}
 
 
 if __name__ == "__main__":

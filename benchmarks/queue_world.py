@@ -6,9 +6,7 @@ import argparse
 import random
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.serving import (
-    set_up,
-)
+from benchmarks.serving import set_up
 
 if TYPE_CHECKING:
     from annotate.models import Judgment, Membership
@@ -16,8 +14,6 @@ if TYPE_CHECKING:
 
 
 QUERIES, POOL, PEOPLE, WORDS = 50, 100, 10, 400
-
-
 # The number of disagreements of each kind; the rest of the 10,000 are on judgments.
 VERDICTS, REVIEWS, CHECKS = 500, 50, 50
 

@@ -1,48 +1,93 @@
-"""A database and a running server to measure, and the server's memory."""
+"""Options, steps, a database and a running server of benchmarks, and the server's memory."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from config.parent_process import die_with
 
 PATIENCE = 60.0
+DATABASES = ("sqlite", "postgresql")
+Steps = Mapping[str, Callable[[argparse.Namespace], Any]]
+
+
+def parse_options(parser: argparse.ArgumentParser, steps: Steps) -> argparse.Namespace:
+    """Return the options of a benchmark; in a process of `run_step`, run its step and exit."""
+    parser.add_argument("--step", choices=list(steps), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step:
+        print(json.dumps(steps[options.step](options)))
+        sys.exit()
+    return options
+
+
+def add_databases(parser: argparse.ArgumentParser) -> None:
+    """Add the option that chooses databases."""
+    parser.add_argument("--database", choices=DATABASES, action="append", help="only this one")
+
+
+def measure_databases(
+    figures: dict[str, Any],
+    measure: Callable[[str, argparse.Namespace], Any],
+    options: argparse.Namespace,
+) -> None:
+    """Measure on each chosen database in turn, and print JSON: `figures`, then each database."""
+    for database in options.database or DATABASES:
+        figures[database] = measure(database, options)
+    print(json.dumps(figures, indent=2))
+
+
+def run_step(step: str, *arguments: object, env: dict[str, str]) -> Any:
+    """Run one step of this benchmark in its own process, and return the JSON that it printed.
+
+    It gets the options of this process, and `arguments`, which take precedence.
+    """
+    spec = sys.modules["__main__"].__spec__
+    assert spec is not None
+    command = [sys.executable, "-m", spec.name, *sys.argv[1:], "--step", step]
+    done = subprocess.run(
+        [*command, *map(str, arguments)], env=env, check=True, stdout=subprocess.PIPE
+    )
+    return json.loads(done.stdout)
 
 
 @contextlib.contextmanager
-def new_database(name: str) -> Iterator[dict[str, str]]:
-    """Yield the environment variables of a new database: "sqlite" or "postgresql"."""
-    if name == "sqlite":
-        yield {"DATABASE_URL": ""}
-        return
-    from tests.services.postgres import postgres
+def installation(database: str, *, durable: bool = False) -> Iterator[tuple[dict[str, str], Path]]:
+    """Yield the environment variables of an installation with a new database, and its data folder.
 
-    # The settings of a durable server.
-    durable = dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes"), "on")
-    with postgres(**durable, autovacuum="on") as url:
-        yield {"DATABASE_URL": url}
+    PostgreSQL is set for speed, as in tests; if `durable`, it waits for the disk at each commit.
+    """
+    with tempfile.TemporaryDirectory() as folder, _new_database(database, durable) as url:
+        env = {**os.environ, "REJUDGE_DATA": folder, "DATABASE_URL": url}
+        yield {**env, "DJANGO_SETTINGS_MODULE": "config.settings"}, Path(folder)
 
 
 @contextlib.contextmanager
-def bare_database(name: str) -> Iterator[dict[str, str]]:
-    """Yield the environment variables of a new database that is set for speed, as in tests."""
+def _new_database(name: str, durable: bool) -> Iterator[str]:
     if name == "sqlite":
-        yield {"DATABASE_URL": ""}
+        yield ""
         return
     from tests.services.postgres import postgres
 
+    if durable:
+        settings = dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes"), "on")
+        with postgres(**settings, autovacuum="on") as url:
+            yield url
+        return
     with postgres() as url:
         # Use the server's default database.
-        yield {"DATABASE_URL": url.rpartition("/")[0] + "/postgres"}
+        yield url.rpartition("/")[0] + "/postgres"
 
 
 def set_up(*, migrate: bool = False) -> None:
@@ -54,13 +99,6 @@ def set_up(*, migrate: bool = False) -> None:
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
-
-
-def run_step(module: str, *arguments: object, env: dict[str, str]) -> Any:
-    """Run one step of a benchmark in its own process, and return the JSON that it printed."""
-    command = [sys.executable, "-m", module, "--step", *map(str, arguments)]
-    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
-    return json.loads(done.stdout)
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ AUDIT_EVENTS = {
     "release.asked": Kind(_("Released the project")),
     "release.cancelled": Kind(_("Cancelled a release")),
     "evaluation.asked": Kind(_("Requested an evaluation")),
+    "evaluation.cancelled": Kind(_("Cancelled an evaluation")),
     "publication.changed": Kind(_("Changed the publication settings")),
     "release.taken": Kind(_("Downloaded files of a release")),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from exporters.evaluations import actions as evaluating
 from exporters.evaluations.models import Evaluation
 from exporters.exports import actions
 from exporters.exports.models import Export
@@ -28,4 +27,6 @@ def release(pk: int) -> None:
 @shared_task(name=Evaluation.task)
 def evaluate(pk: int) -> None:
     """Measure the systems of the evaluation with this key."""
-    run(Evaluation, pk, evaluating.compute_evaluation)
+    from exporters.evaluations.measuring import compute_evaluation
+
+    run(Evaluation, pk, compute_evaluation)

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.fields import Fields, read_jsonl, to_json
+from formats.fields import Fields, parse_each, read_jsonl, to_json
 from formats.folders import Folder
 from formats.ids import check_id
 from formats.jsonl import parse_doc
@@ -50,17 +50,13 @@ def _is_jsonl(name: str) -> bool:
 
 
 def _read_queries(source: Source, seen: SeenKeys) -> Iterator[Topic]:
-    for fields in read_jsonl(source):
-        try:
-            topic = _parse_topic(fields)
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
+    def parse(fields: Fields) -> Topic:
+        topic = _parse_topic(fields)
         if seen.is_repeated(topic.query_id):
-            source.refuse(f"query {topic.query_id} occurs twice")
-            continue
-        fields.report_unread(source)
-        yield topic
+            raise ValueError(f"query {topic.query_id} occurs twice")
+        return topic
+
+    return parse_each(source, read_jsonl(source), parse)
 
 
 def _parse_topic(fields: Fields) -> Topic:
@@ -82,17 +78,14 @@ def _parse_topic(fields: Fields) -> Topic:
 
 def read_corpus(source: Source, seen: SeenKeys) -> Iterator[Doc]:
     """Yield the documents of a corpus.jsonl; refuse those whose id is in `seen`."""
-    for fields in read_jsonl(source):
-        try:
-            doc = parse_doc(fields, fields.part("metadata"))
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
+
+    def parse(fields: Fields) -> Doc:
+        doc = parse_doc(fields, fields.part("metadata"))
         if seen.is_repeated(doc.doc_id):
-            source.refuse(f"document {doc.doc_id} occurs twice")
-            continue
-        fields.report_unread(source)
-        yield doc
+            raise ValueError(f"document {doc.doc_id} occurs twice")
+        return doc
+
+    return parse_each(source, read_jsonl(source), parse)
 
 
 def read_qrels_file(source: Source, pairs: SeenPairs) -> Iterator[Qrel]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from formats.ids import check_id
 from formats.json_text import NotJson, parse_json
@@ -15,6 +15,8 @@ from formats.limits import MAX_WHOLE
 from formats.reading import parse_relevance
 from formats.source import Source
 from formats.texts import check_text, excerpt, json_name
+
+_Parsed = TypeVar("_Parsed")
 
 
 def read_jsonl(source: Source) -> Iterator[Fields]:
@@ -298,6 +300,24 @@ class Fields:
             part = Fields(item)
             self._parts.append((name, part))
             yield part
+
+
+def parse_each(
+    source: Source, objects: Iterable[Fields], parse: Callable[[Fields], _Parsed]
+) -> Iterator[_Parsed]:
+    """Yield what `parse` returns for each object; refuse those for which it raises ValueError.
+
+    Fields that it does not read are counted as left out. A format that refuses them instead calls
+    `refuse_unread` in `parse`.
+    """
+    for fields in objects:
+        try:
+            parsed = parse(fields)
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        fields.report_unread(source)
+        yield parsed
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

@@ -15,7 +15,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from formats.beir import read_corpus, read_qrels_file
-from formats.fields import Fields, read_json, read_jsonl
+from formats.fields import Fields, parse_each, read_json, read_jsonl
 from formats.folders import Folder
 from formats.reading import SeenKeys, SeenPairs, reader
 from formats.records import (
@@ -89,17 +89,14 @@ def _qrels_files(names: list[str]) -> Iterator[tuple[str, str]]:
 
 def _read_queries(source: Source) -> Iterator[_Query]:
     seen = SeenKeys()
-    for fields in read_jsonl(source):
-        try:
-            query = _parse_query(fields)
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
+
+    def parse(fields: Fields) -> _Query:
+        query = _parse_query(fields)
         if first := seen.first_line(query.topic.query_id, source.line or 0):
-            source.refuse(f"query {query.topic.query_id} was already on line {first}")
-            continue
-        fields.report_unread(source)
-        yield query
+            raise ValueError(f"query {query.topic.query_id} was already on line {first}")
+        return query
+
+    return parse_each(source, read_jsonl(source), parse)
 
 
 def _parse_query(fields: Fields) -> _Query:
@@ -151,19 +148,17 @@ def read_results(source: Source) -> Iterator[RunLine]:
     end of the list.
     """
     seen = SeenKeys()
-    for fields in read_json(source):
-        try:
-            query_id, ranking = _parse_ranking(fields)
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
+
+    def parse(fields: Fields) -> tuple[str, list[tuple[str, float | None]], bool]:
+        query_id, ranking = _parse_ranking(fields)
         if seen.is_repeated(query_id):
-            source.refuse(f"query {query_id} occurs twice")
-            continue
+            raise ValueError(f"query {query_id} occurs twice")
         ordered = _scores_give_order(ranking)
         if not ordered and any(score is not None for _, score in ranking):
             source.leave_out("candidates.score")
-        fields.report_unread(source)
+        return query_id, ranking, ordered
+
+    for query_id, ranking, ordered in parse_each(source, read_json(source), parse):
         for rank, (doc_id, score) in enumerate(ranking, 1):
             score_from_rank = float(len(ranking) - rank + 1)
             yield RunLine(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
-from formats.fields import Fields, read_jsonl, to_json
+from formats.fields import Fields, parse_each, read_jsonl, to_json
 from formats.ids import check_id
 from formats.reading import SeenKeys, reader, write_lines
 from formats.records import (
@@ -45,22 +45,18 @@ def read_docs(source: Source) -> Iterator[Doc]:
     each, with its number in `text_version`.
     """
     seen = SeenKeys()
-    for fields in read_jsonl(source):
-        try:
-            doc = parse_doc(fields)._replace(
-                text_version=fields.optional_integer("text_version", least=1)
-            )
-            if doc.text_version is not None and doc.text is None:
-                raise ValueError("text_version is given, but text is missing")
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
+
+    def parse(fields: Fields) -> Doc:
+        doc = parse_doc(fields)
+        doc = doc._replace(text_version=fields.optional_integer("text_version", least=1))
+        if doc.text_version is not None and doc.text is None:
+            raise ValueError("text_version is given, but text is missing")
         version = f"version {doc.text_version} of " if doc.text_version else ""
         if first := seen.first_line(f"{doc.doc_id} {version}", source.line or 0):
-            source.refuse(f"{version}document {doc.doc_id} was already on line {first}")
-            continue
-        fields.report_unread(source)
-        yield doc
+            raise ValueError(f"{version}document {doc.doc_id} was already on line {first}")
+        return doc
+
+    yield from parse_each(source, read_jsonl(source), parse)
 
 
 def parse_doc(fields: Fields, metadata: Fields | None = None) -> Doc:
@@ -114,15 +110,14 @@ def read_judgments(source: Source) -> Iterator[JudgmentFileRecord]:
 
     A line without `type` is a judgment: query_id, doc_id, annotator and relevance are enough.
     """
-    for fields in read_jsonl(source):
-        try:
-            kind = fields.one_of(tuple(_PARSERS), "type", default="judgment")
-            record = _PARSERS[kind](fields)
-            fields.refuse_unread()
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
-        yield record
+
+    def parse(fields: Fields) -> JudgmentFileRecord:
+        kind = fields.one_of(tuple(_PARSERS), "type", default="judgment")
+        record = _PARSERS[kind](fields)
+        fields.refuse_unread()
+        return record
+
+    yield from parse_each(source, read_jsonl(source), parse)
 
 
 def _parse_judgment(fields: Fields) -> JudgmentRecord:

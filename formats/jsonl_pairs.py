@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
-from formats.fields import Fields, read_jsonl, to_json
+from formats.fields import Fields, parse_each, read_jsonl, to_json
 from formats.ids import check_id
 from formats.reading import SeenKeys, reader, write_lines
 from formats.records import (
@@ -32,34 +32,30 @@ def read_pairs(source: Source) -> Iterator[PairRecord | Claim | Generated]:
     and `reversed` may hold texts: version 1 of each.
     """
     seen = SeenKeys()
-    for fields in read_jsonl(source):
-        try:
-            kind = fields.one_of(("pair", "claim", "generated"), "type", default="pair")
-            if kind == "generated":
-                generated = Generated(fields.id("pair_id"), fields.id("doc_id"))
-                fields.refuse_unread()
-                yield generated
-                continue
-            if kind == "claim":
-                claim = Claim(
-                    fields.id("pair_id"),
-                    fields.id("doc_id"),
-                    fields.relevance("relevance"),
-                    fields.required_text("rater"),
-                    fields.text("reason"),
-                )
-                fields.refuse_unread()
-                yield claim
-                continue
-            pair = _parse_pair(fields)
-            fields.refuse_unread()
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
-        if first := seen.first_line(pair.pair_id, source.line or 0):
-            source.refuse(f"instruction pair {pair.pair_id} was already on line {first}")
-            continue
-        yield pair
+
+    def parse(fields: Fields) -> PairRecord | Claim | Generated:
+        kind = fields.one_of(tuple(_PARSERS), "type", default="pair")
+        record = _PARSERS[kind](fields)
+        fields.refuse_unread()
+        if kind == "pair" and (first := seen.first_line(record.pair_id, source.line or 0)):
+            raise ValueError(f"instruction pair {record.pair_id} was already on line {first}")
+        return record
+
+    yield from parse_each(source, read_jsonl(source), parse)
+
+
+def _parse_generated(fields: Fields) -> Generated:
+    return Generated(fields.id("pair_id"), fields.id("doc_id"))
+
+
+def _parse_claim(fields: Fields) -> Claim:
+    return Claim(
+        fields.id("pair_id"),
+        fields.id("doc_id"),
+        fields.relevance("relevance"),
+        fields.required_text("rater"),
+        fields.text("reason"),
+    )
 
 
 def _parse_pair(fields: Fields) -> PairRecord:
@@ -165,6 +161,11 @@ def _parse_condition(number: int, value: object) -> ConditionRecord:
     return condition
 
 
+_PARSERS: dict[str, Callable[[Fields], PairRecord | Claim | Generated]] = {
+    "pair": _parse_pair,
+    "claim": _parse_claim,
+    "generated": _parse_generated,
+}
 _KINDS = {PairRecord: "pair", Claim: "claim", Generated: "generated"}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from formats.csv_rows import NAMELESS, read_csv
-from formats.fields import Fields
+from formats.fields import Fields, parse_each
 from formats.ids import check_id
 from formats.reading import normalize_line_ends, reader
 from formats.records import PRESSED, SIDES, JudgmentRecord
@@ -48,15 +48,7 @@ def read_judgments(source: Source) -> Iterator[JudgmentRecord]:
     if problem := _header_problem(table.header):
         source.refuse(problem)
         return
-    for row in table.rows:
-        fields = Fields(row)
-        try:
-            judgment = _parse_judgment(fields)
-            fields.refuse_unread()
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
-        yield judgment
+    yield from parse_each(source, map(Fields, table.rows), _parse_judgment)
 
 
 def _header_problem(header: list[str]) -> str | None:
@@ -78,7 +70,7 @@ def _header_problem(header: list[str]) -> str | None:
 
 
 def _parse_judgment(fields: Fields) -> JudgmentRecord:
-    return JudgmentRecord(
+    judgment = JudgmentRecord(
         query_id=fields.id("query_id"),
         doc_id=fields.id("doc_id"),
         annotator=fields.required_text("annotator").strip(),
@@ -95,6 +87,8 @@ def _parse_judgment(fields: Fields) -> JudgmentRecord:
         made_at=fields.time("made_at"),
         text_version=fields.optional_integer(TEXT_VERSION, least=1),
     )
+    fields.refuse_unread()
+    return judgment
 
 
 def write_judgments(records: Iterable[JudgmentRecord], stream: IO[bytes]) -> int:

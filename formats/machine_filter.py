@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from formats.csv_rows import NAMELESS, read_csv
-from formats.fields import Fields, read_jsonl, to_json
+from formats.fields import Fields, parse_each, read_jsonl, to_json
 from formats.ids import check_id
 from formats.reading import reader, write_lines
 from formats.records import FILTER_DECISIONS, FilterRecord
@@ -23,14 +23,7 @@ def read_filter(source: Source) -> Iterator[FilterRecord]:
     A decision with `doc_id` is about that document of the query, one with `pair_id` about that
     instruction, and any other about the query. Discarding needs a reason.
     """
-    for fields in read_jsonl(source):
-        try:
-            record = _parse_record(fields)
-            fields.refuse_unread()
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
-        yield record
+    yield from parse_each(source, read_jsonl(source), _parse_record)
 
 
 @reader("filter-csv", "decision of a filter")
@@ -51,15 +44,7 @@ def read_filter_table(source: Source) -> Iterator[FilterRecord]:
             known = ", ".join(COLUMNS)
             source.refuse(f"there is no column “{excerpt(name, 40)}”; the columns are {known}")
             return
-    for row in table.rows:
-        fields = Fields(row)
-        try:
-            record = _parse_record(fields)
-            fields.refuse_unread()
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
-        yield record
+    yield from parse_each(source, map(Fields, table.rows), _parse_record)
 
 
 def _parse_record(fields: Fields) -> FilterRecord:
@@ -75,6 +60,7 @@ def _parse_record(fields: Fields) -> FilterRecord:
         raise ValueError("a decision is on a document or on an instruction; this one names both")
     if record.decision == "discard" and not record.reason:
         raise ValueError("the reason is missing; “discard” needs one")
+    fields.refuse_unread()
     return record
 
 

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from formats.fields import Fields, read_json, read_jsonl
+from formats.fields import Fields, parse_each, read_json, read_jsonl
 from formats.folders import Folder
 from formats.ids import check_id
 from formats.reading import SeenKeys, reader
@@ -223,18 +223,15 @@ def _read_queries(
 ) -> Iterator[tuple[str, str, dict[str, tuple[str, str]]]]:
     """Yield the id and text of each query, with the text and type of its documents."""
     seen = SeenKeys()
-    for fields in read_json(source):
-        try:
-            query_id, query = fields.id("query_id"), fields.required_text("query")
-            documents = _parse_documents(query_id, fields)
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
+
+    def parse(fields: Fields) -> tuple[str, str, dict[str, tuple[str, str]]]:
+        query_id, query = fields.id("query_id"), fields.required_text("query")
+        documents = _parse_documents(query_id, fields)
         if seen.is_repeated(query_id):
-            source.refuse(f"query {query_id} occurs twice")
-            continue
-        fields.report_unread(source)
-        yield query_id, query, documents
+            raise ValueError(f"query {query_id} occurs twice")
+        return query_id, query, documents
+
+    return parse_each(source, read_json(source), parse)
 
 
 @reader("multi-infosearch-docs", "query")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from formats import beir
 from formats.beir import read_corpus, read_qrels_file
-from formats.fields import read_jsonl
+from formats.fields import Fields, parse_each, read_jsonl
 from formats.folders import Folder
 from formats.ids import check_id
 from formats.jsonl_pairs import read_pairs
@@ -137,25 +137,20 @@ def _read_pair_records(folder: Folder) -> Iterator[PairRecord]:
 
 def _build_pairs(folder: Folder) -> Iterator[PairRecord]:
     """Build pairs from the queries and their instructions."""
-    instructions: dict[str, str] = {}
     source = folder.source(INSTRUCTIONS)
-    for fields in read_jsonl(source):
-        try:
-            instructions[fields.id("query-id")] = fields.text("instruction")
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
-        fields.report_unread(source)
+    instructions = dict(
+        parse_each(
+            source,
+            read_jsonl(source),
+            lambda fields: (fields.id("query-id"), fields.text("instruction")),
+        )
+    )
     titles: dict[str, str] = {}
     narratives: dict[str, list[NarrativeRecord]] = {}
     source = folder.source(QUERIES)
-    for fields in read_jsonl(source):
-        try:
-            query_id, text = fields.id("_id", "id"), fields.text("text")
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
-        fields.report_unread(source)
+    for query_id, text in parse_each(
+        source, read_jsonl(source), lambda fields: (fields.id("_id", "id"), fields.text("text"))
+    ):
         suffix = next((one for one in SIDES if query_id.endswith(one)), None)
         if suffix is None:
             source.refuse(f"the id {query_id} does not end with any of {', '.join(SIDES)}")
@@ -181,17 +176,15 @@ def _read_documents(folder: Folder) -> Iterator[Doc]:
 
 def _read_candidates(source: Source, known: _KnownPairs) -> Iterator[Pooled]:
     """Yield the candidates of each pair once, from its original side."""
-    for fields in read_jsonl(source):
-        try:
-            query_id, _, side = known.resolve(fields.id("query-id"))
-            doc_ids = fields.value("corpus-ids")
-            if not isinstance(doc_ids, list):
-                raise ValueError("corpus-ids must be a list")
-            candidates = [check_id(one, "corpus-ids") for one in doc_ids]
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
-        fields.report_unread(source)
+
+    def parse(fields: Fields) -> tuple[str, str, list[str]]:
+        query_id, _, side = known.resolve(fields.id("query-id"))
+        doc_ids = fields.value("corpus-ids")
+        if not isinstance(doc_ids, list):
+            raise ValueError("corpus-ids must be a list")
+        return query_id, side, [check_id(one, "corpus-ids") for one in doc_ids]
+
+    for query_id, side, candidates in parse_each(source, read_jsonl(source), parse):
         if side == "original":
             for doc_id in candidates:
                 yield Pooled(query_id, doc_id)
@@ -201,13 +194,11 @@ def _read_grades(
     source: Source, known: _KnownPairs, changed: str
 ) -> Iterator[Qrel | JudgmentRecord]:
     """Yield the grades of one set; of the reversed set only the changed grades."""
-    for fields in read_jsonl(source):
-        try:
-            found = fields.id("query-id"), fields.id("corpus-id"), fields.relevance("score")
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
-        fields.report_unread(source)
+
+    def parse(fields: Fields) -> tuple[str, str, int]:
+        return fields.id("query-id"), fields.id("corpus-id"), fields.relevance("score")
+
+    for found in parse_each(source, read_jsonl(source), parse):
         for line in _grade_records(source, known, *found):
             if isinstance(line, JudgmentRecord):
                 yield line._replace(side=changed)

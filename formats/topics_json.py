@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.fields import Fields, to_json
+from formats.fields import Fields, parse_each, to_json
 from formats.ids import check_id
 from formats.json_text import NotJson, parse_json
 from formats.limits import MAX_WHOLE
@@ -97,22 +97,19 @@ def _parse_topic(source: Source, value: object, seen: SeenKeys) -> Iterator[Topi
     if not isinstance(value, dict):
         source.refuse(f"a topic must be a JSON object, not {json_name(value)}")
         return
-    fields = Fields(value)
-    try:
+
+    def parse(fields: Fields) -> Topic:
         topic = Topic(
             fields.id(*_IDS),
             fields.text("title", "Query", "query", "text"),
             fields.text("description", "desc"),
             fields.optional_text("narrative", "Guidelines", "guidelines", "instruction", "narr"),
         )
-    except ValueError as error:
-        source.refuse(str(error))
-        return
-    if seen.is_repeated(topic.query_id):
-        source.refuse(f"topic {topic.query_id} occurs twice")
-        return
-    fields.report_unread(source)
-    yield topic
+        if seen.is_repeated(topic.query_id):
+            raise ValueError(f"topic {topic.query_id} occurs twice")
+        return topic
+
+    yield from parse_each(source, [Fields(value)], parse)
 
 
 def write_topics(records: Iterable[Topic], stream: IO[bytes]) -> int:

@@ -29,6 +29,8 @@ class Job(models.Model):
 
     # The name of the Celery task that runs it.
     task: ClassVar[str]
+    # The first word of its events in the audit log, as in "export.cancelled".
+    event: ClassVar[str]
 
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     requested_by = models.ForeignKey(

@@ -30,6 +30,7 @@ from annotate.pools.replacing import (
 from annotate.projects import actions as projects
 from annotate.projects import kind_settings, rules, schedule, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
+from annotate.projects.project_jobs import cancel_job
 from annotate.projects.taxonomies import Kind
 from annotate.topics import removal as topic_removal
 from audit.checks import actions as checks
@@ -272,30 +273,30 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     story.logs("label.settled", times=2)(lambda: checks.settle(item=item, relevance=2, by=carla))
     story.logs("label.unsettled", times=2)(lambda: checks.withdraw_check(item=item, by=carla))
     story.logs()(lambda: checks.settle(item=item, relevance=2, by=story.dan))
-    story.logs("agreement.asked", times=2)(
+    report = story.logs("agreement.asked", times=2)(
         lambda: reports_actions.request_agreement(project=project, by=carla)
     )
+    story.logs("agreement.cancelled", times=2)(lambda: cancel_job(job=report, by=carla))
 
     # Exports, evaluations and releases.
     export = story.logs("export.asked", times=2)(
         lambda: exports.request_export(project=project, format_name="trec", by=carla)
     )
-    story.logs("export.cancelled", times=2)(lambda: exports.cancel_export(export=export, by=carla))
+    story.logs("export.cancelled", times=2)(lambda: cancel_job(job=export, by=carla))
     run = Run.objects.create(project=project, name="one.run", sha256="0" * 64)
-    story.logs("evaluation.asked", times=2)(
+    evaluation = story.logs("evaluation.asked", times=2)(
         lambda: request_evaluation(
             project=project, measured=[System("one", {"original": run})], by=carla
         )
     )
+    story.logs("evaluation.cancelled", times=2)(lambda: cancel_job(job=evaluation, by=carla))
     release = story.logs("release.asked")(
         lambda: releasing.request_release(project=project, name="v1", note="First.", by=carla)
     )
     story.logs("publication.changed", times=2)(
         lambda: set_publication(project=project, changes={"licence": "MIT"}, by=carla)
     )
-    story.logs("release.cancelled", times=2)(
-        lambda: releasing.cancel_release(release=release, by=carla)
-    )
+    story.logs("release.cancelled", times=2)(lambda: cancel_job(job=release, by=carla))
 
     # Pools and passages.
     recipe = pooling.recipe_of(project=project, method="judged", runs=[run.name])

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from django.http import Http404
-
 from annotate.collection.models import Load, Query
 from annotate.projects.access import Person, lead
 from annotate.projects.models import Membership
+from base.lookup import first_or_404
 
 
 def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
     """Return an upload of a project that the user leads, or raise Http404 or PermissionDenied."""
     member = lead(user, slug)
-    row = (
-        Load.objects.select_related("project", "preview")
-        .filter(pk=pk, project=member.project_id)
-        .first()
+    return member, first_or_404(
+        Load.objects.select_related("project", "preview").filter(pk=pk, project=member.project_id),
+        "There is no such upload in this project.",
     )
-    if row is None:
-        raise Http404("There is no such upload in this project.")
-    return member, row
 
 
 def query(member: Membership, pk: int) -> Query:
     """Return a query of the member's project, or raise Http404."""
-    row = Query.objects.select_related("project").filter(pk=pk, project=member.project_id).first()
-    if row is None:
-        raise Http404("There is no such query in this project.")
-    return row
+    return first_or_404(
+        Query.objects.select_related("project").filter(pk=pk, project=member.project_id),
+        "There is no such query in this project.",
+    )

@@ -20,6 +20,7 @@ from annotate.collection.models import Load
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project
+from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
 from formats.records import RunLine
 from formats.registry import FORMATS, Format
@@ -207,11 +208,7 @@ def confirm_load(
 def cancel_load(*, load: Load, by: Membership, now: datetime | None = None) -> Load:
     """Cancel a preview or a load and discard its file. One that is over stays as it is."""
     _check_lead(by, load.project)
-    with transaction.atomic():
-        was_over = load.is_over or load.cancel_requested_at is not None
-        queue.cancel(load, now=now)
-        if not was_over:
-            _record_event("load.cancelled", load, by)
+    cancel_job(job=load, by=by, named=_event_name(load), now=now)
     if load.state == Job.State.CANCELLED:
         discard_file(load)
     return load
@@ -278,8 +275,12 @@ def _perform(load: Load, progress: Progress) -> None:
 
 
 def _record_event(what: str, load: Load, by: Membership) -> None:
-    named = f"{load.file_name} · {load.format}"
-    record_audit_event(project=load.project, what=what, about=load, named=named, by=by)
+    record_audit_event(project=load.project, what=what, about=load, named=_event_name(load), by=by)
+
+
+def _event_name(load: Load) -> str:
+    """Return the name of a load in the audit log."""
+    return f"{load.file_name} · {load.format}"
 
 
 def _discard_old_files(project: Project, before: datetime) -> None:

@@ -9,6 +9,7 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.access import Person, user_key
 from annotate.projects.models import Membership, Project
+from base.lookup import first_or_404
 from base.raw_sql import LARGEST_KEY, columns, first_row
 from base.users import User
 
@@ -45,31 +46,25 @@ def candidate(of: InstructionPair, pk: int) -> Candidate:
     Includes candidates that were taken out of the pool: answers to them are still accepted.
     """
     rows = Candidate.with_removed.select_related("document")
-    found = rows.filter(in_pool_of(of.pk), pk=pk, query=of.query_id).first()
-    if found is None:
-        raise Http404("There is no such document in this pool.")
-    return found
+    return first_or_404(
+        rows.filter(in_pool_of(of.pk), pk=pk, query=of.query_id),
+        "There is no such document in this pool.",
+    )
 
 
 def assignment(of: Membership, pk: int) -> Assignment:
     """Return an assignment of the member's project, or raise Http404."""
-    found = (
-        Assignment.objects.select_related("pair", "member")
-        .filter(pk=pk, member__project=of.project_id)
-        .first()
+    return first_or_404(
+        Assignment.objects.select_related("pair", "member").filter(
+            pk=pk, member__project=of.project_id
+        ),
+        "There is no such task in this project.",
     )
-    if found is None:
-        raise Http404("There is no such task in this project.")
-    return found
 
 
 def narrative(of: InstructionPair, pk: int) -> Narrative:
     """Return a version of one of the pair's narratives, or raise Http404."""
-    found = (
-        Narrative.objects.select_related("pair__project", "pair__query")
-        .filter(pk=pk, pair=of)
-        .first()
+    return first_or_404(
+        Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk, pair=of),
+        "There is no such narrative of this pair.",
     )
-    if found is None:
-        raise Http404("There is no such narrative of this pair.")
-    return found

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
 
 from annotate.people.models import Invitation
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
+from base.lookup import first_or_404
 from base.users import User
 
 
 def invitation(of: Membership, pk: int) -> Invitation:
     """Return an invitation to the member's project, or raise Http404."""
-    found = (
-        Invitation.objects.select_related("project").filter(pk=pk, project=of.project_id).first()
+    return first_or_404(
+        Invitation.objects.select_related("project").filter(pk=pk, project=of.project_id),
+        "There is no such link in this project.",
     )
-    if found is None:
-        raise Http404("There is no such link in this project.")
-    return found
 
 
 def admin(user: Person) -> User:
@@ -31,10 +29,7 @@ def admin(user: Person) -> User:
 def account(user: Person, pk: int) -> User:
     """Return any account; administrators only. Raises Http404 or PermissionDenied."""
     admin(user)
-    found = User.objects.filter(pk=pk).first()
-    if found is None:
-        raise Http404("There is no such account.")
-    return found
+    return first_or_404(User.objects.filter(pk=pk), "There is no such account.")
 
 
 def account_invitation(user: Person, pk: int) -> Invitation:
@@ -43,7 +38,4 @@ def account_invitation(user: Person, pk: int) -> Invitation:
     Raises Http404 or PermissionDenied.
     """
     admin(user)
-    found = Invitation.objects.filter(pk=pk, project=None).first()
-    if found is None:
-        raise Http404("There is no such link.")
-    return found
+    return first_or_404(Invitation.objects.filter(pk=pk, project=None), "There is no such link.")

@@ -6,7 +6,6 @@ A lead who still has judging or reviewing to do is blind and may not see ranks.
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
 from django.utils.translation import gettext_lazy
 
 from annotate.collection.access import query as access_query
@@ -16,6 +15,7 @@ from annotate.pools.models import Pool, Replacement
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
+from base.lookup import first_or_404
 from base.raw_sql import LARGEST_KEY
 
 BLIND = gettext_lazy(
@@ -35,11 +35,10 @@ def lead(user: Person, slug: str) -> Membership:
 def pool(user: Person, slug: str, pk: int) -> tuple[Membership, Pool]:
     """Return a pool for a lead who may see ranks, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
-    found = (
-        Pool.objects.select_related("project", "by").filter(pk=pk, project=member.project_id)
-    ).first()
-    if found is None:
-        raise Http404("There is no such pool in this project.")
+    found = first_or_404(
+        Pool.objects.select_related("project", "by").filter(pk=pk, project=member.project_id),
+        "There is no such pool in this project.",
+    )
     if must_answer_first(member):
         raise PermissionDenied(BLIND)
     return member, found
@@ -53,16 +52,15 @@ def candidate(user: Person, slug: str, query: int, pk: int) -> tuple[Membership,
     member = lead(user, slug)
     pool = access_query(member, query)
     rows = Candidate.objects.select_related("query__project", "document")
-    found = rows.filter(pk=min(pk, LARGEST_KEY), query=pool).first()
-    if found is None:
-        raise Http404("There is no such document in this pool.")
-    return member, found
+    return member, first_or_404(
+        rows.filter(pk=min(pk, LARGEST_KEY), query=pool), "There is no such document in this pool."
+    )
 
 
 def replacement(user: Person, slug: str, pk: int) -> tuple[Membership, Replacement]:
     """Return a replacement for a lead who may see ranks, or raise Http404 or PermissionDenied."""
     member = lead(user, slug)
-    found = Replacement.objects.filter(pk=min(pk, LARGEST_KEY), project=member.project_id).first()
-    if found is None:
-        raise Http404("There is no such replacement in this project.")
-    return member, found
+    return member, first_or_404(
+        Replacement.objects.filter(pk=min(pk, LARGEST_KEY), project=member.project_id),
+        "There is no such replacement in this project.",
+    )

@@ -21,6 +21,7 @@ from annotate.pools.models import Pool, PoolRun
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
+from annotate.projects.project_jobs import cancel_job
 from base import bulk
 from base.errors import Refused, refuse_invalid_characters
 from jobs import queue
@@ -165,12 +166,7 @@ def _check_name_free(project: Project, name: str) -> None:
 def cancel_pool(*, pool: Pool, by: Membership, now: datetime | None = None) -> Pool:
     """Cancel a pool that is being made; a finished one stays."""
     _check_lead(by, pool.project)
-    with transaction.atomic():
-        over = pool.is_over or pool.cancel_requested_at is not None
-        queue.cancel(pool, now=now)
-        if not over:
-            record(project=pool.project, what="pool.cancelled", about=pool, by=by, now=now)
-    return pool
+    return cancel_job(job=pool, by=by, now=now)
 
 
 def recipe_of_pool(pool: Pool) -> Recipe:

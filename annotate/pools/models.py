@@ -21,6 +21,7 @@ class Pool(Job):
     """A selection of documents from runs, made once by a job. A later pool adds what is new."""
 
     task: ClassVar[str] = "annotate.pool"
+    event: ClassVar[str] = "pool"
 
     class Method(models.TextChoices):
         """How documents are chosen from the runs."""

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotate.projects.models import Guideline, Membership, MembershipQuerySet, Project
 from base.errors import Refused
+from base.lookup import first_or_404
 from base.prepared_queries import Built, prepared
 from base.raw_sql import all_rows, columns, first_row
 from base.users import User
@@ -101,14 +102,10 @@ def not_found_as(sentence: str) -> Iterator[None]:
 
 def guideline(of: Membership, version: int) -> Guideline:
     """Return a version of the project's guidelines, or raise Http404."""
-    found = (
-        Guideline.objects.select_related("author")
-        .filter(project=of.project_id, version=version)
-        .first()
+    return first_or_404(
+        Guideline.objects.select_related("author").filter(project=of.project_id, version=version),
+        "There is no such version of the guidelines.",
     )
-    if found is None:
-        raise Http404("There is no such version of the guidelines.")
-    return found
 
 
 def member_of_project(of: Membership, pk: int) -> Membership:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from django.http import Http404
-
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from audit.checks.models import Sample, SampleItem
 from base import raw_sql
+from base.lookup import first_or_404
 
 NO_SAMPLE = "There is no such sample in your projects."
 NO_LABEL = "There is no such label in your projects."
@@ -25,13 +24,12 @@ class Checking(NamedTuple):
 
 def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
     """Return the person's membership and a sample of that project, or raise Http404."""
-    found = (
-        Sample.objects.select_related("project", "rater", "created_by")
-        .filter(pk=min(pk, raw_sql.LARGEST_KEY))
-        .first()
+    found = first_or_404(
+        Sample.objects.select_related("project", "rater", "created_by").filter(
+            pk=min(pk, raw_sql.LARGEST_KEY)
+        ),
+        NO_SAMPLE,
     )
-    if found is None:
-        raise Http404(NO_SAMPLE)
     with access.not_found_as(NO_SAMPLE):
         return access.member(user, found.project.slug), found
 
@@ -40,19 +38,15 @@ def label(pk: int) -> SampleItem:
     """Return a claimed label with its narrative and document (not the text), or raise Http404; the
     caller has yet to check the person's rights.
     """
-    found = (
+    return first_or_404(
         SampleItem.objects.select_related(
             "sample__project",
             "narrative__pair__query",
             "narrative__pair__project",
             "candidate__document",
-        )
-        .filter(pk=min(pk, raw_sql.LARGEST_KEY))
-        .first()
+        ).filter(pk=min(pk, raw_sql.LARGEST_KEY)),
+        NO_LABEL,
     )
-    if found is None:
-        raise Http404(NO_LABEL)
-    return found
 
 
 def item(user: Person, pk: int) -> Checking:

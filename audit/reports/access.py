@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
 from django.utils.translation import gettext_lazy
 
 from annotate.judgments import blindness
@@ -11,6 +10,7 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from audit.reports.models import AgreementReport
+from base.lookup import first_or_404
 
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and agreement would reveal what others "
@@ -21,14 +21,10 @@ BLIND = gettext_lazy(
 def report(user: Person, slug: str, pk: int) -> tuple[Membership, AgreementReport]:
     """Return a report of a project that the person leads, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
-    found = (
-        AgreementReport.objects.select_related("project")
-        .filter(pk=pk, project=member.project_id)
-        .first()
+    return member, first_or_404(
+        AgreementReport.objects.select_related("project").filter(pk=pk, project=member.project_id),
+        "There is no such report in this project.",
     )
-    if found is None:
-        raise Http404("There is no such report in this project.")
-    return member, found
 
 
 def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:

@@ -6,20 +6,16 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.projects import access as assignments
-from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
+from annotate.projects.project_jobs import request_job
 from audit.reports.comparison import comparison_of
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import WHOLE, Scope, stored_scope
 from base.errors import Refused
-from jobs.models import Job
-from jobs.queue import enqueue
 from jobs.runner import Progress
 
 
@@ -56,39 +52,17 @@ def _request(
     compares: bool = False,
     against: str = "",
 ) -> AgreementReport:
-    now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
         raise Refused(_("Only leads of this project can have its agreement computed."))
     assignments.refuse_if_archived(by.project)
-    with transaction.atomic():
-        # If two requests come at once, the second waits here and then finds the first one's report.
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        under_way = (
-            AgreementReport.objects.filter(
-                project=project,
-                state__in=[Job.State.QUEUED, Job.State.RUNNING],
-                scope=scope,
-                compares=compares,
-                against=against,
-            )
-            .order_by("-pk")
-            .first()
-        )
-        if under_way is not None:
-            return under_way
-        report = AgreementReport.objects.create(
-            project=project,
-            scope=scope,
-            compares=compares,
-            against=against,
-            requested_by=by.user,
-            requested_at=now,
-        )
-        enqueue(report)
-        parts = [scope, against] if compares else [scope]
-        named = " ~ ".join(part or project.slug for part in parts)
-        record(project=project, what="agreement.asked", about=report, named=named, by=by, now=now)
-    return report
+    parts = [scope, against] if compares else [scope]
+    return request_job(
+        AgreementReport(project=project, scope=scope, compares=compares, against=against),
+        same=("scope", "compares", "against"),
+        by=by,
+        named=" ~ ".join(part or project.slug for part in parts),
+        now=now,
+    )
 
 
 def compute_agreement(report: AgreementReport, progress: Progress) -> None:

@@ -15,6 +15,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
+from annotate.projects.project_jobs import cancel_job
 from audit.checks.api.shapes import CoefficientSerializer
 from audit.reports import access, actions
 from audit.reports.category_figures import CategoryFigures, by_category
@@ -28,7 +29,6 @@ from base.api.jobs import JobSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_response
 from base.errors import Refused
-from jobs.queue import cancel
 
 
 class SentPart(RequestBody):
@@ -217,7 +217,7 @@ class AgreementCancellation(Resource, tag="Agreement"):
     def post(self, request: Request, slug: str, report: int) -> Response:
         """Cancel it; a report that is over does not change."""
         member, found = access.report(self.person, slug, report)
-        cancel(found)
+        cancel_job(job=found, by=member)
         return Response(self.shape(found, blind=must_answer_first(member)))
 
 

@@ -33,6 +33,7 @@ class AgreementReport(Job):
     """
 
     task: ClassVar[str] = "audit.agreement"
+    event: ClassVar[str] = "agreement"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="agreement_reports")
     # The part of the project, as `audit.reports.scopes` writes it; "" is the whole.

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.collection.removal import MOST
@@ -19,6 +18,7 @@ from annotate.projects.models import Membership
 from audit.reviews.models import Decision
 from audit.reviews.passes import narratives_to_decide, owes_review
 from base.errors import Refused
+from base.lookup import first_or_404
 
 NO_NARRATIVE = "There is no such narrative in your projects."
 
@@ -71,23 +71,20 @@ def narratives_to_accept(member: Membership, keys: Sequence[int]) -> list[Narrat
 
 def decision(narrative: Narrative) -> Decision:
     """Return the current decision on a narrative version, or raise Http404."""
-    found = (
+    return first_or_404(
         Decision.objects.current()
         .select_related("narrative__pair", "by")
-        .filter(narrative=narrative)
-        .first()
+        .filter(narrative=narrative),
+        "There is no decision on this narrative.",
     )
-    if found is None:
-        raise Http404("There is no decision on this narrative.")
-    return found
 
 
 def narrative_for_lead(user: Person, pk: int) -> tuple[Membership, Narrative]:
     """Return a narrative version of a project the person leads, or raise Http404 or
     PermissionDenied.
     """
-    found = Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk).first()
-    if found is None:
-        raise Http404(NO_NARRATIVE)
+    found = first_or_404(
+        Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk), NO_NARRATIVE
+    )
     with access.not_found_as(NO_NARRATIVE):
         return access.lead(user, found.pair.project.slug), found

@@ -33,6 +33,7 @@ from audit.settling.disagreements import (
 from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import Kind
 from base import raw_sql
+from base.lookup import first_or_404
 
 NO_CONDITION = "There is no such condition in your projects."
 
@@ -58,9 +59,9 @@ def verdict_disagreement(user: Person, condition: int, candidate: int) -> Verdic
     Raises Http404 for a stranger; PermissionDenied for an annotator, and for a lead who has yet to
     judge it.
     """
-    found = Condition.objects.filter(pk=min(condition, raw_sql.LARGEST_KEY)).first()
-    if found is None:
-        raise Http404(NO_CONDITION)
+    found = first_or_404(
+        Condition.objects.filter(pk=min(condition, raw_sql.LARGEST_KEY)), NO_CONDITION
+    )
     with access.not_found_as(NO_CONDITION):
         document = judgment_disagreement(user, found.narrative_id, candidate)
     found.narrative = document.narrative
@@ -106,18 +107,14 @@ def rejudge_request(disagreement: JudgmentDisagreement, key: str) -> RejudgeRequ
     """Return a rejudge request in a disagreement, by its key as a form sends it, or raise
     Http404.
     """
-    found = (
-        RejudgeRequest.objects.select_related("judgment__annotator", "judgment__narrative")
-        .filter(
+    return first_or_404(
+        RejudgeRequest.objects.select_related("judgment__annotator", "judgment__narrative").filter(
             pk=int(key) if key.isascii() and key.isdecimal() and len(key) < 19 else 0,
             judgment__narrative=disagreement.narrative,
             judgment__candidate=disagreement.candidate,
-        )
-        .first()
+        ),
+        "There is no such request in this disagreement.",
     )
-    if found is None:
-        raise Http404("There is no such request in this disagreement.")
-    return found
 
 
 def batch_decisions(member: Membership, batch: UUID) -> QuerySet[Adjudication]:

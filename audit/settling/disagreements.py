@@ -38,6 +38,7 @@ from audit.settling.queue import position_of
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 from audit.settling.reveals import reveal_names
 from base.errors import Refused
+from base.lookup import first_or_404
 
 Row = TypeVar("Row", bound=Model)
 
@@ -364,7 +365,4 @@ def _newest_first(decisions: QuerySet[Row]) -> QuerySet[Row]:
 
 def _get_answer(answers: QuerySet[Row], pk: int) -> Row:
     """Return the answer to adopt, or raise Http404."""
-    found = answers.filter(pk=pk).first()
-    if found is None:
-        raise Http404("There is no such answer in this disagreement.")
-    return found
+    return first_or_404(answers.filter(pk=pk), "There is no such answer in this disagreement.")

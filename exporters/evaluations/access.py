@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
+from base.lookup import first_or_404
 from exporters.evaluations.models import Evaluation
 from exporters.exports.access import BLIND_FIGURES
 
@@ -16,14 +16,12 @@ from exporters.exports.access import BLIND_FIGURES
 def evaluation(user: Person, slug: str, pk: int) -> tuple[Membership, Evaluation]:
     """Return an evaluation of a project the person leads, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
-    found = (
-        Evaluation.objects.select_related("project", "by", "release")
-        .filter(pk=pk, project=member.project_id)
-        .first()
+    return member, first_or_404(
+        Evaluation.objects.select_related("project", "by", "release").filter(
+            pk=pk, project=member.project_id
+        ),
+        "There is no such evaluation in this project.",
     )
-    if found is None:
-        raise Http404("There is no such evaluation in this project.")
-    return member, found
 
 
 def computed_evaluation(user: Person, slug: str, pk: int) -> Evaluation:

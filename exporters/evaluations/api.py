@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from annotate.collection.models import Run
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
+from annotate.projects.project_jobs import cancel_job
 from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.evaluations import access, tables
@@ -22,7 +23,6 @@ from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.systems import SIDES, System
 from exporters.releases.models import Release
-from jobs.queue import cancel
 
 
 class SentSystem(RequestBody):
@@ -111,9 +111,8 @@ class EvaluationCancellation(Resource, tag="Evaluations"):
     @writes(EvaluationSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, evaluation: int) -> Evaluation:
         """Cancel an evaluation. One that has finished is left unchanged."""
-        _member, found = access.evaluation(self.person, slug, evaluation)
-        cancel(found)
-        return found
+        member, found = access.evaluation(self.person, slug, evaluation)
+        return cancel_job(job=found, by=member)
 
 
 class EvaluationTable(Resource, tag="Evaluations"):

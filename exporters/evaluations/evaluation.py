@@ -1,6 +1,6 @@
 """Measure systems on original and changed qrels: values with intervals, and differences.
 
-Works on records and numbers, without the database: `exporters.evaluations.actions` reads the runs
+Works on records and numbers, without the database: `exporters.evaluations.measuring` reads the runs
 and saves the results.
 """
 
@@ -8,33 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from exporters.evaluations.options import FUNCTIONS
+from exporters.evaluations.options import NAMES, name_of
 from exporters.evaluations.system_measures import (
     Collection,
     PreparedCollection,
     RankedSystem,
     measure_system,
 )
-
-if TYPE_CHECKING:
-    from measures import Measurement
-    from measures.significance import Test
+from measures import Measurement, compare, holm
+from measures.followir import changed_documents, moves_of
+from measures.significance import Test
 
 # How many moves of documents an evaluation stores for each system.
 MOST_MOVES = 20_000
-NAMES = {
-    "p-mrr": "p-MRR",
-    "wise": "WISE",
-    "sicr": "SICR",
-    "robustness": "Robustness",
-    "m-wise": "mWISE",
-    "m-sicr": "mSICR",
-    "mdcr": "MDCR",
-    "irs": "IRS",
-    "nfr": "NFR",
-}
 # Measures where lower is better.
 LOWER = {"nfr"}
 
@@ -92,20 +80,13 @@ def evaluate(
 
 def _in_order(found: Iterable[str]) -> list[str]:
     keys = list(found)
-    return [key for key in FUNCTIONS if key in keys] + [key for key in keys if key not in NAMES]
-
-
-def name_of(key: str) -> str:
-    """Return the name of a measure in tables."""
-    return NAMES.get(key, key)
+    return [key for key in NAMES if key in keys] + [key for key in keys if key not in NAMES]
 
 
 def moves(
     collection: Collection, system: RankedSystem, options: Mapping[str, Any]
 ) -> list[list[Any]]:
     """Return the ranks of every document that p-MRR counts: [topic, document, old, new]."""
-    from measures.followir import changed_documents, moves_of
-
     if not {"original", "changed"} <= system.runs.keys():
         return []
     wanted, _warnings = changed_documents(
@@ -137,8 +118,6 @@ def differences(
     test: Test = "randomization",
 ) -> dict[str, dict[str, Any]]:
     """Compare every system with the baseline by measure; Holm over the systems of a measure."""
-    from measures import compare, holm
-
     compared_by: dict[str, dict[str, Any]] = {}
     for key, its in found.items():
         if baseline not in its:

@@ -29,6 +29,7 @@ class Evaluation(Job):
     """
 
     task: ClassVar[str] = "exporters.evaluate"
+    event: ClassVar[str] = "evaluation"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="evaluations")
     # Null: made by the command, which has no member.

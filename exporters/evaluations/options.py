@@ -14,8 +14,18 @@ if TYPE_CHECKING:
 
 # Limits of one evaluation: more would keep a worker busy for hours.
 MOST_RESAMPLES, MOST_MEASURES, MOST_CUTOFF = 100_000, 20, 10_000
-# Measures that take options.
-FUNCTIONS = ("p-mrr", "wise", "sicr", "robustness", "m-wise", "m-sicr", "mdcr", "irs", "nfr")
+# Measures that take options, with their names in tables.
+NAMES = {
+    "p-mrr": "p-MRR",
+    "wise": "WISE",
+    "sicr": "SICR",
+    "robustness": "Robustness",
+    "m-wise": "mWISE",
+    "m-sicr": "mSICR",
+    "mdcr": "MDCR",
+    "irs": "IRS",
+    "nfr": "NFR",
+}
 # Options that belong to no single measure, with their values; None: a number or a name.
 GENERAL: dict[str, dict[str, tuple[str, ...] | None]] = {
     "ir": {"measures": None},
@@ -27,13 +37,18 @@ GENERAL: dict[str, dict[str, tuple[str, ...] | None]] = {
 FEWEST_DRAWS = 100
 
 
+def name_of(key: str) -> str:
+    """Return the name of a measure in tables."""
+    return NAMES.get(key, key)
+
+
 def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Read options such as {"p-mrr.documents": "changed"} into arguments by measure.
 
     Raises:
         ValueError: An unknown measure, option or value; the message lists the known ones.
     """
-    found: dict[str, dict[str, Any]] = {name: {} for name in (*FUNCTIONS, *GENERAL)}
+    found: dict[str, dict[str, Any]] = {name: {} for name in (*NAMES, *GENERAL)}
     for name, text in options.items():
         measure, dot, option = name.partition(".")
         if measure not in found or not dot:
@@ -45,7 +60,7 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         if option not in known:
             raise ValueError(f"{measure} has no option {option!r}; it has {', '.join(known)}")
         found[measure][option] = text.split() if measure == "ir" else _parse_value(text)
-    for measure in FUNCTIONS:
+    for measure in NAMES:
         if found[measure]:
             try:
                 _measure_function(measure)(**_EMPTY_ARGUMENTS[measure], **found[measure])

@@ -10,7 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from exporters.evaluations.settlements import (
     Dispute,
@@ -19,10 +22,6 @@ from exporters.evaluations.settlements import (
     Settlement,
     ValuesByMeasure,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 RESAMPLES = 1_000
 # Neighbours are stable when two settlements of the remaining documents agree on their order in this
@@ -35,7 +34,7 @@ MOST_PAIRS, MOST_AGAIN = 32, 40_000
 _EQUAL_WITHIN = 1e-12
 
 
-Drawn = Sequence[tuple["npt.NDArray[np.float64]", "npt.NDArray[np.int64]"]]
+Drawn = Sequence[tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]]
 
 
 class Draws:
@@ -58,8 +57,6 @@ class Draws:
     def __init__(
         self, joint: Mapping[str, JointSettlements], resamples: int, seed: int, pairs: int
     ) -> None:
-        import numpy as np
-
         rng = np.random.default_rng(seed)
         self._joint = list(joint.values())
         self._weights = [np.array([one.weight for one in its.every]) for its in self._joint]
@@ -81,8 +78,6 @@ class Draws:
 
     def redraw(self, place: int, settled: Collection[Dispute]) -> npt.NDArray[np.int64]:
         """Draw a topic a second time; `settled` documents keep the grade of the first draw."""
-        import numpy as np
-
         its = self._joint[place]
         kept = [column for column, one in enumerate(its.disputes) if one in settled]
         if len(kept) == len(its.disputes):
@@ -113,8 +108,6 @@ def _pick(
     weights: npt.NDArray[np.float64], random: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.int64]:
     """Draw by weight; `random` is between 0 and 1."""
-    import numpy as np
-
     at = np.searchsorted(np.cumsum(weights), random * weights.sum(), side="right")
     return np.asarray(np.minimum(at, len(weights) - 1))
 
@@ -126,8 +119,6 @@ def _draw(
     random: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.int64]:
     """Draw by weight, each from its wanted group; `random` is between 0 and 1."""
-    import numpy as np
-
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(weights[order])
     of_group = np.bincount(group, weights=weights)
@@ -154,8 +145,6 @@ class _SystemValues:
         *,
         lower: bool,
     ) -> None:
-        import numpy as np
-
         known = {
             name: {topic: value for topic, value in its.items() if value is not None}
             for name, its in now.items()
@@ -181,8 +170,6 @@ class _SystemValues:
 
         `drawn`: for each topic, the values of its settlements and the index of one in every draw.
         """
-        import numpy as np
-
         shape = len(self.order), len(drawn[0][1])
         sums = np.zeros(shape) + self._sums[:, np.newaxis]
         counts = np.zeros(shape) + self._counts[:, np.newaxis]
@@ -279,8 +266,6 @@ def _judgments_until_stable(
 
 def _signs(first: Any, second: Any) -> Any:
     """Return 1 where the first is larger, -1 where the second is, 0 where equal up to rounding."""
-    import numpy as np
-
     difference = first - second
     return np.where(np.abs(difference) < _EQUAL_WITHIN, 0.0, np.sign(difference))
 

@@ -11,7 +11,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from exporters.evaluations.system_measures import (
     Collection,
@@ -21,10 +24,6 @@ from exporters.evaluations.system_measures import (
     measure_system,
 )
 from exporters.exports.files import read_rows
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 # How many disputed documents are tried: those whose relevance is disputed come first.
 MOST_DOCUMENTS = 1_000
@@ -121,8 +120,6 @@ def joint_settlements(
     These are all combinations of grades with their probabilities, or a random sample if there are
     too many. Documents are settled independently, each with the grade of one of its annotators.
     """
-    import numpy as np
-
     by_topic: dict[str, list[Dispute]] = {}
     for one in disputes:
         by_topic.setdefault(one.topic, []).append(one)
@@ -191,8 +188,6 @@ class SettledValues:
         self, measure: str, settlements: Sequence[Settlement]
     ) -> npt.NDArray[np.float64]:
         """Return values of a measure under other settlements, shape (systems, settlements)."""
-        import numpy as np
-
         known = self._again.setdefault(measure, {})
         new = dict.fromkeys(one for one in settlements if one not in known)
         if new:
@@ -202,8 +197,6 @@ class SettledValues:
         return np.array([known[one] for one in settlements]).T
 
     def _measure(self, settlements: Iterable[Settlement]) -> dict[str, npt.NDArray[np.float64]]:
-        import numpy as np
-
         wanted = list(settlements)
         found: dict[str, npt.NDArray[np.float64]] = {}
         for start in range(0, len(wanted), BATCH):
@@ -280,8 +273,6 @@ def effects_of_settling(
     For each document: `figure`, the largest change of a system's value by one of its grades; the
     `system`; and `changes`, the change of that system's value by each grade.
     """
-    import numpy as np
-
     found: dict[str, list[dict[str, Any]]] = {}
     places = [[settled.columns[((one, grade),)] for grade in one.shares] for one in disputes]
     for measure in settled.measures:
@@ -320,8 +311,6 @@ def _changes_of_mean(
     values: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """Return each settlement's change of the mean over topics; nan if either mean is undefined."""
-    import numpy as np
-
     known = {topic: value for topic, value in now.items() if value is not None}
     total, count = math.fsum(known.values()), len(known)
     if not count:

@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from exporters.evaluations.trec_measures import IR, JUDGED, IrMeasures, is_quick
 from exporters.exports.labels import Grades, compliance, gold_documents
-
-if TYPE_CHECKING:
-    from measures import Measurement, Scores
-    from measures.intervals import IntervalKind
+from measures import (
+    Measurement,
+    Scores,
+    clustered,
+    irs,
+    m_sicr,
+    m_wise,
+    mdcr,
+    nfr,
+    p_mrr,
+    robustness,
+    sicr,
+    wise,
+)
+from measures.intervals import Bootstrap, IntervalKind
+from measures.runs import count_queries, list_ids
+from measures.summary import summarise
 
 Qrels = dict[str, Grades]
 Scored = Mapping[str, dict[str, float]]
@@ -53,8 +66,6 @@ class RankedSystem:
     @cached_property
     def scores(self) -> dict[str, Scores]:
         """Return the runs as `Scores`, which compute every rank once for all measures."""
-        from measures import Scores
-
         return {side: Scores(run, f"{side} run") for side, run in self.runs.items()}
 
 
@@ -139,8 +150,6 @@ class PreparedCollection:
 
     def with_interval(self, measurement: Measurement) -> Measurement:
         """Return the measurement, with a clustered interval if the options ask for one."""
-        from measures import clustered
-
         if self.interval is None or self.clusters is None or measurement.value is None:
             return measurement
         given = {name: measurement.options.get(name) for name in ("interval", "resamples", "seed")}
@@ -155,8 +164,6 @@ def measure_system(
     prepared: PreparedCollection, runs: Mapping[str, Scores]
 ) -> dict[str, Measurement]:
     """Measure one system by every measure that its runs, by side, and the collection allow."""
-    from measures import irs, nfr, p_mrr, sicr, wise
-
     collection = prepared.collection
     found: dict[str, Measurement] = {}
     original, changed = runs.get("original"), runs.get("changed")
@@ -202,8 +209,6 @@ def _measure_by_conditions(
     prepared: PreparedCollection, runs: Mapping[str, Scores]
 ) -> dict[str, Measurement]:
     """Compute mWISE, mSICR and MDCR, from the conditions (attributes) that documents meet."""
-    from measures import m_sicr, m_wise, mdcr
-
     its = prepared.collection
     found: dict[str, Measurement] = {}
     if "changed" in runs:
@@ -238,8 +243,6 @@ def _measure_by_conditions(
 
 def _measure_robustness(prepared: PreparedCollection, changed: Scores) -> Measurement:
     """Compute Robustness@k, from the lowest nDCG@k of each core query."""
-    from measures import robustness
-
     its, options = prepared.collection, prepared.function_options("robustness")
     name = f"nDCG@{options.get('k', 10)}"
     by_topic = IrMeasures((name,), its.changed, its.relevant).values(changed.only(its.changed))
@@ -279,9 +282,6 @@ def _measure_before_and_after(
 def _summarise(
     prepared: PreparedCollection, name: str, by_topic: Mapping[str, float], warnings: Sequence[str]
 ) -> Measurement:
-    from measures.intervals import Bootstrap
-    from measures.summary import summarise
-
     return summarise(
         name,
         dict(by_topic),
@@ -293,8 +293,6 @@ def _summarise(
 
 
 def _missing_topics(qrels: Qrels, run: Scores, side: str) -> list[str]:
-    from measures.runs import count_queries, list_ids
-
     lacking = [topic for topic in qrels if topic not in run]
     if not lacking:
         return []

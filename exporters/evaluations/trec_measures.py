@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import ir_measures
 
 from exporters.exports.labels import Grades, ir_evaluator
-
-if TYPE_CHECKING:
-    from measures import Scores
+from measures import Scores
 
 # The default measures; the option ir.measures replaces them.
 IR = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref", "RBP")
@@ -59,8 +58,6 @@ def is_quick(name: str) -> bool:
 
 def _depth(name: str) -> int | None:
     """Return how many documents of a ranking a measure depends on; None for all of them."""
-    import ir_measures
-
     measure = ir_measures.parse_measure(name)
     if measure.NAME == "Judged":
         cutoff = measure.params.get("cutoff")

@@ -11,17 +11,17 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.projects.access import lead
+from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
 from exporters.evaluations import access, page, tables
-from exporters.evaluations import evaluation as measuring
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.forms import EvaluationForm
 from exporters.evaluations.models import Evaluation
+from exporters.evaluations.options import name_of
 from exporters.exports.access import BLIND_FIGURES
 from exporters.exports.job_page import job_page
-from jobs.queue import cancel
 
 # How many evaluations the list shows, the newest first.
 SHOWN = 25
@@ -82,8 +82,8 @@ def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def evaluation_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Cancel an evaluation."""
-    _member, found = access.evaluation(request.user, slug, pk)
-    cancel(found)
+    member, found = access.evaluation(request.user, slug, pk)
+    cancel_job(job=found, by=member)
     return redirect(found)
 
 
@@ -134,7 +134,7 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
         "warnings": _warnings(results),
         "system": system,
         "measure": measure,
-        "measure_name": measuring.name_of(measure),
+        "measure_name": name_of(measure),
         "systems": [(name, f"{here}?{urlencode({'system': name})}") for name in names],
         "measures": [(one["key"], one["name"]) for one in results["measures"]],
         "bars": page.query_bars(project, results, measure, system),

@@ -15,6 +15,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
+from base.lookup import first_or_404
 from exporters.exports import manifest
 from exporters.exports.models import Export
 from exporters.exports.proof.content import PROOF
@@ -33,14 +34,10 @@ BLIND_FIGURES = gettext_lazy(
 def export(user: Person, slug: str, pk: int) -> tuple[Membership, Export]:
     """Return an export of a project the person leads, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
-    found = (
-        Export.objects.select_related("project", "by")
-        .filter(pk=pk, project=member.project_id)
-        .first()
+    return member, first_or_404(
+        Export.objects.select_related("project", "by").filter(pk=pk, project=member.project_id),
+        "There is no such export in this project.",
     )
-    if found is None:
-        raise Http404("There is no such export in this project.")
-    return member, found
 
 
 def file(user: Person, slug: str, pk: int, name: str) -> tuple[Membership, Export, File[bytes]]:

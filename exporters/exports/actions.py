@@ -11,13 +11,11 @@ from typing import NamedTuple
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.judgments.blindness import must_answer_first
-from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
+from annotate.projects.project_jobs import request_job
 from base.errors import Refused
 from base.snapshot import snapshot
 from exporters.exports import jsonl, manifest, trec
@@ -40,7 +38,6 @@ from exporters.exports.progress import Report
 from exporters.exports.proof import proving
 from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.proving import check_tools
-from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
 from jobs.runner import LeaseLost, Progress
@@ -86,7 +83,6 @@ def request_export(
     of the same format is queued or running, it is returned. Refused: a member who is not a lead, a
     lead who has judging or reviewing left, an unknown format, a proof that no installed tool gives.
     """
-    now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
         raise Refused(_("Only leads of this project can export it."))
     check_format(format_name)
@@ -94,48 +90,8 @@ def request_export(
         check_tools(format_name)
     if must_answer_first(by):
         raise Refused(BLIND)
-    with transaction.atomic():
-        # Of two concurrent requests, the second waits here and then finds the first.
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        under_way = (
-            Export.objects.filter(
-                project=project,
-                format=format_name,
-                prove=prove,
-                state__in=[Job.State.QUEUED, Job.State.RUNNING],
-                cancel_requested_at=None,
-            )
-            .order_by("-pk")
-            .first()
-        )
-        if under_way is not None:
-            return under_way
-        export = Export.objects.create(
-            project=project,
-            format=format_name,
-            prove=prove,
-            by=by,
-            requested_by=by.user,
-            requested_at=now,
-        )
-        queue.enqueue(export)
-        record(project=project, what="export.asked", about=export, by=by, now=now)
-    return export
-
-
-def cancel_export(*, export: Export, by: Membership, now: datetime | None = None) -> Export:
-    """Cancel an export and return it; one that has ended is left unchanged.
-
-    Refused: a member who is not a lead.
-    """
-    if not by.leads or by.project_id != export.project_id:
-        raise Refused(_("Only leads of this project can cancel its exports."))
-    with transaction.atomic():
-        over = export.is_over or export.cancel_requested_at is not None
-        queue.cancel(export, now=now)
-        if not over:
-            record(project=export.project, what="export.cancelled", about=export, by=by, now=now)
-    return export
+    export = Export(project=project, format=format_name, prove=prove, by=by)
+    return request_job(export, same=("format", "prove"), by=by, now=now)
 
 
 def check_format(format_name: str) -> None:

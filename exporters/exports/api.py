@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
+from annotate.projects.project_jobs import cancel_job
 from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.exports import access, actions, downloads
@@ -118,7 +119,7 @@ class ExportCancellation(Resource, tag="Exports"):
     def post(self, request: Request, slug: str, export: int) -> Response:
         """Cancel an export. One that has finished is left unchanged."""
         member, found = access.export(self.person, slug, export)
-        cancelled = actions.cancel_export(export=found, by=member)
+        cancelled = cancel_job(job=found, by=member)
         return Response(self.shape(cancelled, blind=must_answer_first(member)))
 
 

@@ -6,8 +6,8 @@ import hashlib
 import io
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, TypedDict
 
@@ -50,6 +50,12 @@ class Writer:
             yield stream
         facts["lines"], facts["bytes"] = raw.lines, raw.bytes
         facts["sha256"] = raw.sha256.hexdigest()
+
+    @contextmanager
+    def open_together(self, holds: Mapping[str, str]) -> Iterator[list[IO[bytes]]]:
+        """Open several new files at once; `holds` maps the name of each to its description."""
+        with ExitStack() as stack:
+            yield [stack.enter_context(self.file(name, words)) for name, words in holds.items()]
 
 
 class _Measured(io.FileIO):

@@ -17,6 +17,7 @@ class Export(Job):
     """One export: its files are in storage under `folder`, and its manifest describes them."""
 
     task: ClassVar[str] = "exporters.build"
+    event: ClassVar[str] = "export"
 
     class Format(models.TextChoices):
         """The formats and layouts of exports."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import IO
 
 from annotate.collection.models import Candidate
@@ -37,7 +37,7 @@ from exporters.exports.runs import write_runs
 from exporters.exports.selection import Pair, PooledDocument, QueryRow
 from exporters.exports.tally import Tally, tally
 from formats.jsonl import write_docs
-from formats.records import Qrel
+from formats.records import Qrel, Topic
 from formats.trec_qrels import write_qrels
 from formats.trec_topics import write_topics
 
@@ -99,27 +99,18 @@ class _Export:
 
     def write(self) -> Manifest:
         into = self.into
-        with ExitStack() as stack:
-            original = stack.enter_context(
-                into.file(ORIGINAL_QRELS, "The earlier relevance of documents, for these topics.")
-            )
-            whole = stack.enter_context(
-                into.file(WHOLE_QRELS, "The earlier relevance of documents, for all queries.")
-            )
+        files = {
+            ORIGINAL_QRELS: "The earlier relevance of documents, for these topics.",
+            WHOLE_QRELS: "The earlier relevance of documents, for all queries.",
+            "qrels.changed.txt": "The relevance under the altered narratives.",
+            "documents.changed.tsv": "Documents whose relevance changed.",
+            "disputed.tsv": "Documents on which people differ; not in the qrels.",
+            "unjudged.tsv": "Documents that nobody has judged; not in the qrels.",
+        }
+        with into.open_together(files) as (original, whole, changed, *listed):
+            self.changes, self.disputed, self.unjudged = listed
             earlier = report_rows(selection.prior_qrels(self.queries), self.report)
             prior = write_qrels(earlier, whole)
-            changed = stack.enter_context(
-                into.file("qrels.changed.txt", "The relevance under the altered narratives.")
-            )
-            self.changes = stack.enter_context(
-                into.file("documents.changed.tsv", "Documents whose relevance changed.")
-            )
-            self.disputed = stack.enter_context(
-                into.file("disputed.tsv", "Documents on which people differ; not in the qrels.")
-            )
-            self.unjudged = stack.enter_context(
-                into.file("unjudged.tsv", "Documents that nobody has judged; not in the qrels.")
-            )
             write_row(self.changes, "query_id", "pair_id", "doc_id", "before", "after", "change")
             write_row(self.disputed, "query_id", "pair_id", "narrative", "doc_id", "grades")
             write_row(self.unjudged, "query_id", "pair_id", "narrative", "doc_id", "before")
@@ -250,29 +241,29 @@ class _Export:
         write_row(self.unjudged, query_id, pair.pair_id, side, pooled.doc_id, before)
 
     def _write_topics(self) -> None:
-        into = self.into
         changed = self._changed_pairs()
-        with into.file("topics.original.txt", "The topics of qrels.original.txt.") as stream:
-            if changed:
-                write_topics(collection.pair_topics(changed, ORIGINAL), stream)
-            else:
-                write_topics(collection.original_topics(self.queries, self.pairs), stream)
+        every = partial(collection.original_topics, self.queries, self.pairs)
+        self._write_topics_file(
+            "topics.original.txt",
+            "The topics of qrels.original.txt.",
+            collection.pair_topics(changed, ORIGINAL) if changed else every(),
+        )
         holds = "All queries, each with the original narrative of its first pair."
-        with into.file("topics.original.all.txt", holds) as stream:
-            write_topics(collection.original_topics(self.queries, self.pairs), stream)
-        with into.file(
-            "topics.changed.txt", "The altered narratives, one for each pair."
-        ) as stream:
-            write_topics(collection.pair_topics(changed, ALTERED), stream)
+        self._write_topics_file("topics.original.all.txt", holds, every())
         sides = {"original": (ORIGINAL, changed), "changed": (ALTERED, changed)}
         if of := selection.written_pairs(self.pairs, REVERSED):
-            with into.file(
-                "topics.reversed.txt", "The reversed narratives, one for each pair."
-            ) as stream:
-                write_topics(collection.pair_topics(of, REVERSED), stream)
             sides["reversed"] = (REVERSED, of)
+        for name, (side, of) in sides.items():
+            if side != ORIGINAL:
+                holds = f"The {side} narratives, one for each pair."
+                topics = collection.pair_topics(of, side)
+                self._write_topics_file(f"topics.{name}.txt", holds, topics)
         if changed:
-            reranking.write(self.project, sides, into)
+            reranking.write(self.project, sides, self.into)
+
+    def _write_topics_file(self, name: str, holds: str, topics: Iterable[Topic]) -> None:
+        with self.into.file(name, holds) as stream:
+            write_topics(topics, stream)
 
     def _write_claimed(self, side: str) -> None:
         """Write a file for each machine that claims labels on a side, and their narratives."""
@@ -284,8 +275,7 @@ class _Export:
                 write_qrels(self._claimed_qrels(of, rater, side), stream)
         holds = f"The {side} narratives of claimed labels, one for each pair."
         name = f"topics.claimed.{claimed.SIDES[Narrative.Side(side)]}txt"
-        with self.into.file(name, holds) as stream:
-            write_topics(collection.pair_topics(of, side), stream)
+        self._write_topics_file(name, holds, collection.pair_topics(of, side))
 
     def _claimed_qrels(self, of: list[Pair], rater: Membership, side: str) -> Iterator[Qrel]:
         counts = self.claims[side]

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
+from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
@@ -98,7 +99,7 @@ def export(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Cancel an export."""
     member, found = access.export(request.user, slug, pk)
-    actions.cancel_export(export=found, by=member)
+    cancel_job(job=found, by=member)
     return redirect(found)
 
 

@@ -9,6 +9,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
+from base.lookup import first_or_404
 from exporters.exports.access import BLIND
 from exporters.releases.models import Release
 
@@ -19,15 +20,12 @@ def release(user: Person, slug: str, name: str) -> tuple[Membership, Release]:
     If there were several attempts under the name, return the newest: a finished one is the last.
     """
     member = access.lead(user, slug)
-    found = (
+    return member, first_or_404(
         Release.objects.select_related("project", "by", "guideline")
         .filter(project=member.project_id, name=name)
-        .order_by("-pk")
-        .first()
+        .order_by("-pk"),
+        "There is no release of this name in this project.",
     )
-    if found is None:
-        raise Http404("There is no release of this name in this project.")
-    return member, found
 
 
 def made_releases(user: Person, slug: str, *names: str) -> tuple[Membership, list[Release]]:

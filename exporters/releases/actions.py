@@ -117,18 +117,6 @@ def request_release(
     return release
 
 
-def cancel_release(*, release: Release, by: Membership, now: datetime | None = None) -> Release:
-    """Cancel a release that is being made and return it; a finished one is left unchanged."""
-    if not by.leads or by.project_id != release.project_id:
-        raise Refused(_("Only leads of this project can cancel its releases."))
-    with transaction.atomic():
-        over = release.is_over or release.cancel_requested_at is not None
-        queue.cancel(release, now=now)
-        if not over:
-            record(project=release.project, what="release.cancelled", about=release, by=by, now=now)
-    return release
-
-
 def build(job: Release, progress: Progress) -> None:
     """Make a release: write every export from one snapshot, store the files, fill the row.
 

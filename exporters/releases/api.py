@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
+from annotate.projects.project_jobs import cancel_job
 from base.api.jobs import JobSerializer
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
@@ -220,7 +221,7 @@ class ReleaseCancellation(Resource, tag="Releases"):
     def post(self, request: Request, slug: str, release: str) -> Response:
         """Cancel a release while it is being made. A finished one is left unchanged."""
         member, found = access.release(self.person, slug, release)
-        cancelled = releasing.cancel_release(release=found, by=member)
+        cancelled = cancel_job(job=found, by=member)
         return Response(self.shape(cancelled, blind=must_answer_first(member)))
 
 

@@ -33,6 +33,7 @@ class Release(Job):
     """
 
     task: ClassVar[str] = "exporters.release"
+    event: ClassVar[str] = "release"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="releases")
     # Null: made by the command, which has no member.

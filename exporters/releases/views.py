@@ -18,6 +18,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import Narrative
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
+from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from base.csv_output import csv_response
 from base.page_request import PageRequest, refusal_in
@@ -143,7 +144,7 @@ def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
 def release_cancellation(request: PageRequest, slug: str, release: str) -> HttpResponse:
     """Cancel a release that is being made."""
     member, found = access.release(request.user, slug, release)
-    releasing.cancel_release(release=found, by=member)
+    cancel_job(job=found, by=member)
     return redirect(found)
 
 

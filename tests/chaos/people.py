@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 TOKEN = "stormstormstormstormstormstormst"  # any will do: cookie and header must agree
@@ -82,8 +83,9 @@ class Connection:
 
     def form(self, path: str, **fields: str) -> Answer:
         """Post a form."""
-        body = "&".join(f"{name}={value}" for name, value in fields.items())
-        return self.ask("POST", path, body.encode(), "application/x-www-form-urlencoded")
+        return self.ask(
+            "POST", path, urlencode(fields).encode(), "application/x-www-form-urlencoded"
+        )
 
     def upload(self, path: str, name: str, content: bytes, **fields: str) -> Answer:
         """Post a form with a file."""

@@ -32,6 +32,13 @@ def test_a_web_process_on_sqlite_imports_no_driver_no_http_client_and_no_cryptog
     assert "annotate.judging.views.judge" in held
 
 
+def test_a_web_process_imports_nothing_that_only_the_measuring_of_systems_needs(tmp_path):
+    held = modules_after("import config.web as web; web._read_all()", tmp_path)
+
+    assert held & {"numpy", "pandas", "ir_measures", "exporters.evaluations.measuring"} == set()
+    assert "exporters.evaluations.views" in held
+
+
 def test_a_web_process_imports_openid_connect_only_if_it_is_set(tmp_path):
     held = modules_after(
         "import config.web as web; web._read_all()",

@@ -9,7 +9,8 @@ from unittest.mock import patch
 from django.core.files.base import ContentFile
 
 from annotate.models import Run
-from exporters.evaluations.actions import compute_evaluation, request_evaluation
+from exporters.evaluations.actions import request_evaluation
+from exporters.evaluations.measuring import compute_evaluation
 from exporters.evaluations.systems import System
 from exporters.models import Evaluation
 from jobs.runner import run

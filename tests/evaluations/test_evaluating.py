@@ -17,7 +17,8 @@ from django.urls import reverse
 from annotate.models import InstructionPair, Judgment
 from annotate.projects import rules
 from base.errors import Refused
-from exporters.evaluations.actions import compute_evaluation, request_evaluation
+from exporters.evaluations.actions import request_evaluation
+from exporters.evaluations.measuring import compute_evaluation
 from exporters.evaluations.systems import System
 from exporters.models import Evaluation
 from jobs.errors import JobError
@@ -197,7 +198,7 @@ def test_a_project_without_judgments_says_what_to_do(made, client):
 
 def test_a_run_with_too_many_lines_is_refused(made):
     with (
-        patch("exporters.evaluations.actions.MOST_LINES", 5),
+        patch("exporters.evaluations.measuring.MOST_LINES", 5),
         pytest.raises(JobError, match="cut them to 1,000 documents per query"),
     ):
         make_evaluation(made)

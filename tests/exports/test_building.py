@@ -10,6 +10,7 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 
 from annotate.models import Assignment
+from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
 from config.celery import app
 from exporters.exports import actions
@@ -206,7 +207,7 @@ def test_another_format_is_another_export(scene, published):
 def test_an_ended_export_can_be_requested_again(scene, published):
     arguments = {"project": scene.project, "format_name": "trec", "by": scene.carla}
     first = actions.request_export(**arguments)
-    actions.cancel_export(export=first, by=scene.carla)
+    cancel_job(job=first, by=scene.carla)
 
     assert actions.request_export(**arguments) != first
 
@@ -253,7 +254,7 @@ def test_only_leads_of_the_project_cancel_its_exports(scene):
     export = make_export(scene)
 
     with pytest.raises(Refused, match="Only leads"):
-        actions.cancel_export(export=export, by=scene.ada)
+        cancel_job(job=export, by=scene.ada)
 
     export.refresh_from_db()
     assert export.state == Export.State.QUEUED

@@ -10,7 +10,7 @@ import pytest
 
 from annotate.collection import intake
 from annotate.models import Candidate, InstructionPair, Judgment
-from exporters.evaluations.actions import read_collection
+from exporters.evaluations.measuring import read_collection
 from exporters.exports.labels import gold_documents
 from exporters.exports.models import Publication
 from formats.registry import lookup

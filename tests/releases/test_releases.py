@@ -12,6 +12,7 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 
 from annotate.models import Assignment, Guideline, Judgment, Project
+from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
 from exporters.exports import actions
 from exporters.models import Release
@@ -224,7 +225,7 @@ def test_one_release_of_a_project_is_made_at_a_time(tides, published):
 
 def test_a_cancelled_release_leaves_its_name_free(tides, published):
     first = releasing.request_release(project=tides.project, name="v1", by=tides.carla)
-    releasing.cancel_release(release=first, by=tides.carla)
+    cancel_job(job=first, by=tides.carla)
 
     assert make_release(tides, "v1").state == Release.State.DONE
     assert Release.objects.count() == 2

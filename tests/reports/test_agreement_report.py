@@ -83,6 +83,13 @@ def test_repeated_request_returns_the_waiting_report(disputed, published):
     assert AgreementReport.objects.count() == 1
 
 
+def test_request_while_a_report_is_being_cancelled_makes_another(disputed, published):
+    first = request_agreement(project=disputed.project, by=disputed.carla)
+    AgreementReport.objects.filter(pk=first.pk).update(cancel_requested_at=NOON)
+
+    assert request_agreement(project=disputed.project, by=disputed.carla) != first
+
+
 @pytest.mark.parametrize("who", ["ada", "eve"])
 def test_only_leads_of_the_project_request_reports(disputed, published, who):
     with pytest.raises(Refused, match="Only leads"):

@@ -18,6 +18,7 @@ class Load(Job):
     """A job for an uploaded file: a preview first, then a load once a lead has confirmed it."""
 
     task: ClassVar[str] = "annotate.load"
+    event: ClassVar[str] = "load"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="loads")
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="loads")

@@ -22,6 +22,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
+from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from audit.reports import access, actions, paper
 from audit.reports.forms import ComparedForm, ScopeForm
@@ -35,7 +36,6 @@ from audit.reports.units import Of, units
 from base.csv_output import csv_response
 from base.page_request import PageRequest, refusal_as_message
 from base.pagination import parse_key
-from jobs.queue import cancel
 
 PAGE_SIZE = 50
 
@@ -174,8 +174,8 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
 @require_POST
 def agreement_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Cancel the computation."""
-    _member, report = access.report(request.user, slug, pk)
-    cancel(report)
+    member, report = access.report(request.user, slug, pk)
+    cancel_job(job=report, by=member)
     return redirect(report)
 
 

@@ -5,8 +5,6 @@ Shape: BEIR 2.2, GenericDataLoader. BEIR has no field for instructions.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
@@ -32,15 +30,12 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     published = gather(project, report, SHAPE)
     rows.write_corpus(published, into, passages=True)
     _write_queries(published, into)
-    with ExitStack() as stack:
-        original, changed, ranked = (
-            stack.enter_context(into.file(name, holds))
-            for name, holds in (
-                ("qrels/original.tsv", "The earlier relevance of documents."),
-                ("qrels/changed.tsv", "The relevance under the altered narratives."),
-                (rows.TOP_RANKED, "The documents that a system reranks, for each query."),
-            )
-        )
+    holds = {
+        "qrels/original.tsv": "The earlier relevance of documents.",
+        "qrels/changed.tsv": "The relevance under the altered narratives.",
+        rows.TOP_RANKED: "The documents that a system reranks, for each query.",
+    }
+    with into.open_together(holds) as (original, changed, ranked):
         original.write(rows.table_line(*rows.QRELS_HEADER))
         changed.write(rows.table_line(*rows.QRELS_HEADER))
         for pair, pool in published.pools(ALTERED, report):

@@ -7,7 +7,6 @@ each kind.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from typing import Any
 
 from annotate.projects.models import Project
@@ -44,14 +43,11 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     published = gather(project, report, SHAPE)
     _write_queries(published, into)
     rows.write_corpus(published, into)
-    with ExitStack() as stack:
-        original, changed = (
-            stack.enter_context(into.file(FILE.format(name), holds))
-            for name, holds in (
-                ("qrels_og", "The earlier relevance of documents."),
-                ("qrels_changed", "The relevance under the altered narratives."),
-            )
-        )
+    holds = {
+        FILE.format("qrels_og"): "The earlier relevance of documents.",
+        FILE.format("qrels_changed"): "The relevance under the altered narratives.",
+    }
+    with into.open_together(holds) as (original, changed):
         original.write(rows.table_line(*rows.QRELS_HEADER))
         changed.write(rows.table_line(*rows.QRELS_HEADER))
         for pair, pool in published.pools(ALTERED, report):

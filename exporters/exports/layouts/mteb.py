@@ -7,7 +7,6 @@ folder `reversed`.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import NamedTuple
 
 from annotate.projects.models import Project
@@ -111,15 +110,12 @@ def _write_data(
 ) -> None:
     """Write the files of one set; in the reversed set, reversed narratives are the changed ones."""
     og, changed = rows.SUFFIXES[ORIGINAL], rows.SUFFIXES[ALTERED]
-    with ExitStack() as stack:
-        qrels, ranked, diff = (
-            stack.enter_context(into.file(prefix + name, holds))
-            for name, holds in (
-                (QRELS, "The relevance before and after the change, under -og and -changed."),
-                (rows.TOP_RANKED, "The documents that a system reranks, for each query."),
-                (DIFF, "The documents whose relevance changed, for each pair."),
-            )
-        )
+    holds = {
+        prefix + QRELS: "The relevance before and after the change, under -og and -changed.",
+        prefix + rows.TOP_RANKED: "The documents that a system reranks, for each query.",
+        prefix + DIFF: "The documents whose relevance changed, for each pair.",
+    }
+    with into.open_together(holds) as (qrels, ranked, diff):
         for pair, pool in published.pools(side, report):
             name = ids[pair.pk]
             candidates = [row.doc_id for row in pool]

@@ -12,9 +12,11 @@ from annotate.collection.models import Run
 from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
-from exporters.evaluations import evaluation, systems, tables
-from exporters.evaluations.actions import compute_evaluation, request_evaluation
+from exporters.evaluations import systems, tables
+from exporters.evaluations.actions import request_evaluation
+from exporters.evaluations.measuring import compute_evaluation
 from exporters.evaluations.models import Evaluation
+from exporters.evaluations.options import name_of
 from exporters.evaluations.systems import SIDES, System
 from exporters.management.commands.release import find_release
 from jobs.runner import run
@@ -102,7 +104,7 @@ class Command(RejudgeCommand):
         deciding = results["deciding"]
         if not deciding["measure"]:
             return
-        name = evaluation.name_of(deciding["measure"])
+        name = name_of(deciding["measure"])
         decides = tables.deciding(results).query("measure == @name").head(SHOWN)
         order = tables.places(results).query("measure == @name")
         self.stdout.write(

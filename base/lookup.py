@@ -1,0 +1,18 @@
+"""Fetch a row that a request names."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+from django.http import Http404
+
+Row = TypeVar("Row", bound=Model)
+
+
+def first_or_404(rows: QuerySet[Row], sentence: str) -> Row:
+    """Return the first of the rows; raise Http404 with `sentence` if there is none."""
+    found = rows.first()
+    if found is None:
+        raise Http404(sentence)
+    return found

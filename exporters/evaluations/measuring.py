@@ -1,0 +1,206 @@
+"""Measure the systems of an evaluation and save the results: the work of its job.
+
+Import it only where this work is done: it imports numpy and ir_measures, which take much memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from django.conf import settings
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.collection.models import Document, Run
+from annotate.projects.models import Project
+from base.errors import Refused
+from exporters.evaluations import (
+    evaluation,
+    queue_effects,
+    sensitivity,
+    settlements,
+    statistics,
+    systems,
+)
+from exporters.evaluations.models import Evaluation
+from exporters.evaluations.options import read_options
+from exporters.evaluations.system_measures import (
+    Collection,
+    PreparedCollection,
+    Qrels,
+    RankedSystem,
+)
+from exporters.evaluations.systems import MOST_LINES
+from exporters.exports import actions
+from exporters.exports.files import read_rows
+from exporters.exports.manifest import Manifest
+from exporters.releases import actions as releasing
+from formats.source import open_source
+from formats.trec_qrels import read_qrels
+from jobs.errors import JobError
+from jobs.runner import LeaseLost, Progress
+
+FORMAT = "trec"
+ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)
+WHOLE, CLAIMED, PAIRS = "qrels.original.all.txt", "qrels.claimed.txt", "pairs.tsv"
+DISPUTED = "disputed.tsv"
+CLAIMED_REVERSED, CORES = "qrels.claimed.reversed.txt", "core_queries.tsv"
+VERDICTS = "verdicts.tsv"
+
+
+def compute_evaluation(job: Evaluation, progress: Progress) -> None:
+    """Measure the systems of an evaluation and save the results; safe to repeat."""
+    progress.start(2 + 3 * len(job.systems), "Reading the qrels")
+    with TemporaryDirectory(prefix="evaluation-", dir=settings.SCRATCH) as scratch:
+        folder = Path(scratch)
+        try:
+            written = (
+                actions.write(job.project, FORMAT, folder)
+                if job.release is None
+                else releasing.copy_format(job.release, FORMAT, folder)
+            )
+            progress.advance()
+            of_pairs = {pair: query for pair, query, *_rest in read_rows(folder / PAIRS)}
+            collection, notes = read_collection(folder, job.project, of_pairs)
+            figures = statistics.collection_figures(collection, folder, of_pairs, job.project)
+            progress.advance()
+            topics = {pair: of_pairs[pair] for pair in collection.changed}
+            ranked, notes_of_runs = _read_systems(job, topics, progress)
+            prepared = PreparedCollection(collection, read_options(job.options), topics)
+            results = evaluation.evaluate(prepared, ranked, job.baseline, progress.advance)
+            disputes = settlements.read_disputes(folder / DISPUTED)
+            results |= sensitivity.measure_disputes(
+                prepared, ranked, disputes, results, progress.check
+            )
+            progress.advance(len(ranked))
+        except (Refused, ValueError) as error:
+            raise JobError(str(error)) from error
+    results |= {
+        "collection": figures | {"runs": statistics.run_figures(ranked)},
+        "notes": [*notes, *notes_of_runs],
+        "oracles": written.get("oracles"),
+        "warnings": written["warnings"],
+        "qrels": _qrels_checksums(written),
+    }
+    figures_of_documents = results["deciding"].pop("all", [])
+    with transaction.atomic():
+        saved = Evaluation.objects.filter(pk=job.pk, claim=job.claim).update(
+            results=results, code_version=settings.VERSION
+        )
+        if not saved:
+            raise LeaseLost
+        queue_effects.save_effects(job, figures_of_documents)
+
+
+def read_collection(
+    folder: Path, project: Project, of_pairs: Mapping[str, str]
+) -> tuple[Collection, list[str]]:
+    """Read the collection that systems are measured on from an exported folder, with notes.
+
+    If people have judged nothing under altered narratives and one machine claims labels, its
+    labels are the changed qrels.
+    """
+    changed, claimed = _read_qrels(folder / CHANGED), _read_qrels(folder / CLAIMED)
+    original, notes = _read_qrels(folder / ORIGINAL), []
+    reverse = _read_qrels(folder / REVERSED)
+    if not changed and claimed:
+        changed = claimed
+        reverse = reverse or _read_qrels(folder / CLAIMED_REVERSED)
+        whole = _read_qrels(folder / WHOLE)
+        original = {pair: whole.get(of_pairs[pair], {}) for pair in changed}
+        notes.append(
+            f"Nobody has judged under altered narratives: the labels of {CLAIMED} are used as the "
+            "changed qrels."
+        )
+    if not changed:
+        notes.append(
+            "There is nothing to measure on yet: the changed qrels are empty. Judge at least one "
+            "pair, or load claimed labels of one machine."
+        )
+    verdicts, conditions = _read_verdicts(folder / VERDICTS)
+    cores = {pair: core for pair, _query, core in read_rows(folder / CORES)}
+    collection = Collection(
+        original=original,
+        changed=changed,
+        reverse=reverse,
+        claimed=claimed,
+        relevant=project.relevant_from,
+        documents=Document.objects.filter(project=project).count(),
+        verdicts=verdicts,
+        conditions=conditions,
+        cores=_shared_cores(cores or of_pairs, changed),
+    )
+    return collection, notes
+
+
+def _read_qrels(path: Path) -> Qrels:
+    """Read qrels by topic; empty if the file is missing or empty."""
+    found: Qrels = {}
+    if path.exists() and path.stat().st_size:
+        with open_source(path) as source:
+            for line in read_qrels(source):
+                found.setdefault(line.query_id, {})[line.doc_id] = line.relevance
+    return found
+
+
+def _read_verdicts(
+    path: Path,
+) -> tuple[dict[str, dict[str, dict[str, bool]]], dict[str, tuple[str, ...]]]:
+    """Read which conditions documents meet, and the conditions of each topic.
+
+    Both are empty if the export has no such file. A condition answered "cannot tell", or without
+    agreement, has no verdict.
+    """
+    found: dict[str, dict[str, dict[str, bool]]] = {}
+    conditions: dict[str, dict[str, None]] = {}
+    for topic, document, condition, answer, _by in read_rows(path):
+        conditions.setdefault(topic, {})[condition] = None
+        if answer in ("met", "not_met"):
+            of_document = found.setdefault(topic, {}).setdefault(document, {})
+            of_document[condition] = answer == "met"
+    return found, {topic: tuple(its) for topic, its in conditions.items()}
+
+
+def _shared_cores(cores: Mapping[str, str], topics: Iterable[str]) -> dict[str, str]:
+    """Return the core query of each topic; empty if no two topics share one."""
+    found = {topic: cores[topic] for topic in topics if topic in cores}
+    return found if len(set(found.values())) < len(found) else {}
+
+
+def _read_systems(
+    job: Evaluation, topics: Mapping[str, str], progress: Progress
+) -> tuple[list[RankedSystem], list[str]]:
+    """Read the runs of every system, as they were when the evaluation was requested.
+
+    Also return notes about ids that are not measured.
+    """
+    found: list[RankedSystem] = []
+    notes: dict[str, None] = {}
+    room = MOST_LINES
+    for one in job.systems:
+        runs = {}
+        for side, named in one["runs"].items() if topics else ():
+            try:
+                run = Run.objects.get(
+                    project=job.project, name=named["name"], sha256=named["sha256"]
+                )
+            except ObjectDoesNotExist as gone:
+                raise Refused(
+                    _("The run %(run)s no longer exists.") % {"run": named["name"]}
+                ) from gone
+            ranking = systems.read_ranking(run, side, topics, room)
+            room -= ranking.lines
+            runs[side] = ranking.scores
+            notes |= dict.fromkeys(ranking.notes)
+        found.append(RankedSystem(one["name"], runs))
+        progress.advance()
+    return found, list(notes)
+
+
+def _qrels_checksums(written: Manifest) -> dict[str, str]:
+    """Return the sha256 of every qrels file that was read."""
+    read = {ORIGINAL, CHANGED, REVERSED, WHOLE, CLAIMED, CLAIMED_REVERSED}
+    return {entry["name"]: entry["sha256"] for entry in written["files"] if entry["name"] in read}
