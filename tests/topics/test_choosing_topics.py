@@ -128,6 +128,42 @@ def test_the_page_shows_a_draw_and_then_keeps_it(scene, client):
     assert scene.inside() == ["304"]
 
 
+def test_the_page_keeps_the_reason_and_the_draw_if_nothing_is_ticked(scene, client):
+    client.force_login(scene.carla.user)
+
+    answer = client.post(
+        reverse("annotate:topics", args=["tides"]), {"by_hand": "yes", "reason": "Off topic."}
+    )
+
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "Choose one or more topics first" in page
+    assert 'value="Off topic."' in page
+    assert "This field is required" not in page
+
+
+def test_the_page_keeps_the_ticks_if_the_reason_is_missing(scene, client):
+    client.force_login(scene.carla.user)
+    kept = Query.objects.get(query_id="301").pk
+
+    page = client.post(
+        reverse("annotate:topics", args=["tides"]), {"by_hand": "yes", "queries": kept, "reason": ""}
+    ).content.decode()
+
+    assert f'value="{kept}" checked' in page
+    assert len(scene.inside()) == 4
+
+
+def test_chosen_topics_are_listed_next(scene, client):
+    client.force_login(scene.carla.user)
+    kept = Query.objects.get(query_id="301").pk
+    fields = {"by_hand": "yes", "queries": kept, "reason": "Off topic."}
+
+    answer = client.post(reverse("annotate:topics", args=["tides"]), fields)
+
+    assert answer.url == reverse("annotate:queries", args=["tides"])
+
+
 def test_the_page_says_why_nothing_can_be_drawn(scene, client):
     client.force_login(scene.carla.user)
 

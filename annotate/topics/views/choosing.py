@@ -26,18 +26,20 @@ LISTED = 1_000
 def topics(request: PageRequest, slug: str) -> HttpResponse:
     """Preview a draw (`?number=`) and keep its topics, or keep the topics that are ticked."""
     member = access.lead(request.user, slug)
-    is_submitted = "number" in request.GET or request.method == "POST"
+    sent = request.POST.getlist("queries")
+    by_hand = bool(sent) or "by_hand" in request.POST
+    is_submitted = "number" in request.GET or (request.method == "POST" and not by_hand)
     form = DrawForm((request.POST or request.GET) if is_submitted else None)
     error = ""
     if request.method == "POST":
         try:
-            changed = _keep_topics(request, member, form)
+            changed = _keep_topics(request, member, None if by_hand else form)
         except Refused as refused:
             error = str(refused)
         else:
             if changed is not None:
                 _report(request, changed)
-                return redirect("annotate:topics", slug)
+                return redirect("annotate:queries", slug)
     found = choosing.topics(member.project)
     drawn: set[int] = set()
     drawn_ids: list[str] = []
@@ -62,13 +64,17 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
         eligible=sum(topic.meets(form.conditions) for topic in found) if drawn else None,
         drawn=drawn,
         drawn_ids=drawn_ids,
+        ticked={one.pk for one in found if str(one.pk) in sent} if by_hand else drawn,
+        reason=request.POST.get("reason", ""),
         status=422 if request.method == "POST" else 200,
     )
 
 
-def _keep_topics(request: PageRequest, member: Membership, form: DrawForm) -> ChangeCounts | None:
-    """Keep the requested topics; return None if the form is invalid."""
-    if "queries" in request.POST or "by_hand" in request.POST:
+def _keep_topics(
+    request: PageRequest, member: Membership, form: DrawForm | None
+) -> ChangeCounts | None:
+    """Keep the ticked topics, or draw those of a form; return None if the form is invalid."""
+    if form is None:
         return choosing.choose_topics(
             project=member.project,
             queries=parse_keys(request.POST.getlist("queries")),
