@@ -87,7 +87,7 @@ class ReplacementForm(forms.Form):
     doc_id = forms.CharField(
         label=_("Id of the new document"),
         max_length=MAX_ID,
-        help_text=_("Of a document of this project, or a new id with a text below."),
+        help_text=_("The id of a document of this project, or a new id; then its text goes below."),
         error_messages={"required": _("Give the id of the new document.")},
     )
     title = forms.CharField(label=_("Title of a new document"), required=False, max_length=1_000)

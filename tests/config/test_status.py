@@ -171,7 +171,7 @@ def test_the_page_reports_a_missing_broker_and_worker(client, administrator, mon
 
     assert "The broker does not answer." in shown
     assert "No worker is running." in shown
-    assert "No worker was seen since yesterday." in shown
+    assert "No worker has been seen since yesterday." in shown
     assert "No job is under way." in shown
     assert "No job failed." in shown
 

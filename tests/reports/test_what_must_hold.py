@@ -194,6 +194,19 @@ def test_page_links_to_documents_that_became_relevant(tides, client):
     assert counts == {"shrinking": 1, "change": 1, "balance": 1}
 
 
+def test_the_bar_of_a_rule_shows_pairs_without_a_judgment_as_not_known(tides, client):
+    client.force_login(tides.carla.user)
+
+    page = client.get(reverse("audit:collection", args=["tides"]))
+
+    # Of four pairs two hold, one is broken, and nobody has judged the fourth.
+    shrinking = page.context["rules"][0]
+    assert [shrinking[key] for key in ("kept", "not_yet", "broken", "pairs")] == [2, 1, 1, 4]
+    assert '<rect x="0.000" y="0" width="50.000" height="4" class="part-kept"/>' in (
+        page.content.decode()
+    )
+
+
 def test_pairs_that_break_a_rule_are_paged(tides, client, monkeypatch):
     monkeypatch.setattr("audit.reports.views.dashboard.LISTED", 1)
     Project.objects.update(relevant_from=2)

@@ -117,6 +117,7 @@ def _rule(request: HttpRequest, found: RuleReport, one: RuleStanding) -> dict[st
         "name": one.name,
         "sentence": one.sentence,
         "state": one.state,
+        "pairs": one.holds + one.not_known + len(one.broken),
         "kept": one.holds,
         "not_yet": one.not_known,
         "broken": len(one.broken),
