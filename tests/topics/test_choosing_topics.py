@@ -147,7 +147,8 @@ def test_the_page_keeps_the_ticks_if_the_reason_is_missing(scene, client):
     kept = Query.objects.get(query_id="301").pk
 
     page = client.post(
-        reverse("annotate:topics", args=["tides"]), {"by_hand": "yes", "queries": kept, "reason": ""}
+        reverse("annotate:topics", args=["tides"]),
+        {"by_hand": "yes", "queries": kept, "reason": ""},
     ).content.decode()
 
     assert f'value="{kept}" checked' in page
