@@ -15,6 +15,7 @@ NO_PAGE = {
     *("healthz", "readyz", "metrics", "status_retry"),
     *("logout", "annotate:assignment", "annotate:give_back_assignment", "annotate:pair_assignment"),
     *("annotate:naming", "annotate:pool_cancellation", "annotate:pool_documents"),
+    "annotate:missing_texts_file",
     *("annotate:hard_negatives", "annotate:candidate_removal", "annotate:candidate_restoration"),
     "annotate:replacement_undoing",
     *("annotate:pause", "annotate:due_date", "annotate:notices_count"),

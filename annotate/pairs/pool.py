@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from annotate.collection.models import Candidate
+from annotate.collection.models import Candidate, Document
 from annotate.pairs.models import (
     SENT_BACK,
     Assignment,
@@ -73,6 +73,13 @@ def in_scope_of_any(project: Project, candidates: QuerySet[Candidate]) -> QueryS
     if project.judge_scope == OF_EACH:
         return candidates.filter(shown_to_judges("query__project"))
     return candidates
+
+
+def documents_without_text(project: Project) -> QuerySet[Document]:
+    """Return the documents that judges are shown and that have no text, of all queries."""
+    candidates = Candidate.objects.filter(query__project=project, query__removed_at=None)
+    shown = in_scope_of_any(project, candidates.filter(document=OuterRef("pk")))
+    return Document.objects.filter(Exists(shown), project=project, text_version=None)
 
 
 def in_pool_of(pair: int | OuterRef | F, candidate: str = "") -> Q:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotate.pools.api import candidates, pools, replacements
+from annotate.pools.api import candidates, missing_texts, pools, replacements
 from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
@@ -14,6 +14,7 @@ urlpatterns = [
     route(POOL, pools.OnePool, "api_pool"),
     route(f"{POOL}cancellation/", pools.PoolCancellation, "api_pool_cancellation"),
     route(f"{POOL}documents.csv", pools.PoolDocuments, "api_pool_documents"),
+    route(f"{PROJECT}missing-texts/", missing_texts.MissingTexts, "api_missing_texts"),
     route(f"{PROJECT}judged/", pools.JudgedAt, "api_judged"),
     route(f"{PROJECT}hard-negatives/", pools.HardNegativeSystems, "api_hard_negatives"),
     route(f"{PROJECT}replacements/", replacements.Replacements, "api_replacements"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.pools.views import pools, removal, replacing
+from annotate.pools.views import missing_texts, pools, removal, replacing
 
 PROJECT = "projects/<slug:slug>/"
 POOL = f"{PROJECT}pools/<int:pk>/"
@@ -16,6 +16,12 @@ urlpatterns = [
     path(POOL, pools.pool, name="pool"),
     path(f"{POOL}cancellation/", pools.cancellation, name="pool_cancellation"),
     path(f"{POOL}documents.csv", pools.documents, name="pool_documents"),
+    path(f"{PROJECT}missing-texts/", missing_texts.missing_texts, name="missing_texts"),
+    path(
+        f"{PROJECT}missing-texts.txt",
+        missing_texts.missing_texts_file,
+        name="missing_texts_file",
+    ),
     path(f"{PROJECT}removed-candidates/", removal.removed, name="removed_candidates"),
     path(
         f"{PROJECT}removed-candidates/restoration/",

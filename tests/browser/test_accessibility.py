@@ -237,6 +237,10 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:pool": lambda scene: [
         scene.project_url("annotate:pool", pk=pool.pk) for pool in Pool.objects.order_by("pk")
     ],
+    "annotate:missing_texts": lambda scene: [
+        scene.project_url("annotate:missing_texts"),
+        reverse("annotate:missing_texts", args=["empty"]),
+    ],
     "annotate:removed_candidates": lambda scene: [
         scene.project_url("annotate:removed_candidates"),
         reverse("annotate:removed_candidates", args=["empty"]),

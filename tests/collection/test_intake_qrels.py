@@ -107,7 +107,7 @@ def test_the_value_that_means_no_grade_becomes_no_relevance(project):
             "1 line has the value -1, which means no grade: its document joins the pool without a "
             "relevance"
         ),
-        "2 new documents have no text yet: load them before people judge",
+        "2 new documents have no text yet: load the texts of those to judge",
     ]
 
 

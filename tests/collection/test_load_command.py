@@ -63,7 +63,7 @@ def test_counts_are_printed_for_the_file_and_for_each_kind_of_row(db, qrels):
         "  queries                       1 new          0 changed          0 unchanged\n"
         "  documents                     2 new          0 changed          0 unchanged\n"
         "  candidates                    2 new          0 changed          0 unchanged\n"
-        "  2 new documents have no text yet: load them before people judge\n",
+        "  2 new documents have no text yet: load the texts of those to judge\n",
         "",
     )
 
@@ -124,7 +124,7 @@ def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
                 "broken": 0,
                 "broken_rules": [],
                 "likely_format": None,
-                "notes": ["2 new documents have no text yet: load them before people judge"],
+                "notes": ["2 new documents have no text yet: load the texts of those to judge"],
             }
         ],
     }

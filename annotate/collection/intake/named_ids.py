@@ -75,9 +75,10 @@ class NamedIds:
         self.intake.row_counts("documents").new += documents
         if documents:
             self.intake.report.notes.append(
-                "1 new document has no text yet: load it before people judge"
+                "1 new document has no text yet: load it before people judge it"
                 if documents == 1
-                else f"{documents:,} new documents have no text yet: load them before people judge"
+                else f"{documents:,} new documents have no text yet: "
+                "load the texts of those to judge"
             )
         for table, made in (("annotate_query", queries), ("annotate_document", documents)):
             if made > ANALYZE_AFTER:

@@ -65,7 +65,8 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
     # A report may be long: read only the field that the list shows.
     rows = rows.defer("report").annotate(refused_lines=F("report__refused"))
     uploads = list(rows.select_related("by", "project").order_by("-pk")[: SHOWN + 1])
-    has_documents = member.project.documents.exists()
+    documents = member.project.documents
+    has_documents = documents.exists()
     return render(
         request,
         "collection/load_list.html",
@@ -83,6 +84,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
                 for load in uploads[:SHOWN]
             ],
             "first_files": "" if has_documents else kind_of(member.project.kind).first_files,
+            "some_without_text": documents.filter(text_version=None).exists(),
             "empty": not uploads and not before and not has_documents,
             "previous_url": request.path if before else None,
             "next_url": f"?before={uploads[SHOWN - 1].pk}" if len(uploads) > SHOWN else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -10,8 +11,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from annotate.collection.removal import ChangeCounts, parse_keys
+from annotate.pairs.pool import documents_without_text
 from annotate.projects import access
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
 from annotate.topics import choosing
 from annotate.topics.forms import DrawForm
@@ -38,7 +40,7 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
             error = str(refused)
         else:
             if changed is not None:
-                _report(request, changed)
+                _report(request, member.project, changed)
                 return redirect("annotate:queries", slug)
     found = choosing.topics(member.project)
     drawn: set[int] = set()
@@ -92,7 +94,7 @@ def _keep_topics(
     )
 
 
-def _report(request: PageRequest, changed: ChangeCounts) -> None:
+def _report(request: PageRequest, project: Project, changed: ChangeCounts) -> None:
     if not changed.changed:
         messages.info(request, _("All topics are chosen, so none was taken out."))
         return
@@ -105,3 +107,10 @@ def _report(request: PageRequest, changed: ChangeCounts) -> None:
         )
         % {"n": changed.changed},
     )
+    if missing := documents_without_text(project).count():
+        words = ngettext(
+            "%(shown)s document to judge has no text yet. Load files lists it.",
+            "%(shown)s documents to judge have no text yet. Load files lists them.",
+            missing,
+        )
+        messages.warning(request, words % {"shown": intcomma(missing)})
