@@ -15,9 +15,15 @@ def main() -> None:
 
     try:
         execute_from_command_line(sys.argv)
+        sys.stdout.flush()
     except ImproperlyConfigured as error:
         # Whoever sets Rejudge up needs the sentence, not a Python traceback.
         sys.exit(f"Rejudge does not start.\n{error}")
+    except BrokenPipeError:
+        # The reader of a pipe, such as `head`, wants no more. Python would complain on exit that it
+        # cannot write the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 if __name__ == "__main__":
