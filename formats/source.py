@@ -170,6 +170,11 @@ class Source(Input):
         self.likely_format = hint.format
         return f"{message}; {hint.sentence}"
 
+    def read_beginning(self) -> str:
+        """Read the first lines only; return what `guess_format` needs. This ends the reading."""
+        next(self.blocks(), None)
+        return self._beginning()
+
     def _beginning(self) -> str:
         """Return the first HEAD characters that were read; U+FFFD stands for invalid bytes."""
         text = self._head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import PurePath
+from typing import IO, cast
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -23,7 +24,7 @@ from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
 from formats.records import RunLine
-from formats.registry import FORMATS, Format
+from formats.registry import FORMATS, Format, recognize
 from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
@@ -38,7 +39,7 @@ MAX_PREVIEWS = 100
 
 def request_load(
     *,
-    format_name: str,
+    format_name: str = "",
     file: File[bytes],
     by: Membership,
     no_grade: int | None = None,
@@ -47,16 +48,21 @@ def request_load(
 ) -> Load:
     """Store an uploaded file and enqueue its preview; return the preview's row.
 
-    Nothing is written to the project. Refused: a member who is not a lead, an archived project, an
-    unknown format, an empty file, a side for a file that is not a run, too many files that wait to
-    be loaded.
+    Without a format, the file itself shows it. Nothing is written to the project. Refused: a member
+    who is not a lead, an archived project, an unknown format, a file that does not show its format,
+    an empty file, a side for a file that is not a run, too many files that wait to be loaded.
     """
     name = PurePath(file.name or "").name[-MAX_FILE_NAME:]
-    load = _new_preview(
-        format_name=format_name, file_name=name, no_grade=no_grade, side=side, by=by, now=now
-    )
+    _check_lead(by, by.project)
     if not file.size:
         raise Refused(_("%(name)s is empty.") % {"name": name})
+    kind = known_format(format_name) if format_name else recognize(cast(IO[bytes], file))
+    if kind is None:
+        raise Refused(
+            _("It is not clear from %(name)s which format it has. Choose the format.")
+            % {"name": name}
+        )
+    load = _new_preview(kind=kind, file_name=name, no_grade=no_grade, side=side, by=by, now=now)
     _discard_old_files(by.project, load.requested_at - KEEP_PREVIEWS)
     waiting = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
     if waiting.exclude(file="").count() >= MAX_PREVIEWS:
@@ -102,7 +108,7 @@ def recheck_load(*, preview: Load, by: Membership, now: datetime | None = None) 
                 )
             )
         load = _new_preview(
-            format_name=kind.name,
+            kind=kind,
             file_name=locked.file_name,
             no_grade=locked.no_grade,
             # A side that was chosen for a run means nothing in another format.
@@ -123,16 +129,14 @@ def suggested_format(preview: Load) -> Format | None:
 
 def _new_preview(
     *,
-    format_name: str,
+    kind: Format,
     file_name: str,
     no_grade: int | None,
     side: str,
     by: Membership,
     now: datetime | None,
 ) -> Load:
-    """Return the unsaved row of a preview. Refused: as in `request_load`."""
-    _check_lead(by, by.project)
-    kind = known_format(format_name)
+    """Return the unsaved row of a preview. Refused: a side for a file that is not a run."""
     check_side(kind, side)
     return Load(
         project=by.project,

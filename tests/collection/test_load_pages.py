@@ -79,18 +79,19 @@ def test_the_form_lists_the_formats_of_the_kind_first(pages, carla, kind):
     carla.project.kind = kind.key
     carla.project.save()
 
-    (first, of_kind), (second, others) = listed_formats(pages)
+    alone, (first, of_kind), (second, others) = listed_formats(pages)
 
+    assert alone == ("", [""])
     assert (first, second) == (f"For {kind.name} projects", "Other formats")
     assert of_kind == list(kind.formats)
     assert others == [name for name in FORMATS if name not in kind.formats]
 
 
-def test_the_form_of_a_project_without_a_paper_does_not_group_formats(pages, carla):
+def test_the_form_of_a_project_without_a_paper_lists_all_formats(pages, carla):
     carla.project.kind = "own"
     carla.project.save()
 
-    assert listed_formats(pages) == [("", list(FORMATS))]
+    assert listed_formats(pages) == [("", [""]), ("All formats", list(FORMATS))]
 
 
 def test_the_groups_of_formats_have_headings(pages, carla):
@@ -122,6 +123,21 @@ def test_uploading_a_file_redirects_to_its_page(pages, carla):
     assert response.url == url("load", load.pk)
     assert (load.by, load.format, load.no_grade, load.dry_run) == (carla, "trec-qrels", -1, True)
     assert "Waiting for the worker" in text(pages.get(response.url))
+
+
+def test_a_file_without_a_chosen_format_shows_its_own(pages):
+    upload(pages, kind="")
+
+    assert Load.objects.get().format == "trec-qrels"
+
+
+def test_a_file_that_does_not_show_its_format_is_not_stored(pages):
+    file = SimpleUploadedFile("notes.txt", b"Nothing that is known.")
+
+    page = text(pages.post(url("loads"), {"file": file, "format": ""}))
+
+    assert "It is not clear from notes.txt which format it has. Choose the format." in page
+    assert not Load.objects.exists()
 
 
 def test_the_side_of_a_run_is_chosen_with_its_file(pages):

@@ -111,7 +111,11 @@ class SentFile(RequestBody):
     file = serializers.FileField(
         max_length=255, help_text="As it is, or gzip; a folder as one zip archive."
     )
-    format = serializers.ChoiceField(choices=[(one.name, one.title) for one in FORMATS.values()])
+    format = serializers.ChoiceField(
+        choices=[(one.name, one.title) for one in FORMATS.values()],
+        required=False,
+        help_text="Without it the file itself shows its format.",
+    )
     no_grade = serializers.IntegerField(
         required=False,
         min_value=-32_768,
@@ -158,7 +162,7 @@ class Loads(Resource, tag="Loading"):
         by = access.lead(self.person, slug)
         sent = self.body()
         return load_jobs.request_load(
-            format_name=sent["format"],
+            format_name=sent.get("format", ""),
             file=sent["file"],
             no_grade=sent.get("no_grade"),
             side=sent.get("side", ""),

@@ -22,7 +22,7 @@ class LoadForm(forms.Form):
         max_length=255,
         help_text=_("As it is, or compressed with gzip. A folder is uploaded as one zip archive."),
     )
-    format = forms.ChoiceField(label=_("Format"), widget=forms.RadioSelect)
+    format = forms.ChoiceField(label=_("Format"), widget=forms.RadioSelect, required=False)
     no_grade = forms.IntegerField(
         label=_("Value that means no grade"),
         required=False,
@@ -49,11 +49,13 @@ class LoadForm(forms.Form):
 
 
 def _formats_by_group(kind: ProjectKind) -> list[Any]:
-    """Return the choices of a format: the kind's first, or no groups if it names none."""
+    """Return the choices of a format: the kind's before the others, if it names any."""
+    from_file = ("", gettext("Recognize it from the file"))
     others = [_choice(one) for one in FORMATS.values() if one.name not in kind.formats]
     if not kind.formats:
-        return others
+        return [from_file, (gettext("All formats"), others)]
     return [
+        from_file,
         (
             gettext("For %(kind)s projects") % {"kind": kind.name},
             [_choice(FORMATS[name]) for name in kind.formats],
