@@ -196,6 +196,7 @@ def _read_entries(source: Source, positions: dict[int, str]) -> list[_Entry]:
         if not isinstance(values, list):
             raise ValueError(f"this must be a list of queries, not {json_name(values)}")
         for position, (line, value) in enumerate(items_with_lines(text, values)):
+            source.line = line
             query_id = positions.get(position, str(position))
             try:
                 fields = _check_object(value)

@@ -55,27 +55,33 @@ class LeftOutFields:
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str], int] = {}
+        # The line of each field's first record, if it is known.
+        self._lines: dict[tuple[str, str], int | None] = {}
 
-    def add(self, part: str, field: str) -> None:
+    def add(self, part: str, field: str, line: int | None = None) -> None:
         """Count one record whose field is not kept; `part` is the file of a folder, or empty."""
         key = (part, excerpt(field, 60))
         if key not in self._counts and len(self._counts) >= self.MOST:
             key = ("", "(others)")
         self._counts[key] = self._counts.get(key, 0) + 1
+        self._lines.setdefault(key, line)
 
     def sentences(self) -> list[str]:
         """Return what is not kept: one sentence for fields with the same count of records."""
-        fields_by_count: dict[tuple[str, int], list[str]] = {}
-        for (part, field), count in self._counts.items():
-            fields_by_count.setdefault((part, count), []).append(f"“{field}”")
-        return [
-            _describe_left_out(part, count, fields)
-            for (part, count), fields in fields_by_count.items()
-        ]
+        fields_by_records: dict[str, list[str]] = {}
+        for key, count in self._counts.items():
+            records = _describe_records(key[0], count, self._lines[key])
+            fields_by_records.setdefault(records, []).append(f"“{key[1]}”")
+        return [_describe_left_out(*its) for its in fields_by_records.items()]
 
 
-def _describe_left_out(part: str, count: int, fields: list[str]) -> str:
+def _describe_records(part: str, count: int, line: int | None) -> str:
+    """Return the number of records in words; a single one has its line."""
     records = f"{count:,} record{'' if count == 1 else 's'}" + (f" of {part}" if part else "")
+    return f"{records} (line {line:,})" if count == 1 and line is not None else records
+
+
+def _describe_left_out(records: str, fields: list[str]) -> str:
     if len(fields) == 1:
         return f"the field {fields[0]} of {records} is not kept"
     return f"the fields {', '.join(fields[:-1])} and {fields[-1]} of {records} are not kept"

@@ -159,7 +159,7 @@ class Source(Input):
 
     def leave_out(self, field: str) -> None:
         """Count one record with a field that the format does not keep."""
-        self.left_out.add(self._part, field)
+        self.left_out.add(self._part, field, self.line)
 
     def _with_likely_format(self, message: str) -> str:
         """Return the message, with a hint at the likely format; a hint also stops reading."""

@@ -104,6 +104,7 @@ def _parse_odd_line(
         )
         return None
     if len(fields) > 6:
+        source.line = number
         source.leave_out("column 7 and after")
     return query_id, doc_id, rank, score, tag
 

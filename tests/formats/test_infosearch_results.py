@@ -50,7 +50,8 @@ def test_scores_that_are_not_kept_are_reported():
 
     assert len(list(lookup("infosearch-results").read(source))) == 2
     assert source.left_out.sentences() == [
-        "the fields “candidates.score”, “query.text” and “candidates.doc” of 1 record are not kept"
+        "the fields “candidates.score”, “query.text” and “candidates.doc” of 1 record "
+        "(line 1) are not kept"
     ]
 
 

@@ -21,7 +21,7 @@ class Example(NamedTuple):
 
 JUDGMENT = '"query_id": "1", "doc_id": "a", "annotator": "ada", "relevance": 1'
 FILTERED = '"query_id": "1", "machine": "gpt", "decision": "keep"'
-ONE = "the field {} of 1 record is not kept"
+ONE = "the field {} of 1 record (line 1) is not kept"
 TWO = "the field {} of 2 records is not kept"
 
 EXAMPLES = {
@@ -32,7 +32,7 @@ EXAMPLES = {
         '<topics><topic number="1" type="faceted"><query>q</query><subtopic>s</subtopic></topic>'
         "</topics>\n",
         None,
-        "the fields “type” and “<subtopic>” of 1 record are not kept",
+        "the fields “type” and “<subtopic>” of 1 record (line 1) are not kept",
     ),
     "topics-json": Example(
         '{"id": "1", "title": "t", "colour": "red"}\n{"id": "2", "title": "t", "colour": "red"}\n',
@@ -54,7 +54,7 @@ EXAMPLES = {
     "beir": Example(
         {"queries.jsonl": '{"_id": "1", "text": "t", "metadata": {"colour": "red"}}\n'},
         None,
-        "the field “metadata.colour” of 1 record of queries.jsonl is not kept",
+        "the field “metadata.colour” of 1 record of queries.jsonl (line 1) is not kept",
     ),
     **{
         name: Example(
@@ -69,7 +69,7 @@ EXAMPLES = {
                 "qrels.jsonl": '{"query-id": "1-og", "corpus-id": "d", "score": 1, "by": "x"}\n',
             },
             None,
-            "the field “by” of 1 record of qrels.jsonl is not kept",
+            "the field “by” of 1 record of qrels.jsonl (line 1) is not kept",
         )
         for name in ("mteb", "hf")
     },
@@ -82,7 +82,7 @@ EXAMPLES = {
             )
         },
         None,
-        "the field “outs.colour” of 1 record of query_instruction.json is not kept",
+        "the field “outs.colour” of 1 record of query_instruction.json (line 1) is not kept",
     ),
     "infosearch": Example(
         {
@@ -90,7 +90,7 @@ EXAMPLES = {
             "corpus.jsonl": '{"_id": "d", "text": "t"}\n',
         },
         None,
-        "the field “url” of 1 record of queries.jsonl is not kept",
+        "the field “url” of 1 record of queries.jsonl (line 1) is not kept",
     ),
     "infosearch-results": Example(
         '[{"query": {"qid": "0"}, "candidates": [{"docid": "a", "score": 1, "colour": "red"}]}]',
@@ -98,7 +98,9 @@ EXAMPLES = {
         ONE.format("“candidates.colour”"),
     ),
     "multiconir": Example(
-        "Query1,Positive,HN1,Colour\nBooks: 1. Bees.,bees,ants,red\n", None, ONE.format("“Colour”")
+        "Query1,Positive,HN1,Colour\nBooks: 1. Bees.,bees,ants,red\n",
+        None,
+        ONE.format("“Colour”").replace("line 1", "line 2"),
     ),
     "multi-infosearch": Example(
         '{"query_id": "1", "combo_id": 1, "query": "q", "document": "d", "relevance": 1, '
@@ -122,7 +124,7 @@ EXAMPLES = {
             '"type": "positive", "text": "p", "colour": "red"}]}]\n',
         },
         None,
-        "the field “documents.colour” of 1 record of query-doc.json is not kept",
+        "the field “documents.colour” of 1 record of query-doc.json (line 1) is not kept",
     ),
     "pairs-jsonl": Example(
         '{"query_id": "1", "altered": "a"}\n{"query_id": "2", "altred": "a"}\n',
