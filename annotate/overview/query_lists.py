@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion
 from annotate.projects.models import Membership, Project
+from base.natural_order import natural
 
 
 class State(TextChoices):
@@ -42,7 +43,7 @@ _SORTS: dict[str, str | Promise] = {
     "relevant": _("Most relevant before"),
     "left": _("Most answers left"),
 }
-_COLUMNS = {"id": "query_id", "title": "title", "core": "core"}
+_COLUMNS = {"title": "title", "core": "core"}
 # Only leads may know what was relevant before.
 _OF_LEADS = {"relevant"}
 
@@ -97,7 +98,8 @@ def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: st
         queries = queries.order_by("pk")
     if state:
         queries = queries.filter(removed_at__isnull=state != State.REMOVED)
-    keys = list(queries.values_list("pk", flat=True))
+    ids = dict(queries.values_list("pk", "query_id"))
+    keys = sorted(ids, key=lambda key: natural(ids[key])) if sort == "id" else list(ids)
     if state == State.REMOVED and sort != "left":
         return keys
     if not state and sort != "left":

@@ -60,6 +60,7 @@ def test_annotators_do_not_see_the_earlier_relevance(scene, client):
     ("sort", "order"),
     [
         ("", ["1", "2", "3"]),
+        ("id", ["1", "2", "3"]),
         ("title", ["2", "3", "1"]),
         ("pool", ["1", "3", "2"]),
         ("relevant", ["3", "1", "2"]),
@@ -69,6 +70,13 @@ def test_annotators_do_not_see_the_earlier_relevance(scene, client):
 )
 def test_queries_are_sorted(scene, sort, order):
     assert scene.ids(sort=sort) == order
+
+
+def test_ids_are_sorted_by_the_numbers_in_them(scene):
+    for query_id in ("10", "0"):
+        factories.query(scene.project, query_id)
+
+    assert scene.ids(sort="id") == ["0", "1", "2", "3", "10"]
 
 
 @pytest.mark.parametrize(
