@@ -87,6 +87,8 @@ MODES = {
     Key.CHECK_INSTRUCTED: Narrative.Side.ALTERED,
     Key.CHECK_REVERSED: Narrative.Side.REVERSED,
 }
+# Steps that leads do themselves.
+_OF_LEADS = {Key.LOAD, Key.CHOOSE, Key.FILTER, Key.SETTLE, Key.RELEASE}
 # A step of these is left out if nobody is asked to do its task.
 _TASKS = {Key.REWRITE: Task.REWRITE, Key.JUDGE: Task.JUDGE, Key.REVIEW: Task.REVIEW}
 
@@ -100,6 +102,11 @@ class Step:
     state: State
     count: str
     url: str
+
+    @property
+    def needs_lead(self) -> bool:
+        """Whether a lead does this step, not the people who take tasks."""
+        return self.key in _OF_LEADS
 
 
 @dataclass(frozen=True)

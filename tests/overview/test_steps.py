@@ -145,3 +145,15 @@ def test_labels_that_are_sampled_are_a_step_where_labels_are_claimed(client):
     listed = page.split('<ol class="steps">')[1].split("</ol>")[0]
     assert "Audit five tables each" in listed
     assert "Rewrite" not in listed
+
+
+def test_a_step_that_leads_do_is_what_needs_a_lead(scene, client):
+    scene.load()
+    factories.member(scene.project, "ada")
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("annotate:project", args=["tides"])).content.decode()
+
+    needed = page.partition('id="needs-title"')[2].partition("</section>")[0]
+    assert "Choose topics" in needed
+    assert "Nothing right now" not in needed
