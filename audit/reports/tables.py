@@ -265,7 +265,7 @@ def _judging_machines(figures: dict[str, Any]) -> list[Against]:
 def _of_category(one: dict[str, Any], scope: Scope) -> Line:
     category = one["category"]
     if not category:
-        return _line(_("none named"), one)
+        return _line(_("None named"), one)
     return _line(category, one, replace(scope, category=category))
 
 
@@ -274,7 +274,7 @@ def _of_domain(one: dict[str, Any], reviews: dict[str, Any], scope: Scope) -> Li
     name = reviews["criteria"].get(criterion, {}).get("name", criterion)
     domain = one["domain"]
     part = replace(scope, domain=domain, criterion=criterion) if domain else None
-    return _line(f"{domain or _('none named')} · {name}", one, part)
+    return _line(f"{domain or _('None named')} · {name}", one, part)
 
 
 def _version(scope: dict[str, Any]) -> str:

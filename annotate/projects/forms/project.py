@@ -36,7 +36,16 @@ class NewProjectForm(forms.Form):
         initial=OWN.key,
         required=False,
         choices=[
-            (kind.key, format_html("<strong>{}</strong>: {}", kind.name, kind.sentence))
+            (
+                kind.key,
+                format_html(
+                    '<strong>{}</strong>: {} <span class="muted">{}</span>',
+                    kind.name,
+                    kind.sentence,
+                    _lazy("Grades %(first)d to %(last)d.")
+                    % {"first": kind.grades[0].value, "last": kind.grades[-1].value},
+                ),
+            )
             for kind in KINDS.values()
         ],
         widget=forms.RadioSelect,
