@@ -12,7 +12,7 @@ import pytest
 
 from formats.problems import FormatError
 from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel, Topic
-from formats.registry import lookup
+from formats.registry import lookup, recognize
 from formats.tables import parse_table
 from measures.runs import Scores
 
@@ -139,6 +139,16 @@ def test_every_file_has_an_expectation(shared_data):
         *REFUSED,
         *NO_COLLECTION,
     }
+
+
+def test_every_file_shows_its_format(shared_data):
+    recognized = {}
+    for file in FILES:
+        with (shared_data / file.path).open("rb") as stream:
+            found = recognize(stream)
+        recognized[file.path] = found.name if found else None
+
+    assert recognized == {file.path: file.name for file in FILES}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
