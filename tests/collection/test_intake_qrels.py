@@ -32,6 +32,7 @@ def test_each_line_becomes_a_candidate_of_a_query_and_a_document_known_by_id(pro
         "queries": (2, 0, 0),
         "documents": (2, 0, 0),
         "candidates": (3, 0, 0),
+        "prior": (3, 0, 0),
     }
     assert pool(project) == [("301", "A", 2), ("301", "B", 0), ("302", "A", 1)]
     assert set(Candidate.objects.values_list("origin", flat=True)) == {"prior"}
@@ -49,6 +50,7 @@ def test_loading_again_changes_nothing(project):
         "queries": (0, 0, 2),
         "documents": (0, 0, 2),
         "candidates": (0, 0, 3),
+        "prior": (0, 0, 3),
     }
     assert len(pool(project)) == 3
 
@@ -102,6 +104,7 @@ def test_the_value_that_means_no_grade_becomes_no_relevance(project):
 
     assert pool(project) == [("301", "A", None), ("301", "B", 1)]
     assert Candidate.objects.get(document__doc_id="A").origin == "listed"
+    assert (rows(report)["candidates"], rows(report)["prior"]) == ((2, 0, 0), (1, 0, 0))
     assert report.notes == [
         (
             "1 line has the value -1, which means no grade: its document joins the pool without a "

@@ -141,6 +141,7 @@ def test_a_beir_folder_brings_queries_documents_and_qrels_together(project):
         "queries": (2, 0, 0),
         "documents": (3, 0, 0),
         "candidates": (2, 0, 0),
+        "prior": (2, 0, 0),
         "pairs": (2, 0, 0),
         "narratives": (2, 0, 0),
     }

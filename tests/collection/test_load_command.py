@@ -63,6 +63,7 @@ def test_counts_are_printed_for_the_file_and_for_each_kind_of_row(db, qrels):
         "  queries                       1 new          0 changed          0 unchanged\n"
         "  documents                     2 new          0 changed          0 unchanged\n"
         "  candidates                    2 new          0 changed          0 unchanged\n"
+        "  earlier relevance             2 new          0 changed          0 unchanged\n"
         "  2 new documents have no text yet: load the texts of those to judge\n",
         "",
     )
@@ -101,6 +102,7 @@ def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
         "queries": {"new": 1, "changed": 0, "unchanged": 0},
         "documents": {"new": 2, "changed": 0, "unchanged": 0},
         "candidates": {"new": 2, "changed": 0, "unchanged": 0},
+        "prior": {"new": 2, "changed": 0, "unchanged": 0},
     }
     assert ended.json | {"files": ended.json["files"][:1]} == {
         "project": "tides",

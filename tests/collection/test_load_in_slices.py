@@ -99,6 +99,7 @@ def test_slices_give_the_same_result_as_one_transaction(project, monkeypatch):
         "queries": (2, 0, 1),
         "documents": (2, 0, 2),
         "candidates": (10, 1, 1),
+        "prior": (10, 1, 1),
     }
     assert pools(project) == pools(other)
     assert len(pools(project)) == 12

@@ -119,6 +119,8 @@ class Qrels(StagedRecords):
                 FROM stage_qrels_changed x WHERE annotate_candidate.id = x.id
                 """
             )
+        # Before the new candidates are written: those that only join the pool.
+        only_pooled = self._count_new_without_grade() if self._without_grade else 0
         self.new = intake.insert(
             "annotate_candidate",
             "query_id, document_id, prior_relevance, origin",
@@ -140,6 +142,26 @@ class Qrels(StagedRecords):
         rows.new += self.new
         rows.changed += self.changed
         rows.unchanged += self.count_qrels() - self.new - self.changed
+        prior = intake.row_counts("prior")
+        prior.new += self.new - only_pooled
+        prior.changed += self.changed
+        graded = bulk.number("SELECT COUNT(*) FROM stage_qrels WHERE relevance IS NOT NULL")
+        prior.unchanged += graded - prior.new - prior.changed
+
+    def _count_new_without_grade(self) -> int:
+        return self.intake.number(
+            """
+            SELECT COUNT(*) FROM stage_qrels s
+            WHERE s.relevance IS NULL AND NOT EXISTS (
+                SELECT 1 FROM annotate_query q
+                CROSS JOIN annotate_document d
+                CROSS JOIN annotate_candidate c
+                WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+                AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+                AND c.query_id = q.id AND c.document_id = d.id
+            )
+            """
+        )
 
     def count_qrels(self) -> int:
         """Return the number of lines without repeats."""

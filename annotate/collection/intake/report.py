@@ -16,6 +16,7 @@ KINDS = {
     "documents": "Documents",
     "texts": "Newer texts of documents",
     "candidates": "Candidates",
+    "prior": "Earlier relevance",
     "pairs": "Instruction pairs",
     "narratives": "Narratives",
     "conditions": "Conditions",
