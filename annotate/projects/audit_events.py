@@ -60,7 +60,7 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "load.rechecked": Kind(_("Checked a file in another format")),
     "load.confirmed": Kind(_("Confirmed a file")),
     "load.cancelled": Kind(_("Cancelled a file")),
-    "load.left": Kind(_("Put a file away")),
+    "load.left": Kind(_("Discarded a file")),
     "load.done": Kind(_("Loaded a file")),
     # These contain names of documents, and reasons that may say how they were judged.
     "pool.asked": Kind(_("Requested a pool")),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.apps import apps
+from django.core.exceptions import FieldDoesNotExist
 from django.db.models import QuerySet
+from django.utils.functional import Promise
 from django.utils.text import Truncator
+from django.utils.translation import gettext as _
 
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.models import AuditEvent, Membership
@@ -101,14 +105,23 @@ def audit_events(
     return found
 
 
-def lines(found: list[AuditEvent], known: dict[str, str]) -> list[Line]:
-    """Return audit events as the page shows them; a kind that no longer exists shows its key."""
+def lines(
+    found: list[AuditEvent], known: dict[str, str], labels: Mapping[str, str | Promise]
+) -> list[Line]:
+    """Return audit events as the page shows them; a kind that no longer exists shows its key.
+
+    `labels` has the words of forms for changed fields.
+    """
     return [
         Line(
             audit_event,
             known.get(audit_event.what, audit_event.what),
             [
-                Change(name.replace("_", " "), _words(before), _words(after))
+                Change(
+                    str(labels.get(name, name.replace("_", " "))),
+                    _words(_choice(audit_event.kind, name, before)),
+                    _words(_choice(audit_event.kind, name, after)),
+                )
                 # Sorted, because databases order the keys of a JSON value differently.
                 for name, (before, after) in sorted(audit_event.changes.items())
             ],
@@ -136,9 +149,22 @@ def table(found: QuerySet[AuditEvent]) -> Iterator[list[str]]:
         ]
 
 
+def _choice(kind: str, name: str, value: Any) -> Any:
+    """Return the words of a stored choice of a field of a model, or the value."""
+    try:
+        field = apps.get_model(kind)._meta.get_field(name)
+    except (LookupError, ValueError, FieldDoesNotExist):
+        # Not a row, a model that is gone, or a name that is no field.
+        return value
+    choices = dict(getattr(field, "flatchoices", ()))
+    return str(choices[value]) if isinstance(value, str) and value in choices else value
+
+
 def _words(value: Any) -> str:
     if value is None or value in ("", []):
         return "–"
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
     if isinstance(value, list) and all(isinstance(one, list) for one in value):
         # Grades and types: show key and name only.
         value = ", ".join(" ".join(map(str, one[:2])) for one in value)

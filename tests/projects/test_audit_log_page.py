@@ -55,7 +55,7 @@ def test_events_of_the_project_are_listed_newest_first(tides):
 def test_changes_and_reasons_are_shown_as_text(tides):
     page = tides.client.get(tides.url).content.decode()
 
-    assert "overlap judge: 2 → 3" in page
+    assert "People who judge each document: 2 → 3" in page
     assert "&lt;b&gt;She&lt;/b&gt; asked." in page
     assert "A command" in page
 
@@ -65,6 +65,7 @@ def test_grades_and_empty_values_are_shown_in_words(tides):
         "grades": ([[0, "No", ""]], [[0, "No", "Never."], [1, "Yes", ""]]),
         "description": ("", "Tides."),
         "show_prior": (False, True),
+        "consensus": ("unanimous", "majority"),
     }
     record(
         project=tides.project,
@@ -77,9 +78,14 @@ def test_grades_and_empty_values_are_shown_in_words(tides):
     first = tides.client.get(tides.url).context["lines"][0]
 
     assert [tuple(change) for change in first.changes] == [
+        (
+            "When several people judged",
+            "All agree, else disputed",
+            "More than half agree, else disputed",
+        ),
         ("description", "–", "Tides."),
         ("grades", "0 No", "0 No, 1 Yes"),
-        ("show prior", "false", "true"),
+        ("Show judges the relevance a document came with", "no", "yes"),
     ]
 
 

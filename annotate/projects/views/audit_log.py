@@ -14,6 +14,7 @@ from annotate.projects import access, audit_log_page
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.audit_log_page import EventFilter
 from annotate.projects.forms.audit_log import AuditLogForm
+from annotate.projects.forms.project import RulesForm
 from annotate.projects.models import Membership
 from base.csv_output import csv_response
 from base.page_request import PageRequest
@@ -53,7 +54,7 @@ def page_context(reader: Membership | None, query: QueryDict, *, table_url: str)
         "form": form,
         "filtered": event_filter != EventFilter(),
         "blind": len(form.kinds) < len(AUDIT_EVENTS),
-        "lines": audit_log_page.lines(found.rows, form.kinds),
+        "lines": audit_log_page.lines(found.rows, form.kinds, RulesForm.Meta.labels),
         "previous_url": found.previous,
         "next_url": found.next,
         "table_url": f"{table_url}?{kept.urlencode()}" if kept else table_url,
