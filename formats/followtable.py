@@ -240,7 +240,7 @@ def _parse_entry(query_id: str, line: int, fields: Fields) -> _Entry:
                 )
             )
             if _positive_names(out.values) == _positive_names(fields.values):
-                # It repeats the query's list in another order: count it as read.
+                # It lists the query's tables, if in another order or twice: count it as read.
                 out.value("query_positive")
         except ValueError as error:
             raise ValueError(f"instruction {number}: {error}") from None
@@ -277,9 +277,9 @@ def _parse_violations(fields: Fields, violating: Set[str]) -> dict[str, str]:
     return found
 
 
-def _positive_names(values: Mapping[str, Any]) -> list[str]:
+def _positive_names(values: Mapping[str, Any]) -> set[str]:
     names = values.get("query_positive")
-    return sorted(map(str, names)) if isinstance(names, list) else []
+    return set(map(str, names)) if isinstance(names, list) else set()
 
 
 def _parse_tables(fields: Fields, name: str) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from formats.records import Claim, Doc, Generated, NarrativeRecord, PairRecord, Qrel, Topic
-from tests.formats.files import read, read_collecting, refusal
+from formats.registry import FORMATS
+from tests.formats.files import open_content, read, read_collecting, refusal
 
 HTML = "<table><caption>Sea harbours</caption><tr><td>a</td></tr></table>"
 MARKDOWN = "# Lakes\n\n| a | b |\n|---|---|\n| 1 | null |"
@@ -110,6 +111,22 @@ def test_a_repeated_positive_is_claimed_once():
     records = read("followtable", folder(out(positive=("1.txt", "1.txt"))))
 
     assert [r.doc_id for r in records if isinstance(r, Claim) and r.relevance] == ["1"]
+
+
+def test_an_instruction_may_repeat_a_positive_of_its_query():
+    source = open_content("followtable", folder(out(query_positive=["2.txt", "1.txt", "2.txt"])))
+
+    assert list(FORMATS["followtable"].read(source))
+    assert source.left_out.sentences() == []
+
+
+def test_other_positives_of_an_instruction_are_reported_with_the_line():
+    source = open_content("followtable", folder(out(query_positive=["1.txt"])))
+
+    assert list(FORMATS["followtable"].read(source))
+    assert source.left_out.sentences() == [
+        "the field “outs.query_positive” of 1 record of query_instruction.json (line 2) is not kept"
+    ]
 
 
 def test_a_table_that_one_of_several_instructions_lists_is_generated_for_it():
