@@ -87,8 +87,12 @@ def write(
             write_filter(renamed(filter_records(project)), f)
 
     counts |= tally(project, pairs).counts()
-    standing = counts["judgments_by_people"] + counts["judgments_by_machines"]
-    counts["judgments_superseded"] = counts["judgments"] - standing
+    # Of the judgments in the file: the tally includes those of queries that are taken out.
+    counts["judgments_superseded"] = Judgment.objects.filter(
+        candidate__query__project=project,
+        candidate__query__removed_at=None,
+        superseded_at__isnull=False,
+    ).count()
     counts["reviews_by_machines"] = (
         Review.objects.submitted()
         .of_machines()

@@ -135,7 +135,7 @@ COUNTS = [key for group in GROUPS.values() for key in group]
 # The most important counts, with descriptions that need no heading.
 FIGURES = {
     "judged": "documents judged",
-    "settled": "of them settled by a lead",
+    "settled": "further documents, settled by a lead",
     "disputed": "disputed, left out",
     "unjudged": "not judged, left out",
     "changed": "with another relevance",

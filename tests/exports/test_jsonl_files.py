@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from annotate.topics.removal import query_keys, remove_queries
 from audit.settling.adjudication import settle_condition, withdraw_adjudication
 from formats.jsonl import read_judgments
 from formats.jsonl_pairs import read_pairs
@@ -295,3 +296,14 @@ def test_the_manifest_counts_current_and_superseded_judgments(tides, write):
         "drafts": 1,
     }
     assert files.manifest["notes"] == ["1 review is not submitted yet and left out."]
+
+
+def test_judgments_of_queries_that_are_taken_out_are_not_among_the_superseded_ones(tides, write):
+    # Query 302 has judgments, none of them superseded.
+    queries = query_keys(tides.project, ["302"])
+    remove_queries(project=tides.project, queries=queries, reason="A pilot.", by=tides.carla)
+
+    counts = write(tides.project, "jsonl").manifest["counts"]
+
+    assert counts["judgments"] < 13
+    assert counts["judgments_superseded"] == 1
