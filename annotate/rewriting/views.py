@@ -64,7 +64,7 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
         else:
             message = (
                 _("Version %(version)s is saved. It can be judged now.")
-                if desk.side == Narrative.Side.ALTERED
+                if desk.side == Narrative.Side.ALTERED and pair.project.overlap_judge
                 else _("Version %(version)s is saved.")
             )
             messages.success(request, message % {"version": saved.version})
