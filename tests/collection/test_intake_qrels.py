@@ -24,6 +24,12 @@ def pool(project) -> list[tuple[str, str, int | None]]:
     return sorted(found.values_list("query__query_id", "document__doc_id", "prior_relevance"))
 
 
+def test_queries_are_created_in_the_order_of_the_file(project):
+    load(project, "trec-qrels", "2 0 A 1\n10 0 A 1\n1 0 A 1\n2 0 B 1\n")
+
+    assert list(Query.objects.order_by("pk").values_list("query_id", flat=True)) == ["2", "10", "1"]
+
+
 def test_each_line_becomes_a_candidate_of_a_query_and_a_document_known_by_id(project):
     report = load(project, "trec-qrels", QRELS)
 

@@ -258,7 +258,10 @@ class StagedRecords(ABC):
         """Stage a record, or refuse it."""
 
     def query_ids(self) -> list[str]:
-        """Return SQL for the ids of all queries named, column query_id."""
+        """Return SQL for the ids of all queries named, columns query_id and n, a number of the row.
+
+        Queries are created in the order of n.
+        """
         return []
 
     def doc_ids(self) -> list[str]:

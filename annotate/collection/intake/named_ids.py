@@ -23,13 +23,14 @@ class NamedIds:
         self.drop()
         bulk.run(
             "CREATE TEMPORARY TABLE stage_query_ids "
-            "(query_id text PRIMARY KEY, fresh integer NOT NULL DEFAULT 0)"
+            "(query_id text PRIMARY KEY, n bigint NOT NULL, fresh integer NOT NULL DEFAULT 0)"
         )
         bulk.run("CREATE TEMPORARY TABLE stage_doc_ids (doc_id text)")
         if of_queries:
-            distinct = " UNION ".join(of_queries)
+            named = " UNION ALL ".join(of_queries)
             bulk.run(
-                f"INSERT INTO stage_query_ids (query_id) SELECT query_id FROM ({distinct}) x "  # noqa: S608
+                "INSERT INTO stage_query_ids (query_id, n) "
+                f"SELECT query_id, MIN(n) FROM ({named}) x "  # noqa: S608
                 "WHERE query_id IS NOT NULL GROUP BY query_id"
             )
         if of_docs:
@@ -56,7 +57,7 @@ class NamedIds:
             "project_id, query_id, title, description",
             """
             SELECT %(project)s, query_id, '', '' FROM stage_query_ids
-            WHERE fresh = 1 ORDER BY query_id
+            WHERE fresh = 1 ORDER BY n, query_id
             """,
         )
         documents = self.intake.insert(

@@ -27,7 +27,7 @@ class Pools(StagedRecords):
         self.pooled.add(place, record.query_id, record.doc_id)
 
     def query_ids(self) -> list[str]:
-        return ["SELECT query_id FROM stage_pooled"]
+        return ["SELECT query_id, n FROM stage_pooled"]
 
     def doc_ids(self) -> list[str]:
         return ["SELECT doc_id FROM stage_pooled"]

@@ -40,7 +40,7 @@ class Qrels(StagedRecords):
         self._add(place, record[0], record[1], relevance)
 
     def query_ids(self) -> list[str]:
-        return ["SELECT query_id FROM stage_qrels"]
+        return ["SELECT query_id, n FROM stage_qrels"]
 
     def doc_ids(self) -> list[str]:
         return ["SELECT doc_id FROM stage_qrels"]

@@ -49,12 +49,12 @@ class Runs(StagedRecords):
         if self._names_pairs:
             return [
                 f"""
-                SELECT q.query_id FROM stage_run s CROSS JOIN annotate_instructionpair p
+                SELECT q.query_id, s.n FROM stage_run s CROSS JOIN annotate_instructionpair p
                 JOIN annotate_query q ON q.id = p.query_id
                 WHERE p.project_id = {int(self.intake.project.pk)} AND p.pair_id = s.query_id
                 """  # noqa: S608 (a number)
             ]
-        return ["SELECT query_id FROM stage_run"]
+        return ["SELECT query_id, n FROM stage_run"]
 
     def doc_ids(self) -> list[str]:
         return ["SELECT doc_id FROM stage_run"]

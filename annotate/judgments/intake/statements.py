@@ -268,7 +268,7 @@ class Statements(StagedRecords):
         return uuid.uuid5(NAMESPACE, "\x1f".join(parts))
 
     def query_ids(self) -> list[str]:
-        return ["SELECT query_id FROM stage_statements WHERE query_id IS NOT NULL"]
+        return ["SELECT query_id, n FROM stage_statements WHERE query_id IS NOT NULL"]
 
     def doc_ids(self) -> list[str]:
         return ["SELECT doc_id FROM stage_statements"]

@@ -108,7 +108,7 @@ class Pairs(StagedRecords):
                 )
 
     def query_ids(self) -> list[str]:
-        return ["SELECT query_id FROM stage_pairs"]
+        return ["SELECT query_id, n FROM stage_pairs"]
 
     def check(self) -> None:
         self.refuse_contradictions(

@@ -49,7 +49,7 @@ class Topics(StagedRecords):
         )
 
     def query_ids(self) -> list[str]:
-        return ["SELECT query_id FROM stage_topics"]
+        return ["SELECT query_id, n FROM stage_topics"]
 
     def check(self) -> None:
         self.refuse_contradictions(

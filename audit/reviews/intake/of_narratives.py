@@ -28,7 +28,7 @@ class OfNarratives(StagedRecords):
     machine: ClassVar[str] = "0"
 
     def query_ids(self) -> list[str]:
-        return [f"SELECT query_id FROM {self.name}"]  # noqa: S608 (our own stage)
+        return [f"SELECT query_id, n FROM {self.name}"]  # noqa: S608 (our own stage)
 
     def find(self) -> None:
         """Look up narrative and member of each row; refuse rows about unknown versions."""
