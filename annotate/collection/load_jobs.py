@@ -127,6 +127,16 @@ def suggested_format(preview: Load) -> Format | None:
     return FORMATS.get((preview.report or {}).get("likely_format") or "")
 
 
+def find_recheck(preview: Load, kind: Format) -> Load | None:
+    """Return the later check of a refused file in the format `kind`, or None."""
+    if preview.file:
+        return None
+    later = Load.objects.filter(
+        project=preview.project_id, pk__gt=preview.pk, file_name=preview.file_name, dry_run=True
+    )
+    return later.filter(format=kind.name).select_related("project").order_by("pk").first()
+
+
 def _new_preview(
     *,
     kind: Format,

@@ -336,6 +336,17 @@ def test_checking_a_file_in_the_suggested_format_redirects_to_the_new_check(page
     assert (again.format, again.state) == ("trec-run", "queued")
 
 
+def test_a_file_that_was_checked_again_links_to_its_new_check(pages):
+    load = refused_run(pages)
+    pages.post(url("load_recheck", load.pk))
+    again = Load.objects.exclude(pk=load.pk).get()
+
+    page = text(pages.get(url("load", load.pk)))
+
+    assert f'<a href="{url("load", again.pk)}">This file was checked again as TREC run' in page
+    assert "Upload it again" not in page
+
+
 def test_a_file_that_is_no_longer_kept_is_uploaded_again_in_the_suggested_format(pages):
     load = refused_run(pages)
     pages.post(url("load_leaving", load.pk))

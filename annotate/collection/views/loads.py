@@ -103,6 +103,7 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     confirmed = Load.objects.filter(preview=upload).select_related("project").first()
     report = upload.report
     done = upload.state == Job.State.DONE
+    suggested = load_jobs.suggested_format(upload) if done else None
     return render(
         request,
         "collection/load.html#job" if request.htmx else "collection/load.html",
@@ -129,7 +130,8 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
                 and bool(upload.file)
                 and confirmed is None
             ),
-            "suggested": load_jobs.suggested_format(upload) if done else None,
+            "suggested": suggested,
+            "checked_again": load_jobs.find_recheck(upload, suggested) if suggested else None,
             "would_change": bool(report and (report["new"] or report["changed"])),
             "loaded_as": confirmed,
             "seconds_left": upload.seconds_left(timezone.now()),
