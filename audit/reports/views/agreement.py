@@ -35,9 +35,7 @@ from audit.reports.tables import Against, Table, against_machines, people_alone,
 from audit.reports.units import Of, units
 from base.csv_output import csv_response
 from base.page_request import PageRequest, refusal_as_message
-from base.pagination import parse_key
-
-PAGE_SIZE = 50
+from base.pagination import newest_by_key
 
 
 @require_http_methods(["GET", "POST"])
@@ -131,18 +129,17 @@ def _headline(report: Any) -> dict[str, Any] | None:
 def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     """List the reports, the newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = parse_key(request.GET.get("before", ""))
-    reports = AgreementReport.objects.filter(project=member.project).order_by("-pk")
-    listed = reports.filter(pk__lt=before) if before is not None else reports
-    found: list[Any] = list(
-        listed.select_related("requested_by")
+    reports = AgreementReport.objects.filter(project=member.project)
+    listed = (
+        reports.select_related("requested_by")
         .defer("figures")
         .annotate(
             everyone=F("figures__judgments__all__coefficients__" + HEADLINE),
             reviewed=F("figures__reviews__all__coefficients__" + HEADLINE),
             difference=F("figures__differences__" + HEADLINE),
-        )[: PAGE_SIZE + 1]
+        )
     )
+    page = newest_by_key(listed, request.GET)
     blind = must_answer_first(member)
     rows = [
         {
@@ -154,17 +151,14 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
             "sum": "" if blind else report.sha256,
             "headline": None if blind else _headline(report),
         }
-        for report in found[:PAGE_SIZE]
+        for report in page.rows
     ]
-    here = reverse("audit:agreement_reports", args=[slug])
-    more = len(found) > PAGE_SIZE
     context: dict[str, Any] = {
         "place": "reports",
         "rows": rows,
         # While blind, the page hides the sums: with one, a lead could check a guess.
         "blind": blind,
-        "first_url": here if before else "",
-        "next_url": f"{here}?before={found[PAGE_SIZE - 1].pk}" if more else "",
+        "page": page,
         "words": ngettext("%(n)s report shown", "%(n)s reports shown", len(rows))
         % {"n": len(rows)},
     }
