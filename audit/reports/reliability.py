@@ -177,9 +177,7 @@ def _judgment_figures(
         "all": measure(parts.everything, clusters=_group_by(parts.people, "query")),
         "pairs": [measure(patterns, raters=pair) for pair, patterns in parts.pairs],
         "queries": [{"query": query, **measure(found)} for query, found in parts.queries.items()],
-        "categories": [
-            {"category": category, **measure(found)} for category, found in parts.categories.items()
-        ],
+        "categories": _category_figures(parts.categories, measure),
         "guidelines": [
             {
                 "guideline": version,
@@ -195,24 +193,22 @@ def _judgment_figures(
     }
 
 
+def _category_figures(categories: Mapping[str, Patterns], measure: Measure) -> list[dict[str, Any]]:
+    return [{"category": category, **measure(found)} for category, found in categories.items()]
+
+
 def _review_figures(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
     """Measure the agreement of people on instructions, criterion by criterion."""
     by_domain = [
         {"domain": domain, "criterion": key, **levels(found)}
         for (domain, key), found in parts.domains.items()
     ]
-    by_category = [
-        {"category": category, **levels(found)}
-        for category, found in parts.reviewed_categories.items()
-    ]
+    by_category = _category_figures(parts.reviewed_categories, levels)
     return {
         "all": levels(_add_up(counts.reviews.values())),
         "criteria": {
-            criterion.key: {
-                "name": criterion.name,
-                **levels(counts.reviews.get(criterion.key, Counter())),
-            }
-            for criterion in parts.criteria
+            one.key: {"name": one.name, **levels(counts.reviews.get(one.key, Counter()))}
+            for one in parts.criteria
         },
         # Only if there are categories or domains; otherwise a report keeps its earlier fields.
         **({"categories": by_category} if by_category else {}),
