@@ -284,13 +284,16 @@ def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
     )
 
 
-def owes_no_review(member: Membership) -> Q:
-    """Return a filter for narratives of which this member owes no review."""
+def owes_no_review(*members: Membership) -> Q:
+    """Return a filter for narratives of which none of these members of different projects owes a
+    review, so that they stay blind.
+    """
+    keys = [member.pk for member in members]
     owed = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=[member.pk]
+        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=keys
     )
-    own = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=[member.pk])
-    return ~Exists(owed) | Exists(own) | Q(author__in=[member.pk])
+    own = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=keys)
+    return ~Exists(owed) | Exists(own) | Q(author__in=keys)
 
 
 def count_to_decide(leads: Sequence[Membership]) -> dict[int, int]:

@@ -11,10 +11,10 @@ from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
-from audit.reviews.models import Decision, Review
-from audit.reviews.passes import Pass, passes_of, rejected_by_auditors
+from audit.reviews.models import Decision
+from audit.reviews.passes import Pass, owes_no_review, passes_of, rejected_by_auditors
 from formats.fields import to_json
 
 # Narratives that a lead sent back and that were not rewritten since.
@@ -43,7 +43,7 @@ def rejected(
     found = _current_altered([project.pk]).filter(sent_back)
     if not everyone:
         found = found.filter(origin=InstructionPair.Origin.LLM)
-    return (_without_owed(found, [by]) if by is not None else found).order_by("pair_id")
+    return (found.filter(owes_no_review(by)) if by is not None else found).order_by("pair_id")
 
 
 def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:
@@ -53,11 +53,8 @@ def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:
     nobody = {one.project_id: one.pk for one in leads if not one.project.overlap_rewrite}
     if not nobody:
         return {}
-    counts = (
-        _without_owed(_current_altered(nobody).filter(_SENT_BACK), leads)
-        .order_by()
-        .values_list("pair__project")
-    )
+    sent_back = _current_altered(nobody).filter(_SENT_BACK, owes_no_review(*leads))
+    counts = sent_back.order_by().values_list("pair__project")
     return {nobody[project]: n for project, n in counts.annotate(n=Count("pk"))}
 
 
@@ -68,15 +65,6 @@ def _current_altered(projects: Iterable[int]) -> QuerySet[Narrative]:
         pair__removed_at__isnull=True,
         side=Narrative.Side.ALTERED,
     )
-
-
-def _without_owed(found: QuerySet[Narrative], by: Sequence[Membership]) -> QuerySet[Narrative]:
-    """Leave out narratives of which these leads owe a review, so that they stay blind."""
-    owed = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=by
-    )
-    reviewed = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=by)
-    return found.filter(~Exists(owed) | Exists(reviewed) | Q(author__in=by))
 
 
 def lines(narratives: QuerySet[Narrative]) -> Iterator[str]:
