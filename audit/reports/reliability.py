@@ -46,8 +46,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotate.judgments.models import Flag, Judgment
+from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from audit.reports.counting import Counts, VersionKey, counts_of, current_narratives, period_q
+from audit.reports.counting import Counts, VersionKey, counts_of, period_q
 from audit.reports.intra_annotator import (
     AGAIN,
     FIRST,
@@ -323,6 +324,7 @@ def _left_out(
     project: Project, scope: Scope, rubric: Rubric, besides: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Count answers that are not in the figures, by reason; `besides`: more such counts."""
+    current = Narrative.objects.in_force([project.pk])
     standing = (
         Judgment.objects.not_superseded()
         .of_people()
@@ -334,7 +336,7 @@ def _left_out(
             scope_q(scope, "annotator"),
             annotator__project=project,
             annotator__is_machine=False,
-            narrative__in=current_narratives(project),
+            narrative__in=current,
         )
         .exclude(kind=Flag.Kind.LATER)
     )
@@ -349,7 +351,7 @@ def _left_out(
     of_older_texts = standing.filter(text_replaced_at__isnull=False)
     found = {
         "{judgments} under an older version of the narrative": judgments.exclude(removed)
-        .exclude(narrative__in=current_narratives(project))
+        .exclude(narrative__in=current)
         .count(),
         "{judgments} of an older text of the document": of_older_texts.count(),
         "{judgments} under an instruction that was removed": judgments.filter(removed).count(),

@@ -6,7 +6,7 @@ instructions are loaded as `pairs-jsonl`: new versions of the same pairs, to be 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -40,7 +40,7 @@ def rejected(
     if undecided:
         decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
         sent_back |= rejected_by_auditors() & ~Q(Exists(decided))
-    found = _current_altered([project.pk]).filter(sent_back)
+    found = Narrative.objects.in_force([project.pk]).filter(sent_back, side=Narrative.Side.ALTERED)
     if not everyone:
         found = found.filter(origin=InstructionPair.Origin.LLM)
     return (found.filter(owes_no_review(by)) if by is not None else found).order_by("pair_id")
@@ -53,18 +53,11 @@ def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:
     nobody = {one.project_id: one.pk for one in leads if not one.project.overlap_rewrite}
     if not nobody:
         return {}
-    sent_back = _current_altered(nobody).filter(_SENT_BACK, owes_no_review(*leads))
+    sent_back = Narrative.objects.in_force(nobody).filter(
+        _SENT_BACK, owes_no_review(*leads), side=Narrative.Side.ALTERED
+    )
     counts = sent_back.order_by().values_list("pair__project")
     return {nobody[project]: n for project, n in counts.annotate(n=Count("pk"))}
-
-
-def _current_altered(projects: Iterable[int]) -> QuerySet[Narrative]:
-    """Return the current altered narratives of projects (by key), without removed pairs."""
-    return Narrative.objects.current().filter(
-        pair__project__in=projects,
-        pair__removed_at__isnull=True,
-        side=Narrative.Side.ALTERED,
-    )
 
 
 def lines(narratives: QuerySet[Narrative]) -> Iterator[str]:
