@@ -62,24 +62,13 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     ]
     asked = request.GET if {"of", "against"} & set(request.GET) else None
     form = ComparedForm(offered, asked)
-    here = reverse("audit:agreement_comparison", args=[slug])
-    context: dict[str, Any] = {
-        "place": "comparison",
-        "form": form,
-        "report": None,
-    }
+    template = "reports/agreement_comparison.html"
+    context: dict[str, Any] = {"place": "comparison", "form": form, "report": None}
     if not form.is_valid():
         status = 422 if request.method == "POST" else 200
-        return project_page(
-            request,
-            "reports/agreement_comparison.html",
-            member,
-            "agreement",
-            status=status,
-            **context,
-        )
+        return project_page(request, template, member, "agreement", status=status, **context)
     of, against = form.cleaned_data["of"], form.cleaned_data["against"]
-    here = f"{here}?{urlencode({'of': of, 'against': against})}"
+    here = f"{reverse('audit:agreement_comparison', args=[slug])}?{urlencode(form.cleaned_data)}"
     if request.method == "POST":
         with refusal_as_message(request):
             actions.request_comparison(
@@ -93,9 +82,7 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
         project=member.project, compares=True, scope=of, against=against
     )
     context |= {"here": here, "poll_url": here}
-    return _render_newest(
-        request, "reports/agreement_comparison.html", member, reports, context, _comparison_context
-    )
+    return _render_newest(request, template, member, reports, context, _comparison_context)
 
 
 @require_GET
@@ -212,22 +199,19 @@ def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
 
 def _show_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
     member = annotate_access.lead(request.user, slug)
-    form = ScopeForm(member.project, request.GET)
-    if not form.is_valid():
-        context = _frame_context(member, form.scope, name) | {"form": form, "report": None}
-        status = 422 if request.method == "POST" else 200
-        template = f"reports/{name}.html"
-        return project_page(request, template, member, "agreement", status=status, **context)
+    form, template = ScopeForm(member.project, request.GET), f"reports/{name}.html"
+    is_valid = form.is_valid()
     scope = form.scope
+    context = _frame_context(member, scope, name) | {"form": form, "report": None}
+    if not is_valid:
+        status = 422 if request.method == "POST" else 200
+        return project_page(request, template, member, "agreement", status=status, **context)
     if request.method == "POST":
         with refusal_as_message(request):
             actions.request_agreement(project=member.project, scope=scope, by=member)
-        return redirect(_scope_url(f"audit:{name}", slug, scope))
+        return redirect(context["here"])
     reports = AgreementReport.objects.of(str(scope)).filter(project=member.project)
-    context = _frame_context(member, scope, name) | {"form": form}
-    return _render_newest(
-        request, f"reports/{name}.html", member, reports, context, _report_context
-    )
+    return _render_newest(request, template, member, reports, context, _report_context)
 
 
 def _render_newest(
