@@ -121,7 +121,10 @@ def test_pair_id_filters_by_its_query(led, client):
     elsewhere = factories.pair(factories.query(led.project, "302"), pair_id="302_1")
 
     shown = [
-        [row["item"].candidate for row in client.get(led.list, {"query": one.pair_id}).context["rows"]]
+        [
+            row["item"].candidate
+            for row in client.get(led.list, {"query": one.pair_id}).context["rows"]
+        ]
         for one in (pair, elsewhere)
     ]
 
