@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 import krippendorff
 import numpy as np
 import numpy.typing as npt
 
-from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
 from .counting import Patterns
-from .estimate import as_ratings, estimate
+from .estimate import IntervalOptions, as_ratings, estimate
 from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
@@ -32,9 +31,7 @@ def krippendorff_alpha(
     categories: Categories | None = None,
     level: Level = "nominal",
     clusters: Clusters | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    **how: Unpack[IntervalOptions],
 ) -> Coefficient:
     r"""Return Krippendorff's alpha for any number of raters, also with missing values.
 
@@ -56,9 +53,7 @@ def krippendorff_alpha(
         level: How the distance of two categories is defined; all but nominal need an ordered
             scale, interval and ratio a scale of numbers, ratio of numbers of 0 or more.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+        **how: The interval, its seed and resamples: see ``IntervalOptions``.
 
     Raises:
         ValueError: invalid ``ratings``, ``categories`` or ``level``.
@@ -90,9 +85,7 @@ def krippendorff_alpha(
         name="Krippendorff's alpha",
         method=level,
         value=_value_by_package(shared, used, places, level),
-        interval=interval,
-        seed=seed,
-        resamples=resamples,
+        **how,
     )
 
 

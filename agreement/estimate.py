@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypedDict
 
 from .bootstrap import (
     AUTO,
@@ -58,6 +59,20 @@ def as_ratings(
     return ratings
 
 
+class IntervalOptions(TypedDict, total=False):
+    """Arguments of every coefficient that say how its interval is made.
+
+    Attributes:
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval; by default none.
+        seed: Seed of the bootstrap; 0 by default.
+        resamples: Number of resamples; 10,000 by default.
+    """
+
+    interval: IntervalMethod
+    seed: int
+    resamples: int
+
+
 @dataclass(slots=True)
 class Probe:
     """An argument ``interval`` with which a coefficient returns the statistic of its value."""
@@ -71,9 +86,9 @@ def estimate(
     *,
     name: str,
     method: str,
-    interval: IntervalMethod | Probe,
-    seed: int,
-    resamples: int,
+    interval: IntervalMethod | Probe = None,
+    seed: int = 0,
+    resamples: int = 10_000,
     undefined: str = "",
     note: str = "",
     value: float | None = None,
@@ -86,9 +101,7 @@ def estimate(
         statistic: The coefficient as a function of sums over units.
         name: The name of the coefficient.
         method: Its variant.
-        interval: One of METHODS for a 95% interval, "auto" to choose one, or None.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+        interval, seed, resamples: As in ``IntervalOptions``.
         undefined: Why there is no value, if the statistic has none although units were shared and
             more than one category was used.
         note: A remark that readers of the value need.

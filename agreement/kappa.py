@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
-from .estimate import as_ratings, estimate
+from .estimate import IntervalOptions, as_ratings, estimate
 from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
@@ -25,9 +24,7 @@ def cohen_kappa(
     categories: Categories | None = None,
     weights: Weights = None,
     clusters: Clusters | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    **how: Unpack[IntervalOptions],
 ) -> Coefficient:
     r"""Return Cohen's kappa of two raters, plain or weighted; the mean over pairs of more raters.
 
@@ -52,9 +49,7 @@ def cohen_kappa(
         weights: None, "linear", "quadratic", or a matrix (K, K) of weights of disagreement, of any
             unit: 0 on the diagonal, symmetric unless there are exactly two raters.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+        **how: The interval, its seed and resamples: see ``IntervalOptions``.
 
     Raises:
         ValueError: invalid ``ratings``, ``categories`` or ``weights``, or ratings that do not say
@@ -72,9 +67,7 @@ def cohen_kappa(
         name="Cohen's kappa" if weights is None else "weighted kappa",
         weights=weights,
         same_margins=False,
-        interval=interval,
-        seed=seed,
-        resamples=resamples,
+        **how,
     )
 
 
@@ -84,9 +77,7 @@ def scott_pi(
     categories: Categories | None = None,
     weights: Weights = None,
     clusters: Clusters | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    **how: Unpack[IntervalOptions],
 ) -> Coefficient:
     r"""Scott's pi of two raters, plain or weighted; of more raters, the mean over their pairs.
 
@@ -104,9 +95,7 @@ def scott_pi(
         weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
             disagreement, of any unit, 0 on the diagonal.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+        **how: The interval, its seed and resamples: see ``IntervalOptions``.
 
     Raises:
         ValueError: invalid ``ratings``, ``categories`` or ``weights``, or ratings that do not say
@@ -123,9 +112,7 @@ def scott_pi(
         name="Scott's pi" if weights is None else "weighted Scott's pi",
         weights=weights,
         same_margins=True,
-        interval=interval,
-        seed=seed,
-        resamples=resamples,
+        **how,
     )
 
 
@@ -136,9 +123,7 @@ def _pairwise_coefficient(
     name: str,
     weights: Weights,
     same_margins: bool,
-    interval: IntervalMethod,
-    seed: int,
-    resamples: int,
+    **how: Unpack[IntervalOptions],
 ) -> Coefficient:
     tables = table.pair_tables
     sums = _sum_terms(tables, matrix)
@@ -170,9 +155,7 @@ def _pairwise_coefficient(
             if many
             else "the weights are 0 for all categories that were used"
         ),
-        interval=interval,
-        seed=seed,
-        resamples=resamples,
+        **how,
     )
 
 

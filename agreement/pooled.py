@@ -12,14 +12,13 @@ and p_k = 1/N sum_i r_ik / r_i the mean share of category k.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
-from .estimate import as_ratings, estimate
+from .estimate import IntervalOptions, as_ratings, estimate
 from .ratings import ONE_RATER, Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
@@ -34,9 +33,7 @@ def percent_agreement(
     *,
     categories: Categories | None = None,
     clusters: Clusters | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    **how: Unpack[IntervalOptions],
 ) -> Coefficient:
     r"""Return the share of agreeing pairs of ratings in a unit, averaged over units; from 0 to 1.
 
@@ -51,9 +48,7 @@ def percent_agreement(
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen".
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+        **how: The interval, its seed and resamples: see ``IntervalOptions``.
 
     Raises:
         ValueError: invalid ``ratings`` or ``categories``.
@@ -67,9 +62,7 @@ def percent_agreement(
         _statistic(table, disagreement(None, table), lambda shares: np.ones(len(shares))),
         name="percent agreement",
         method="mean over units of the share of agreeing pairs",
-        interval=interval,
-        seed=seed,
-        resamples=resamples,
+        **how,
         of_one_category=True,
     )
 
@@ -81,9 +74,7 @@ def fleiss_kappa(
     weights: Weights = None,
     single_ratings: bool = False,
     clusters: Clusters | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    **how: Unpack[IntervalOptions],
 ) -> Coefficient:
     r"""Return Fleiss' kappa for any number of raters, who may differ from unit to unit.
 
@@ -106,9 +97,7 @@ def fleiss_kappa(
             disagreement, of any unit, 0 on the diagonal.
         single_ratings: Whether units with a single rating enter the shares of the categories.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+        **how: The interval, its seed and resamples: see ``IntervalOptions``.
 
     Raises:
         ValueError: invalid ``ratings``, ``categories`` or ``weights``.
@@ -143,9 +132,7 @@ def fleiss_kappa(
             if part
         ),
         undefined="the weights are 0 for all categories that were used",
-        interval=interval,
-        seed=seed,
-        resamples=resamples,
+        **how,
     )
 
 
@@ -156,9 +143,7 @@ def gwet_ac(
     weights: Weights = None,
     single_ratings: bool = False,
     clusters: Clusters | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    **how: Unpack[IntervalOptions],
 ) -> Coefficient:
     r"""Return Gwet's AC1, or AC2 with weights, for any number of raters.
 
@@ -180,9 +165,7 @@ def gwet_ac(
             disagreement, of any unit, 0 on the diagonal.
         single_ratings: Whether units with a single rating enter the shares of the categories.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for a 95% interval.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+        **how: The interval, its seed and resamples: see ``IntervalOptions``.
 
     Raises:
         ValueError: invalid ``ratings``, ``categories`` or ``weights``.
@@ -209,9 +192,7 @@ def gwet_ac(
         method=describe_weights(weights),
         note=_describe_single_ratings(table) if single_ratings else "",
         undefined="the weights are 0 for all categories that were used",
-        interval=interval,
-        seed=seed,
-        resamples=resamples,
+        **how,
     )
 
 

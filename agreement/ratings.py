@@ -7,7 +7,7 @@ units cost no more than a thousand.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -361,10 +361,6 @@ class Ratings:
             return tables_of_pairs(self.judged.rows + 1, self.judged.times, base, pairs)
         return tables_of_pairs(digits, self.times, base, pairs)
 
-    def between(self, first: int, second: int) -> Ratings:
-        """Return the ratings of only these two raters (matrix columns), with the same rows."""
-        return self.of([first, second])
-
     def of(self, raters: Sequence[int]) -> Ratings:
         """Return the ratings of only these raters (matrix columns), with the same rows.
 
@@ -373,11 +369,6 @@ class Ratings:
         columns = list(raters)
         names = None if self.names is None else tuple(self.names[at] for at in columns)
         return replace(self, digits=self.known[:, columns], names=names)
-
-    def by_pair(self) -> Iterator[tuple[int, int, Ratings]]:
-        """Yield every pair of raters with a unit in common, and their ratings."""
-        for first, second in self.pairs or ():
-            yield first, second, self.between(first, second)
 
     @cached_property
     def skewed(self) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
-from .estimate import as_ratings, estimate
+from .estimate import IntervalOptions, as_ratings, estimate
 from .kappa import cohen_kappa
 from .ratings import Ratings
 from .row_arguments import Clusters
@@ -99,9 +98,7 @@ def by_category(
     *,
     categories: Categories | None = None,
     clusters: Clusters | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    **how: Unpack[IntervalOptions],
 ) -> tuple[CategoryAgreement, ...]:
     r"""Return the agreement on each category of the scale.
 
@@ -118,9 +115,7 @@ def by_category(
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen".
         clusters: The cluster of each unit, for intervals over clusters.
-        interval: "auto", "bootstrap", "bca" or "analytic" for 95% intervals.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+        **how: The interval, its seed and resamples: see ``IntervalOptions``.
 
     Raises:
         ValueError: invalid ``ratings`` or ``categories``.
@@ -130,7 +125,6 @@ def by_category(
     [0.4, 0.914]
     """
     table = as_ratings(ratings, categories, clusters)
-    how: dict[str, Any] = {"interval": interval, "seed": seed, "resamples": resamples}
     return tuple(
         CategoryAgreement(
             category,
@@ -164,9 +158,7 @@ def prevalence_index(
     categories: Categories | None = None,
     of: Hashable = None,
     clusters: Clusters | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    **how: Unpack[IntervalOptions],
 ) -> Coefficient:
     r"""Return how much more often two raters agree on a category than on its absence, -1 to 1.
 
@@ -179,9 +171,7 @@ def prevalence_index(
         categories: The scale in its order, or "seen".
         of: The category; required if the scale has more than two. By default the last of two.
         clusters: The cluster of each unit, for an interval over clusters.
-        interval: "auto", "bootstrap" or "bca" for a 95% interval.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+        **how: The interval, its seed and resamples: see ``IntervalOptions``.
 
     Raises:
         ValueError: invalid ``ratings`` or ``categories``, more or fewer than two raters, or an
@@ -197,9 +187,7 @@ def prevalence_index(
         chose = (rows == at).sum(axis=1)
         return np.column_stack([np.ones(len(rows)), 1.0 * (chose == 2) - 1.0 * (chose == 0)])
 
-    return _index(
-        table, terms, "prevalence index", at, interval=interval, seed=seed, resamples=resamples
-    )
+    return _index(table, terms, "prevalence index", at, **how)
 
 
 def bias_index(
@@ -208,9 +196,7 @@ def bias_index(
     categories: Categories | None = None,
     of: Hashable = None,
     clusters: Clusters | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    **how: Unpack[IntervalOptions],
 ) -> Coefficient:
     r"""Return how much more often the first of two raters chose a category, from -1 to 1.
 
@@ -230,7 +216,7 @@ def bias_index(
         chose = 1.0 * (rows == at)
         return np.column_stack([np.ones(len(rows)), chose[:, 0] - chose[:, 1]])
 
-    return _index(table, terms, "bias index", at, interval=interval, seed=seed, resamples=resamples)
+    return _index(table, terms, "bias index", at, **how)
 
 
 def _index(
@@ -238,12 +224,9 @@ def _index(
     terms: Callable[[npt.NDArray[np.int64]], FloatArray],
     name: str,
     at: int,
-    *,
-    interval: IntervalMethod,
-    seed: int,
-    resamples: int,
+    **how: Unpack[IntervalOptions],
 ) -> Coefficient:
-    if interval == "analytic":
+    if how.get("interval") == "analytic":
         raise ValueError('the interval of an index must be "bootstrap" or "bca"')
     return estimate(
         table,
@@ -252,9 +235,7 @@ def _index(
         ),
         name=name,
         method=f"of {table.categories[at]}" if table.categories else "",
-        interval=interval,
-        seed=seed,
-        resamples=resamples,
+        **how,
         of_one_category=True,
     )
 

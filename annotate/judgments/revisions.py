@@ -167,11 +167,7 @@ def _of_pools(queries: int) -> Built:
 
 @prepared("project")
 def _newest(project: int) -> Built:
-    return _with_revisions(
-        Narrative.objects.current().filter(
-            pair__project__in=[project], pair__removed_at__isnull=True
-        )
-    )
+    return _with_revisions(Narrative.objects.in_force([project]))
 
 
 @prepared("project")

@@ -10,6 +10,6 @@ from annotate.projects.models import Project
 
 def longest_conditions(project: Project) -> tuple[int, str] | None:
     """Return the largest number of conditions of a narrative, and the id of its pair."""
-    current = Narrative.objects.filter(pair__project=project, pair__removed_at=None).current()
+    current = Narrative.objects.in_force([project.pk])
     counted = current.annotate(conditions_set=Count("conditions")).order_by("-conditions_set")
     return counted.values_list("conditions_set", "pair__pair_id").first()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, ClassVar
 
@@ -245,6 +246,10 @@ class NarrativeQuerySet(models.QuerySet["Narrative"]):
             .values("newest")
         )
         return self.filter(version=models.Subquery(newest))
+
+    def in_force(self, projects: Iterable[int]) -> NarrativeQuerySet:
+        """Keep the current versions in these projects (keys) whose pairs are not removed."""
+        return self.current().filter(pair__project__in=projects, pair__removed_at__isnull=True)
 
 
 class Narrative(models.Model):

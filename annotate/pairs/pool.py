@@ -167,7 +167,7 @@ def _judged_narratives(project: int, scope: str) -> QuerySet[Narrative]:
 
     Cached: building it takes longer than running it, and a page uses it many times.
     """
-    newest = Narrative.objects.current().filter(pair__project__in=[project], pair__removed_at=None)
+    newest = Narrative.objects.in_force([project])
     altered = Narrative.objects.filter(pair=OuterRef("pair"), side=Narrative.Side.ALTERED)
     wanted = Q(side=Narrative.Side.ALTERED)
     original = Q(~Exists(altered), side=Narrative.Side.ORIGINAL)

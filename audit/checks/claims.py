@@ -143,12 +143,12 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
     elif selection.source == Sample.Source.NEVER:
         narratives = list(
             _load_narratives(
-                _current_narratives(project).filter(side=Narrative.Side.ALTERED)
+                Narrative.objects.in_force([project.pk]).filter(side=Narrative.Side.ALTERED)
             ).values()
         )
         claims = _claims_of_never_relevant(project, narratives)
     else:
-        by_key = _load_narratives(_current_narratives(project))
+        by_key = _load_narratives(Narrative.objects.in_force([project.pk]))
         of_machine = selection.source == Sample.Source.MACHINE
         claims = (
             _claims_of_machine(project, by_key, selection.rater)
@@ -265,19 +265,11 @@ def _with_condition_counts(
 def _verdicts_of(rater: Membership) -> dict[tuple[int, int], list[str]]:
     """Return a machine's current verdicts on conditions, by narrative and candidate."""
     answers: dict[tuple[int, int], list[str]] = defaultdict(list)
-    rows: Iterable[Any] = Verdict.objects.filter(
-        judgment__annotator=rater,
-        judgment__superseded_at__isnull=True,
-        judgment__text_replaced_at__isnull=True,
-    ).values_list("judgment__narrative", "judgment__candidate", "answer")
+    found = Verdict.objects.current().filter(judgment__annotator=rater)
+    rows: Iterable[Any] = found.values_list("judgment__narrative", "judgment__candidate", "answer")
     for narrative, candidate, answer in rows:
         answers[narrative, candidate].append(answer)
     return answers
-
-
-def _current_narratives(project: Project) -> QuerySet[Narrative]:
-    """Return the current narratives of every side."""
-    return Narrative.objects.current().filter(pair__project=project, pair__removed_at__isnull=True)
 
 
 def _load_narratives(narratives: QuerySet[Narrative]) -> dict[int, ClaimNarrative]:
@@ -298,7 +290,7 @@ def _load_narratives(narratives: QuerySet[Narrative]) -> dict[int, ClaimNarrativ
 
 def _original_narratives(project: Project) -> list[ClaimNarrative]:
     """Return the current original narrative of each query, from its first pair that has one."""
-    originals = _current_narratives(project).filter(side=Narrative.Side.ORIGINAL)
+    originals = Narrative.objects.in_force([project.pk]).filter(side=Narrative.Side.ORIGINAL)
     of_query: dict[int, ClaimNarrative] = {}
     for one in _load_narratives(originals).values():
         of_query.setdefault(one.query, one)

@@ -97,13 +97,15 @@ def _claimed_as_broken(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, 
     found: dict[tuple[int, int], list[int]] = defaultdict(list)
     if sample.rater_id is None:
         return found
-    rows: Iterable[Any] = Verdict.objects.filter(
-        judgment__annotator=sample.rater_id,
-        judgment__superseded_at=None,
-        judgment__text_replaced_at=None,
-        judgment__narrative__in={item.narrative_id for item in items},
-        judgment__candidate__in={item.candidate_id for item in items},
-    ).values_list("judgment__narrative", "judgment__candidate", "condition__number", "answer")
+    rows: Iterable[Any] = (
+        Verdict.objects.current()
+        .filter(
+            judgment__annotator=sample.rater_id,
+            judgment__narrative__in={item.narrative_id for item in items},
+            judgment__candidate__in={item.candidate_id for item in items},
+        )
+        .values_list("judgment__narrative", "judgment__candidate", "condition__number", "answer")
+    )
     for narrative, candidate, number, answer in rows.order_by("condition__number"):  # type: ignore[attr-defined]
         broken = found[narrative, candidate]
         if answer == Verdict.Answer.NOT_MET:

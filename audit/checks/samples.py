@@ -92,7 +92,6 @@ def pick_suspects(
     below: float | None = None,
     stratify: str = Sample.Stratify.NONE,
     shows_claim: bool = False,
-    shows_reason: bool = False,
     now: datetime | None = None,
 ) -> Sample:
     """Make a sample of the documents claimed relevant that at least `at_least` runs do not rank up

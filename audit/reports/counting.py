@@ -198,17 +198,10 @@ def count_in_both(project: Project, one: Scope, other: Scope) -> Counter[tuple[P
     return found
 
 
-def current_narratives(project: Project) -> Any:
-    """Return the keys of the current narratives of every side."""
-    return (
-        Narrative.objects.current()
-        .filter(pair__project=project, pair__removed_at__isnull=True)
-        .values("pk")
-    )
-
-
 def _all_judgments(project: Project, scope: Scope) -> JudgmentQuerySet:
-    return Judgment.objects.filter(judgment_q(scope), narrative__in=current_narratives(project))
+    return Judgment.objects.filter(
+        judgment_q(scope), narrative__in=Narrative.objects.in_force([project.pk])
+    )
 
 
 def judgment_q(scope: Scope) -> Q:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q
 
@@ -100,9 +100,9 @@ def differences(reader: Membership) -> Differences:
     """Count where people differ, as far as the reader may see it: at most twenty queries."""
     pairs = {
         narrative: (query, title, category)
-        for narrative, query, title, category in _current_narratives(reader).values_list(
-            "pk", "pair__query__query_id", "pair__query__title", "pair__category"
-        )
+        for narrative, query, title, category in Narrative.objects.in_force(
+            [reader.project_id]
+        ).values_list("pk", "pair__query__query_id", "pair__query__title", "pair__category")
     }
     found = Differences(Spot("", ""))
     queries: dict[str, Spot] = {}
@@ -148,19 +148,14 @@ def _patterns(reader: Membership) -> Iterator[tuple[int, GradePattern]]:
         for pattern in patterns:
             yield narrative, pattern
     if blind:
-        for tally in tallies(_current_narratives(reader).filter(pair__in=blind), reader):
+        for tally in tallies(
+            Narrative.objects.in_force([reader.project_id]).filter(pair__in=blind), reader
+        ):
             grades = tuple(sorted(tally.grades.elements()))
             yield (
                 tally.narrative,
                 GradePattern(tally.prior, grades, tally.settled, [tally.candidate]),
             )
-
-
-def _current_narratives(reader: Membership) -> Any:
-    """Return the current narratives of every side, as in the queue."""
-    return Narrative.objects.current().filter(
-        pair__project=reader.project_id, pair__removed_at__isnull=True
-    )
 
 
 def _sort_spots(spots: Iterable[Spot]) -> list[Spot]:
@@ -174,7 +169,7 @@ def _conditions(reader: Membership) -> list[Spot]:
     names = {
         pk: name or str(number)
         for pk, name, number in Condition.objects.filter(
-            narrative__in=_current_narratives(reader).values("pk")
+            narrative__in=Narrative.objects.in_force([reader.project_id]).values("pk")
         ).values_list("pk", "name", "number")
     }
     spots: dict[str, Spot] = {}
@@ -199,20 +194,16 @@ def _verdicts(reader: Membership) -> Iterator[VerdictPattern]:
     yield from verdict_patterns(one for one in states if one.pair not in blind)
     if not blind:
         return
-    narratives = _current_narratives(reader).filter(pair__in=blind).values("pk")
+    narratives = Narrative.objects.in_force([reader.project_id]).filter(pair__in=blind).values("pk")
     own = Judgment.objects.current().filter(
         narrative=OuterRef("judgment__narrative"),
         candidate=OuterRef("judgment__candidate"),
         annotator=reader,
     )
     rows = (
-        Verdict.objects.filter(
-            Exists(own),
-            judgment__superseded_at__isnull=True,
-            judgment__text_replaced_at__isnull=True,
-            judgment__annotator__is_machine=False,
-            judgment__narrative__in=narratives,
-        )
+        Verdict.objects.current()
+        .of_people()
+        .filter(Exists(own), judgment__narrative__in=narratives)
         .order_by("condition_id", "judgment__candidate_id")
         .values_list("condition_id", "judgment__candidate_id", "answer")
     )
@@ -232,7 +223,7 @@ def _criteria(reader: Membership) -> list[Spot]:
     rows = Rating.objects.filter(
         review__submitted_at__isnull=False,
         review__auditor__is_machine=False,
-        review__narrative__in=_current_narratives(reader).values("pk"),
+        review__narrative__in=Narrative.objects.in_force([reader.project_id]).values("pk"),
         rejects__isnull=False,
     )
     assignments = Assignment.objects.filter(task=Assignment.Task.REVIEW, member=reader)
@@ -254,7 +245,7 @@ def _criteria(reader: Membership) -> list[Spot]:
     names = {one.key: one.name for one in rubrics.current_rubric(reader.project_id).criteria}
     decided = set(
         Decision.objects.current()
-        .filter(narrative__in=_current_narratives(reader).values("pk"))
+        .filter(narrative__in=Narrative.objects.in_force([reader.project_id]).values("pk"))
         .values_list("narrative_id", flat=True)
     )
     spots: dict[str, Spot] = {}
@@ -273,7 +264,7 @@ def _causes(reader: Membership) -> list[tuple[str, str, int]]:
     """Return the causes in settling decisions: value, name and count, the most frequent first."""
     counted = dict(
         Adjudication.objects.current()
-        .filter(narrative__in=_current_narratives(reader).values("pk"))
+        .filter(narrative__in=Narrative.objects.in_force([reader.project_id]).values("pk"))
         .exclude(narrative__pair__in=blind_pairs(reader))
         .order_by()
         .values_list("cause")

@@ -78,11 +78,7 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
     """
     every = repeats_in(project.pk, scope)
     judgments = every.current()
-    in_force = set(
-        Narrative.objects.current()
-        .filter(pair__project=project, pair__removed_at__isnull=True)
-        .values_list("pk", flat=True)
-    )
+    in_force = set(Narrative.objects.in_force([project.pk]).values_list("pk", flat=True))
     rows: list[Any] = list(
         judgments.order_by("annotator__name", "pk").values_list(
             "narrative",

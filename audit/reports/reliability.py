@@ -46,8 +46,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotate.judgments.models import Flag, Judgment
+from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from audit.reports.counting import Counts, VersionKey, counts_of, current_narratives, period_q
+from audit.reports.counting import Counts, VersionKey, counts_of, period_q
 from audit.reports.intra_annotator import (
     AGAIN,
     FIRST,
@@ -177,9 +178,7 @@ def _judgment_figures(
         "all": measure(parts.everything, clusters=_group_by(parts.people, "query")),
         "pairs": [measure(patterns, raters=pair) for pair, patterns in parts.pairs],
         "queries": [{"query": query, **measure(found)} for query, found in parts.queries.items()],
-        "categories": [
-            {"category": category, **measure(found)} for category, found in parts.categories.items()
-        ],
+        "categories": _category_figures(parts.categories, measure),
         "guidelines": [
             {
                 "guideline": version,
@@ -195,24 +194,22 @@ def _judgment_figures(
     }
 
 
+def _category_figures(categories: Mapping[str, Patterns], measure: Measure) -> list[dict[str, Any]]:
+    return [{"category": category, **measure(found)} for category, found in categories.items()]
+
+
 def _review_figures(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
     """Measure the agreement of people on instructions, criterion by criterion."""
     by_domain = [
         {"domain": domain, "criterion": key, **levels(found)}
         for (domain, key), found in parts.domains.items()
     ]
-    by_category = [
-        {"category": category, **levels(found)}
-        for category, found in parts.reviewed_categories.items()
-    ]
+    by_category = _category_figures(parts.reviewed_categories, levels)
     return {
         "all": levels(_add_up(counts.reviews.values())),
         "criteria": {
-            criterion.key: {
-                "name": criterion.name,
-                **levels(counts.reviews.get(criterion.key, Counter())),
-            }
-            for criterion in parts.criteria
+            one.key: {"name": one.name, **levels(counts.reviews.get(one.key, Counter()))}
+            for one in parts.criteria
         },
         # Only if there are categories or domains; otherwise a report keeps its earlier fields.
         **({"categories": by_category} if by_category else {}),
@@ -327,6 +324,7 @@ def _left_out(
     project: Project, scope: Scope, rubric: Rubric, besides: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Count answers that are not in the figures, by reason; `besides`: more such counts."""
+    current = Narrative.objects.in_force([project.pk])
     standing = (
         Judgment.objects.not_superseded()
         .of_people()
@@ -338,7 +336,7 @@ def _left_out(
             scope_q(scope, "annotator"),
             annotator__project=project,
             annotator__is_machine=False,
-            narrative__in=current_narratives(project),
+            narrative__in=current,
         )
         .exclude(kind=Flag.Kind.LATER)
     )
@@ -353,7 +351,7 @@ def _left_out(
     of_older_texts = standing.filter(text_replaced_at__isnull=False)
     found = {
         "{judgments} under an older version of the narrative": judgments.exclude(removed)
-        .exclude(narrative__in=current_narratives(project))
+        .exclude(narrative__in=current)
         .count(),
         "{judgments} of an older text of the document": of_older_texts.count(),
         "{judgments} under an instruction that was removed": judgments.filter(removed).count(),

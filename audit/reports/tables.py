@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
@@ -66,6 +67,24 @@ class Against(NamedTuple):
     crossed: list[Crossed]
 
 
+# The tables of agreement among people in their order: key, title, what names a line, unit.
+_TABLES = (
+    ("judgments", _lazy("Judgments of people"), _lazy("people"), "documents"),
+    ("pairs", _lazy("Judgments, by pair of people"), _lazy("pair of people"), "documents"),
+    ("selves", _lazy("Each person with themselves"), _lazy("person"), "documents"),
+    ("queries", _lazy("Judgments, by query"), _lazy("query"), "documents"),
+    ("categories", _lazy("Judgments, by category"), _lazy("category"), "documents"),
+    ("guidelines", _lazy("Judgments, by version of the guidelines"), _lazy("version"), "documents"),
+    ("weeks", _lazy("Judgments, by week"), _lazy("week from"), "documents"),
+    ("reviews", _lazy("Reviews of instructions"), _lazy("criterion"), "ratings"),
+    ("review-categories", _lazy("Reviews, by category"), _lazy("category"), "ratings"),
+    (
+        "review-domains",
+        _lazy("Reviews of instructions, by domain"),
+        _lazy("domain and criterion"),
+        "ratings",
+    ),
+)
 _ONLY_IF_SPLIT = ("categories", "review-categories", "guidelines", "weeks")
 _PAIR = ("one", "other")
 
@@ -74,124 +93,63 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     """Return the tables of agreement among people that are not empty; `figures` are those of
     `audit.reports.reliability.agreement_of`.
     """
-    judgments, reviews = figures["judgments"], figures["reviews"]
     scope = stored_scope(figures.get("scope", ""))
-    # A report of an older version has no repeats.
-    intra_annotator = figures.get("selves", {"all": None, "people": []})
+    lines = _lines_of_people(figures, scope)
     found = [
         Table(
-            "judgments",
-            _("Judgments of people"),
-            _("people"),
-            "documents",
-            [_line(_("All people"), judgments["all"])],
-        ),
-        Table(
-            "pairs",
-            _("Judgments, by pair of people"),
-            _("pair of people"),
-            "documents",
-            [
-                _line(
-                    _("%(one)s and %(other)s") % dict(zip(_PAIR, one["raters"], strict=True)),
-                    one,
-                    replace(scope, people=tuple(one["raters"])),
-                )
-                for one in judgments["pairs"]
-            ],
-        ),
-        _selves(intra_annotator),
-        *_parts_of_judgments(judgments, scope),
-        Table(
-            "reviews",
-            _("Reviews of instructions"),
-            _("criterion"),
-            "ratings",
-            [
-                _line(_("All criteria"), reviews["all"]),
-                *(
-                    _line(one.get("name", key), one, replace(scope, criterion=key))
-                    for key, one in reviews["criteria"].items()
-                ),
-            ],
-        ),
-        Table(
-            "review-categories",
-            _("Reviews, by category"),
-            _("category"),
-            "ratings",
-            # A report of an older version has no categories of reviews.
-            [_of_category(one, scope) for one in reviews.get("categories", [])],
-        ),
-        Table(
-            "review-domains",
-            _("Reviews of instructions, by domain"),
-            _("domain and criterion"),
-            "ratings",
-            # A report of an older version has no domains.
-            [_of_domain(one, reviews, scope) for one in reviews.get("domains", [])],
-        ),
+            key, str(title), str(of), unit, lines[key], _("times") if key == "selves" else "people"
+        )
+        for key, title, of, unit in _TABLES
     ]
     return [table for table in found if _is_worth_showing(table, scope)]
 
 
-def _selves(intra_annotator: dict[str, Any]) -> Table:
-    """Return intra-annotator agreement: each person, and all together if there are several."""
-    together = [intra_annotator["all"]] if len(intra_annotator["people"]) > 1 else []
-    return Table(
-        "selves",
-        _("Each person with themselves"),
-        _("person"),
-        "documents",
-        [
-            *(_line(_("All people"), one) for one in together),
-            *(_line(one["raters"][0], one) for one in intra_annotator["people"]),
+def _lines_of_people(figures: dict[str, Any], scope: Scope) -> dict[str, list[Line]]:
+    """Return the lines of each of _TABLES. Reports of older versions lack the later ones."""
+    judgments, reviews = figures["judgments"], figures["reviews"]
+    selves = figures.get("selves", {"all": None, "people": []})
+    together = [selves["all"]] if len(selves["people"]) > 1 else []
+    return {
+        "judgments": [_line(_("All people"), judgments["all"])],
+        "pairs": [
+            _line(
+                _("%(one)s and %(other)s") % dict(zip(_PAIR, one["raters"], strict=True)),
+                one,
+                replace(scope, people=tuple(one["raters"])),
+            )
+            for one in judgments["pairs"]
         ],
-        _("times"),
-    )
-
-
-def _parts_of_judgments(judgments: dict[str, Any], scope: Scope) -> list[Table]:
-    """Return the judgments by query, category, version of the guidelines and week."""
-    return [
-        Table(
-            "queries",
-            _("Judgments, by query"),
-            _("query"),
-            "documents",
-            [
-                _line(one["query"], one, replace(scope, query=one["query"]))
-                for one in judgments["queries"]
-            ],
-        ),
-        Table(
-            "categories",
-            _("Judgments, by category"),
-            _("category"),
-            "documents",
-            [_of_category(one, scope) for one in judgments.get("categories", [])],
-        ),
-        Table(
-            "guidelines",
-            _("Judgments, by version of the guidelines"),
-            _("version"),
-            "documents",
-            [
-                _line(_version(one), one, replace(scope, guideline=one["guideline"]))
-                for one in judgments.get("guidelines", [])
-            ],
-        ),
-        Table(
-            "weeks",
-            _("Judgments, by week"),
-            _("week from"),
-            "documents",
-            [
-                _line(one["week"], one, replace(scope, week=date.fromisoformat(one["week"])))
-                for one in judgments.get("weeks", [])
-            ],
-        ),
-    ]
+        "selves": [
+            *(_line(_("All people"), one) for one in together),
+            *(_line(one["raters"][0], one) for one in selves["people"]),
+        ],
+        "queries": [
+            _line(one["query"], one, replace(scope, query=one["query"]))
+            for one in judgments["queries"]
+        ],
+        "categories": [_of_category(one, scope) for one in judgments.get("categories", [])],
+        "guidelines": [
+            _line(
+                str(one["guideline"] or _("before the first")),
+                one,
+                replace(scope, guideline=one["guideline"]),
+            )
+            for one in judgments.get("guidelines", [])
+        ],
+        "weeks": [
+            _line(one["week"], one, replace(scope, week=date.fromisoformat(one["week"])))
+            for one in judgments.get("weeks", [])
+        ],
+        "reviews": [
+            _line(_("All criteria"), reviews["all"]),
+            *(
+                _line(one.get("name", key), one, replace(scope, criterion=key))
+                for key, one in reviews["criteria"].items()
+            ),
+        ],
+        "review-categories": [_of_category(one, scope) for one in reviews.get("categories", [])],
+        "review-domains": [_of_domain(one, reviews, scope) for one in reviews.get("domains", [])],
+    }
 
 
 def _is_worth_showing(table: Table, scope: Scope) -> bool:
@@ -213,52 +171,44 @@ def people_alone(figures: dict[str, Any]) -> list[str]:
 
 def against_machines(figures: dict[str, Any]) -> list[Against]:
     """Return people against each machine: the machines' judgments, then their reviews."""
-    return [*_judging_machines(figures), *_reviewing_machines(figures)]
-
-
-def _reviewing_machines(figures: dict[str, Any]) -> list[Against]:
-    # A report of an older version has no machines that review.
+    kinds = (
+        ("machine", _("People against %(machine)s"), "documents", figures["machines"]),
+        (
+            "reviewing-machine",
+            _("Reviews of people against %(machine)s"),
+            "ratings",
+            # A report of an older version has no machines that review.
+            figures["reviews"].get("machines", []),
+        ),
+    )
     return [
         Against(
             machine["machine"],
             Table(
-                f"reviewing-machine-{place}",
-                _("Reviews of people against %(machine)s") % {"machine": machine["machine"]},
+                f"{key}-{place}",
+                title % {"machine": machine["machine"]},
                 _("person"),
-                "ratings",
+                unit,
                 [_line(one["raters"][0], one) for one in machine["pairs"]],
                 "raters",
             ),
-            [],
+            _crossed(machine, figures["scale"]) if key == "machine" else [],
         )
-        for place, machine in enumerate(figures["reviews"].get("machines", []), start=1)
+        for key, title, unit, machines in kinds
+        for place, machine in enumerate(machines, start=1)
     ]
 
 
-def _judging_machines(figures: dict[str, Any]) -> list[Against]:
+def _crossed(machine: dict[str, Any], scale: list[int]) -> list[Crossed]:
     return [
-        Against(
+        Crossed(
+            one["raters"][0],
             machine["machine"],
-            Table(
-                f"machine-{place}",
-                _("People against %(machine)s") % {"machine": machine["machine"]},
-                _("person"),
-                "documents",
-                [_line(one["raters"][0], one) for one in machine["pairs"]],
-                "raters",
-            ),
-            [
-                Crossed(
-                    one["raters"][0],
-                    machine["machine"],
-                    figures["scale"],
-                    list(zip(figures["scale"], one["table"], strict=True)),
-                )
-                for one in machine["pairs"]
-                if "table" in one
-            ],
+            scale,
+            list(zip(scale, one["table"], strict=True)),
         )
-        for place, machine in enumerate(figures["machines"], start=1)
+        for one in machine["pairs"]
+        if "table" in one
     ]
 
 
@@ -275,11 +225,6 @@ def _of_domain(one: dict[str, Any], reviews: dict[str, Any], scope: Scope) -> Li
     domain = one["domain"]
     part = replace(scope, domain=domain, criterion=criterion) if domain else None
     return _line(f"{domain or _('None named')} · {name}", one, part)
-
-
-def _version(scope: dict[str, Any]) -> str:
-    version = scope["guideline"]
-    return str(version) if version else _("before the first")
 
 
 def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Line:

@@ -48,12 +48,7 @@ _PATTERNS = revisions.CachedCounts(_count)
 @prepared("narratives")
 def _documents(narratives: int) -> Built:
     """Count documents. Columns: narrative, condition, answers ("met not_met"), decision, count."""
-    verdicts = Verdict.objects.filter(
-        judgment__superseded_at__isnull=True,
-        judgment__text_replaced_at__isnull=True,
-        judgment__annotator__is_machine=False,
-        judgment__narrative__in=[narratives],
-    )
+    verdicts = Verdict.objects.current().of_people().filter(judgment__narrative__in=[narratives])
     sql, parameters = (
         verdicts.order_by()
         .values_list("judgment__narrative_id", "condition_id", "judgment__candidate_id", "answer")

@@ -1,4 +1,4 @@
-"""Actions on reviews: take, start, rate and submit. Pages, API and journal use these functions.
+"""Actions on reviews: take, rate and submit. Pages, API and journal use these functions.
 
 Keyword-only arguments, the actor is `by`, one transaction, and a refusal comes with a sentence.
 """
@@ -54,20 +54,6 @@ def take_review(
     )
 
 
-def start_review(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Review:
-    """Return the review by `by` of a narrative version; start it if there is none yet.
-
-    Refused: no review assignment, `by` is the author, the pair is sent back or removed. Stale:
-    there is a newer version.
-    """
-    now = now or timezone.now()
-    with transaction.atomic():
-        assignment = _lock_assignment(narrative, by)
-        review = _get_or_start(narrative, by, now)
-        assignments.touch(assignment, done=review.submitted_at is not None, now=now)
-    return review
-
-
 def save_rating(
     *,
     narrative: Narrative,
@@ -88,12 +74,14 @@ def save_ratings(
     by: Membership,
     now: datetime | None = None,
 ) -> Review:
-    """Save answers in the draft of `by` and return it: a level and words by criterion key.
+    """Save answers in the draft of `by`, started if there is none yet, and return it: a level and
+    words by criterion key.
 
     None leaves a value unchanged, but a different level drops the words given for the one before.
     A rejecting level without words is saved; only submitting requires words.
-    Refused and Stale as `start_review`; also refused, as a whole: an unknown criterion or level,
-    too many words, a submitted review.
+    Refused, as a whole: no review assignment, `by` is the author, the pair is sent back or removed,
+    an unknown criterion or level, too many words, a submitted review. Stale: there is a newer
+    version.
     """
     now = now or timezone.now()
     with transaction.atomic():

@@ -109,10 +109,8 @@ def submitted_reviews(projects: Sequence[int] | None) -> QuerySet[Review]:
     reviews = reviews.annotate(of_pair=F("narrative__pair_id"), of_member=F("auditor_id"))
     if projects is None:
         return reviews
-    narratives = Narrative.objects.current().filter(
-        pair__project__in=projects, pair__removed_at=None, side=Narrative.Side.ALTERED
-    )
-    return reviews.filter(narrative__in=narratives)
+    altered = Narrative.objects.in_force(projects).filter(side=Narrative.Side.ALTERED)
+    return reviews.filter(narrative__in=altered)
 
 
 def passes_of(
@@ -268,10 +266,8 @@ def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
     # A project that wants no reviews may still get some from a file.
     wanted = Greatest(F("pair__project__overlap_review"), Value(1))
     return (
-        Narrative.objects.current()
+        Narrative.objects.in_force([member.project_id])
         .filter(
-            pair__project__in=[member.project_id],
-            pair__removed_at__isnull=True,
             side=Narrative.Side.ALTERED,
             # The filters below require at least one review. Starting from the reviews is faster
             # than looking for the reviews of each narrative.
@@ -284,13 +280,16 @@ def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
     )
 
 
-def owes_no_review(member: Membership) -> Q:
-    """Return a filter for narratives of which this member owes no review."""
+def owes_no_review(*members: Membership) -> Q:
+    """Return a filter for narratives of which none of these members of different projects owes a
+    review, so that they stay blind.
+    """
+    keys = [member.pk for member in members]
     owed = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=[member.pk]
+        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=keys
     )
-    own = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=[member.pk])
-    return ~Exists(owed) | Exists(own) | Q(author__in=[member.pk])
+    own = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=keys)
+    return ~Exists(owed) | Exists(own) | Q(author__in=keys)
 
 
 def count_to_decide(leads: Sequence[Membership]) -> dict[int, int]:

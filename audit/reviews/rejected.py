@@ -6,15 +6,15 @@ instructions are loaded as `pairs-jsonl`: new versions of the same pairs, to be 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
-from audit.reviews.models import Decision, Review
-from audit.reviews.passes import Pass, passes_of, rejected_by_auditors
+from audit.reviews.models import Decision
+from audit.reviews.passes import Pass, owes_no_review, passes_of, rejected_by_auditors
 from formats.fields import to_json
 
 # Narratives that a lead sent back and that were not rewritten since.
@@ -40,10 +40,10 @@ def rejected(
     if undecided:
         decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
         sent_back |= rejected_by_auditors() & ~Q(Exists(decided))
-    found = _current_altered([project.pk]).filter(sent_back)
+    found = Narrative.objects.in_force([project.pk]).filter(sent_back, side=Narrative.Side.ALTERED)
     if not everyone:
         found = found.filter(origin=InstructionPair.Origin.LLM)
-    return (_without_owed(found, [by]) if by is not None else found).order_by("pair_id")
+    return (found.filter(owes_no_review(by)) if by is not None else found).order_by("pair_id")
 
 
 def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:
@@ -53,30 +53,11 @@ def count_without_rewriters(leads: Sequence[Membership]) -> dict[int, int]:
     nobody = {one.project_id: one.pk for one in leads if not one.project.overlap_rewrite}
     if not nobody:
         return {}
-    counts = (
-        _without_owed(_current_altered(nobody).filter(_SENT_BACK), leads)
-        .order_by()
-        .values_list("pair__project")
+    sent_back = Narrative.objects.in_force(nobody).filter(
+        _SENT_BACK, owes_no_review(*leads), side=Narrative.Side.ALTERED
     )
+    counts = sent_back.order_by().values_list("pair__project")
     return {nobody[project]: n for project, n in counts.annotate(n=Count("pk"))}
-
-
-def _current_altered(projects: Iterable[int]) -> QuerySet[Narrative]:
-    """Return the current altered narratives of projects (by key), without removed pairs."""
-    return Narrative.objects.current().filter(
-        pair__project__in=projects,
-        pair__removed_at__isnull=True,
-        side=Narrative.Side.ALTERED,
-    )
-
-
-def _without_owed(found: QuerySet[Narrative], by: Sequence[Membership]) -> QuerySet[Narrative]:
-    """Leave out narratives of which these leads owe a review, so that they stay blind."""
-    owed = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=by
-    )
-    reviewed = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=by)
-    return found.filter(~Exists(owed) | Exists(reviewed) | Q(author__in=by))
 
 
 def lines(narratives: QuerySet[Narrative]) -> Iterator[str]:

@@ -88,20 +88,13 @@ def _read_decisions(project: Project | None) -> Iterator[Row]:
 
 
 def _label_review(what: Content) -> str:
-    return _("the review of %(pair_id)s, %(side)s %(version)s, by %(auditor)s") % {
-        "pair_id": what[0],
-        "side": what[1],
-        "version": what[2],
-        "auditor": what[3],
-    }
+    about = dict(zip(("pair_id", "side", "version", "auditor"), what, strict=False))
+    return _("the review of %(pair_id)s, %(side)s %(version)s, by %(auditor)s") % about
 
 
 def _label_decision(what: Content) -> str:
-    return _("the decision on %(pair_id)s, %(side)s %(version)s") % {
-        "pair_id": what[0],
-        "side": what[1],
-        "version": what[2],
-    }
+    about = dict(zip(("pair_id", "side", "version"), what, strict=False))
+    return _("the decision on %(pair_id)s, %(side)s %(version)s") % about
 
 
 KINDS = {

@@ -34,6 +34,7 @@ from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import Kind
 from base import raw_sql
 from base.lookup import first_or_404
+from base.pagination import parse_key
 
 NO_CONDITION = "There is no such condition in your projects."
 
@@ -77,13 +78,13 @@ def review_disagreement(user: Person, narrative: int) -> ReviewDisagreement:
     return ReviewDisagreement(*reviews_access.review_disagreement(user, narrative))
 
 
-def check_disagreement(user: Person, pk: int) -> CheckDisagreement:
-    """Return label `pk` for a lead, once two people have checked it.
+def check_disagreement(user: Person, item: int) -> CheckDisagreement:
+    """Return a claimed label for a lead, once two people have checked it.
 
     Raises Http404 for a stranger, and for a lead while a check is missing; PermissionDenied for an
     annotator.
     """
-    found = checks_access.label(pk)
+    found = checks_access.label(item)
     with access.not_found_as(checks_access.NO_LABEL):
         member = access.lead(user, found.narrative.pair.project.slug)
     answers = Check.objects.current().filter(item=found, place__in=(1, 2))
@@ -109,7 +110,7 @@ def rejudge_request(disagreement: JudgmentDisagreement, key: str) -> RejudgeRequ
     """
     return first_or_404(
         RejudgeRequest.objects.select_related("judgment__annotator", "judgment__narrative").filter(
-            pk=int(key) if key.isascii() and key.isdecimal() and len(key) < 19 else 0,
+            pk=parse_key(key) or 0,
             judgment__narrative=disagreement.narrative,
             judgment__candidate=disagreement.candidate,
         ),

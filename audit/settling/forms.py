@@ -80,9 +80,14 @@ class RuleForm(forms.Form):
         label=_lazy("Person, for “One person says”"),
         required=False,
         empty_label=_lazy("Choose"),
+        error_messages={"invalid_choice": _lazy("There is no such person in this project.")},
     )
     grade = forms.TypedChoiceField(
-        label=_lazy("Grade, for “One grade for all”"), coerce=int, empty_value=None, required=False
+        label=_lazy("Grade, for “One grade for all”"),
+        coerce=int,
+        empty_value=None,
+        required=False,
+        error_messages={"invalid_choice": _lazy("There is no such grade in this project.")},
     )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:

@@ -12,7 +12,7 @@ from audit.settling.views import queue as disagreements
 NARRATIVE = "narratives/<int:narrative>/"
 DOCUMENT = f"{NARRATIVE}candidates/<int:candidate>/"
 CONDITION = "conditions/<int:condition>/candidates/<int:candidate>/"
-LABEL = "labels/<int:pk>/"
+LABEL = "labels/<int:item>/"
 JUDGMENT, VERDICT, REVIEW, CHECK = ({"kind": kind} for kind in Kind)
 
 urlpatterns = [

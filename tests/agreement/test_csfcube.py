@@ -119,7 +119,10 @@ def test_percent_agreement_of_each_pair_is_the_share_of_equal_grades(table, pair
 def test_all_pairs_are_those_who_shared_documents(table):
     ratings = Ratings.from_matrix(table, categories=GRADES)
 
-    found = {(ANNOTATORS[a], ANNOTATORS[b]): two.units for a, b, two in ratings.by_pair()}
+    found = {
+        (ANNOTATORS[first], ANNOTATORS[second]): ratings.of([first, second]).units
+        for first, second in ratings.pairs or ()
+    }
 
     assert found == SHARED
 

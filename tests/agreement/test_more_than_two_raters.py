@@ -4,7 +4,7 @@ from math import nan
 
 import pytest
 
-from agreement import Ratings, cohen_kappa
+from agreement import Ratings, by_pair, cohen_kappa
 
 # Raters 1 and 2: kappa 1/2 (agree on 3 of 4; by chance 1/2). Raters 1 and 3: kappa 1. Raters 2 and
 # 3: 1/2. Rater 4 shares one unit, only with rater 1: one category, no value.
@@ -43,18 +43,19 @@ def test_two_raters_among_empty_columns_are_two_raters():
     assert result.note == ""
 
 
-def test_ratings_yield_every_pair_that_shares_a_unit():
+def test_pairs_are_those_that_share_a_unit():
     ratings = Ratings.from_matrix(RATINGS, categories=[0, 1])
 
-    table = [(first, second, two.units) for first, second, two in ratings.by_pair()]
+    units = [ratings.of(pair).units for pair in ratings.pairs or ()]
 
-    assert table == [(0, 1, 4), (0, 2, 4), (0, 3, 1), (1, 2, 4)]
+    assert ratings.pairs == ((0, 1), (0, 2), (0, 3), (1, 2))
+    assert units == [4, 4, 1, 4]
 
 
 def test_a_pair_has_the_value_of_its_two_columns():
-    ratings = Ratings.from_matrix(RATINGS, categories=[0, 1])
+    found = by_pair(RATINGS, categories=[0, 1])
 
-    values = {(a, b): cohen_kappa(two).value for a, b, two in ratings.by_pair()}
+    values = {(pair.first, pair.second): pair.agreement.value for pair in found}
 
     assert values[0, 1] == pytest.approx(1 / 2)
     assert values[0, 2] == 1.0

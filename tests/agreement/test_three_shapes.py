@@ -63,7 +63,7 @@ def test_counts_do_not_say_who_judged():
     with pytest.raises(ValueError, match="does not say who judged"):
         cohen_kappa(ratings)
     with pytest.raises(ValueError, match="does not say who judged"):
-        ratings.between(0, 1)
+        ratings.of([0, 1])
 
 
 @pytest.mark.parametrize("missing", [None, nan])

@@ -216,8 +216,8 @@ def test_every_count_links_to_what_it_counts(tides, client):
     settled = client.get(rows["queries"][0]["settled_url"])
     by_category = client.get(rows["categories"][0]["open_url"])
     met = client.get(reverse("annotate:matrix", args=["tides"]), {"grades": "0~1"})
-    assert [row["pair"].pair_id for row in by_query.context["rows"]] == ["301"]
-    assert [row["pair"].pair_id for row in settled.context["rows"]] == ["301"]
+    assert [row["item"].narrative.pair.pair_id for row in by_query.context["rows"]] == ["301"]
+    assert [row["item"].narrative.pair.pair_id for row in settled.context["rows"]] == ["301"]
     assert [row["pair"].pair_id for row in by_category.context["rows"]] == ["301"]
     assert len(met.context["rows"]) == 1
     parameters = parse_qs(urlsplit(rows["queries"][0]["open_url"]).query)

@@ -15,7 +15,6 @@ from audit.models import Rating, Review
 from audit.reviews.actions import (
     save_rating,
     save_ratings,
-    start_review,
     submit_review,
     take_review,
 )
@@ -48,11 +47,11 @@ def next_pair(member):
 
 
 def test_a_review_begins_once_for_each_auditor_and_version(assigned):
-    first = start_review(narrative=assigned.narrative, by=assigned.dan, now=NOON)
+    first = save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan, now=NOON)
 
-    assert start_review(narrative=assigned.narrative, by=assigned.dan) == first
+    assert save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan) == first
     assert (first.rubric, first.started_at, first.submitted_at) == (FOLLOWTABLE.name, NOON, None)
-    assert start_review(narrative=assigned.narrative, by=assigned.ben) != first
+    assert save_ratings(narrative=assigned.narrative, answers={}, by=assigned.ben) != first
 
 
 def test_the_first_answer_begins_the_review_and_the_assignment(assigned):
@@ -165,7 +164,7 @@ def test_nobody_reviews_their_own_narrative(assigned):
     Assignment.objects.filter(pk=assignment.pk).update(member=assigned.carla)
 
     with pytest.raises(Refused, match="You wrote this"):
-        start_review(narrative=mine, by=assigned.carla)
+        save_ratings(narrative=mine, answers={}, by=assigned.carla)
 
     assert not Review.objects.exists()
 
@@ -174,7 +173,7 @@ def test_the_original_narrative_is_not_reviewed(assigned):
     original = assigned.pair.current("original")
 
     with pytest.raises(Refused, match="Only the altered"):
-        start_review(narrative=original, by=assigned.dan)
+        save_ratings(narrative=original, answers={}, by=assigned.dan)
 
 
 def test_a_superseded_version_is_refused_and_the_draft_stays_with_it(assigned):
@@ -288,7 +287,7 @@ def test_a_review_of_a_sent_back_instruction_cannot_start(assigned):
     rewriting.send_back(pair=assigned.pair, by=assigned.carla)
 
     with pytest.raises(Refused, match="was sent back"):
-        start_review(narrative=assigned.narrative, by=assigned.dan)
+        save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan)
 
 
 def test_a_draft_can_be_finished_though_the_instruction_was_sent_back(assigned):
@@ -302,7 +301,7 @@ def test_a_review_of_a_removed_instruction_cannot_start(assigned):
     rewriting.remove(pair=assigned.pair, by=assigned.carla)
 
     with pytest.raises(Refused, match="was removed"):
-        start_review(narrative=assigned.narrative, by=assigned.dan)
+        save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan)
 
 
 def test_nothing_is_reviewed_in_an_archived_project(assigned):

@@ -173,10 +173,10 @@ def test_the_verdict_follows_the_levels_that_reject(assigned, dan, ben, expected
 
 def test_all_auditors_of_a_version_use_the_rubric_of_the_first_review(assigned):
     save(assigned)
-    actions.start_review(narrative=assigned.narrative, by=assigned.dan)
+    actions.save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan)
     project_rubric.choose_rubric(project=assigned.project, name="followtable-1", by=assigned.carla)
 
-    second = actions.start_review(narrative=assigned.narrative, by=assigned.ben)
+    second = actions.save_ratings(narrative=assigned.narrative, answers={}, by=assigned.ben)
     newer = factories.narrative(assigned.pair, text="Other words.", version=2)
 
     assert second.rubric == "ours-1"
@@ -204,7 +204,7 @@ def test_a_rejecting_level_without_words_is_saved_only_as_a_draft(assigned):
 def test_the_database_refuses_a_level_without_a_place_and_the_reverse(
     assigned, level, place, rejects
 ):
-    review = actions.start_review(narrative=assigned.narrative, by=assigned.dan)
+    review = actions.save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan)
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Rating.objects.create(

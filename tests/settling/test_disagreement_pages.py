@@ -63,7 +63,7 @@ def test_list_shows_documents_people_and_grades_without_reading_texts(led, clien
     response = client.get(led.list)
 
     page = text(response)
-    assert [row["candidate"] for row in response.context["rows"]] == [led.first, led.third]
+    assert [row["item"].candidate for row in response.context["rows"]] == [led.first, led.third]
     assert page.index(">S1<") < page.index(">S3<")
     assert "Person A" in page
     assert "Person B" in page
@@ -85,7 +85,7 @@ def test_list_shows_documents_people_and_grades_without_reading_texts(led, clien
 def test_list_can_be_filtered_and_ordered(led, client, asked, shown):
     response = client.get(f"{led.list}?{asked}")
 
-    assert [row["candidate"].document.doc_id for row in response.context["rows"]] == shown
+    assert [row["item"].candidate.document.doc_id for row in response.context["rows"]] == shown
 
 
 def test_list_can_be_filtered_by_two_people_if_names_are_shown(led, client):
@@ -121,7 +121,10 @@ def test_pair_id_filters_by_its_query(led, client):
     elsewhere = factories.pair(factories.query(led.project, "302"), pair_id="302_1")
 
     shown = [
-        [row["candidate"] for row in client.get(led.list, {"query": one.pair_id}).context["rows"]]
+        [
+            row["item"].candidate
+            for row in client.get(led.list, {"query": one.pair_id}).context["rows"]
+        ]
         for one in (pair, elsewhere)
     ]
 
@@ -134,8 +137,8 @@ def test_long_list_is_paged(led, client, monkeypatch):
     first = client.get(led.list)
     second = client.get(first.context["next_url"])
 
-    assert [row["candidate"] for row in first.context["rows"]] == [led.first]
-    assert [row["candidate"] for row in second.context["rows"]] == [led.third]
+    assert [row["item"].candidate for row in first.context["rows"]] == [led.first]
+    assert [row["item"].candidate for row in second.context["rows"]] == [led.third]
     assert (second.context["next_url"], second.context["first_url"]) == ("", led.list)
 
 
@@ -461,7 +464,7 @@ def test_settled_ones_are_listed_with_who_settled_them(reviewed, client):
 
     page = client.get(f"{reviewed.list}?state=settled")
 
-    assert [row["candidate"] for row in page.context["rows"]] == [reviewed.first]
+    assert [row["item"].candidate for row in page.context["rows"]] == [reviewed.first]
     assert "carla" in text(page)
 
 

@@ -142,6 +142,20 @@ class Judgment(ReadsText):
         return {verdict.condition_id: verdict.answer for verdict in self.verdicts.all()}
 
 
+class VerdictQuerySet(models.QuerySet["Verdict"]):
+    """Answers to conditions."""
+
+    def current(self) -> VerdictQuerySet:
+        """Return the answers in current judgments of the newest texts."""
+        return self.filter(
+            judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
+        )
+
+    def of_people(self) -> VerdictQuerySet:
+        """Return the answers of people, without those of machines."""
+        return self.filter(judgment__annotator__is_machine=False)
+
+
 class Verdict(models.Model):
     """A judgment's answer to one condition of its narrative."""
 
@@ -155,6 +169,8 @@ class Verdict(models.Model):
     judgment = models.ForeignKey(Judgment, on_delete=models.PROTECT, related_name="verdicts")
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="verdicts")
     answer = models.CharField(max_length=10, choices=Answer)
+
+    objects = VerdictQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [

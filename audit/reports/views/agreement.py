@@ -35,9 +35,7 @@ from audit.reports.tables import Against, Table, against_machines, people_alone,
 from audit.reports.units import Of, units
 from base.csv_output import csv_response
 from base.page_request import PageRequest, refusal_as_message
-from base.pagination import parse_key
-
-PAGE_SIZE = 50
+from base.pagination import newest_by_key
 
 
 @require_http_methods(["GET", "POST"])
@@ -64,24 +62,13 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     ]
     asked = request.GET if {"of", "against"} & set(request.GET) else None
     form = ComparedForm(offered, asked)
-    here = reverse("audit:agreement_comparison", args=[slug])
-    context: dict[str, Any] = {
-        "place": "comparison",
-        "form": form,
-        "report": None,
-    }
+    template = "reports/agreement_comparison.html"
+    context: dict[str, Any] = {"place": "comparison", "form": form, "report": None}
     if not form.is_valid():
         status = 422 if request.method == "POST" else 200
-        return project_page(
-            request,
-            "reports/agreement_comparison.html",
-            member,
-            "agreement",
-            status=status,
-            **context,
-        )
+        return project_page(request, template, member, "agreement", status=status, **context)
     of, against = form.cleaned_data["of"], form.cleaned_data["against"]
-    here = f"{here}?{urlencode({'of': of, 'against': against})}"
+    here = f"{reverse('audit:agreement_comparison', args=[slug])}?{urlencode(form.cleaned_data)}"
     if request.method == "POST":
         with refusal_as_message(request):
             actions.request_comparison(
@@ -95,9 +82,7 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
         project=member.project, compares=True, scope=of, against=against
     )
     context |= {"here": here, "poll_url": here}
-    return _render_newest(
-        request, "reports/agreement_comparison.html", member, reports, context, _comparison_context
-    )
+    return _render_newest(request, template, member, reports, context, _comparison_context)
 
 
 @require_GET
@@ -131,18 +116,17 @@ def _headline(report: Any) -> dict[str, Any] | None:
 def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     """List the reports, the newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = parse_key(request.GET.get("before", ""))
-    reports = AgreementReport.objects.filter(project=member.project).order_by("-pk")
-    listed = reports.filter(pk__lt=before) if before is not None else reports
-    found: list[Any] = list(
-        listed.select_related("requested_by")
+    reports = AgreementReport.objects.filter(project=member.project)
+    listed = (
+        reports.select_related("requested_by")
         .defer("figures")
         .annotate(
             everyone=F("figures__judgments__all__coefficients__" + HEADLINE),
             reviewed=F("figures__reviews__all__coefficients__" + HEADLINE),
             difference=F("figures__differences__" + HEADLINE),
-        )[: PAGE_SIZE + 1]
+        )
     )
+    page = newest_by_key(listed, request.GET)
     blind = must_answer_first(member)
     rows = [
         {
@@ -154,17 +138,14 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
             "sum": "" if blind else report.sha256,
             "headline": None if blind else _headline(report),
         }
-        for report in found[:PAGE_SIZE]
+        for report in page.rows
     ]
-    here = reverse("audit:agreement_reports", args=[slug])
-    more = len(found) > PAGE_SIZE
     context: dict[str, Any] = {
         "place": "reports",
         "rows": rows,
         # While blind, the page hides the sums: with one, a lead could check a guess.
         "blind": blind,
-        "first_url": here if before else "",
-        "next_url": f"{here}?before={found[PAGE_SIZE - 1].pk}" if more else "",
+        "page": page,
         "words": ngettext("%(n)s report shown", "%(n)s reports shown", len(rows))
         % {"n": len(rows)},
     }
@@ -218,22 +199,19 @@ def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
 
 def _show_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
     member = annotate_access.lead(request.user, slug)
-    form = ScopeForm(member.project, request.GET)
-    if not form.is_valid():
-        context = _frame_context(member, form.scope, name) | {"form": form, "report": None}
-        status = 422 if request.method == "POST" else 200
-        template = f"reports/{name}.html"
-        return project_page(request, template, member, "agreement", status=status, **context)
+    form, template = ScopeForm(member.project, request.GET), f"reports/{name}.html"
+    is_valid = form.is_valid()
     scope = form.scope
+    context = _frame_context(member, scope, name) | {"form": form, "report": None}
+    if not is_valid:
+        status = 422 if request.method == "POST" else 200
+        return project_page(request, template, member, "agreement", status=status, **context)
     if request.method == "POST":
         with refusal_as_message(request):
             actions.request_agreement(project=member.project, scope=scope, by=member)
-        return redirect(_scope_url(f"audit:{name}", slug, scope))
+        return redirect(context["here"])
     reports = AgreementReport.objects.of(str(scope)).filter(project=member.project)
-    context = _frame_context(member, scope, name) | {"form": form}
-    return _render_newest(
-        request, f"reports/{name}.html", member, reports, context, _report_context
-    )
+    return _render_newest(request, template, member, reports, context, _report_context)
 
 
 def _render_newest(

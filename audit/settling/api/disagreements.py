@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -29,7 +29,7 @@ from audit.settling.api.shapes import (
 from audit.settling.forms import NAMES_ARE_HIDDEN, QueueFilterForm
 from audit.settling.models import Reveal
 from audit.settling.queue import count_by_kind, read_page
-from audit.settling.queue_filters import QueueFilter, QueuePosition
+from audit.settling.queue_filters import Kind, QueueFilter, QueuePosition
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.resource import Resource, Scope, form_errors, reads, writes
 
@@ -86,13 +86,21 @@ class JudgmentDisagreement(Resource, tag="Disagreements"):
         return access.judgment_disagreement(self.person, narrative, candidate)
 
 
-class JudgesRevealed(Resource, tag="Disagreements"):
-    """The record that a lead knows who judged a document."""
+class _NamesRevealed(Resource, tag="Disagreements"):
+    """The record that a lead knows who gave which answer in a disagreement."""
+
+    kind: ClassVar[Kind]
 
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, narrative: int, candidate: int) -> Reveal:
+    def post(self, request: Request, **keys: int) -> Reveal:
         """Reveal who gave which answer. It is recorded that you looked."""
-        return access.judgment_disagreement(self.person, narrative, candidate).reveal()
+        return access.disagreement(self.person, self.kind, **keys).reveal()
+
+
+class JudgesRevealed(_NamesRevealed):
+    """The record that a lead knows who judged a document."""
+
+    kind = Kind.JUDGMENT
 
 
 class VerdictDisagreement(Resource, tag="Disagreements"):
@@ -115,13 +123,10 @@ class ReviewDisagreement(Resource, tag="Disagreements"):
         return access.review_disagreement(self.person, narrative)
 
 
-class AuditorsRevealed(Resource, tag="Disagreements"):
+class AuditorsRevealed(_NamesRevealed):
     """The record that a lead knows who reviewed an instruction."""
 
-    @writes(RevealSerializer, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, narrative: int) -> Reveal:
-        """Reveal who gave which answer. It is recorded that you looked."""
-        return access.review_disagreement(self.person, narrative).reveal()
+    kind = Kind.REVIEW
 
 
 class CheckDisagreement(Resource, tag="Disagreements"):
@@ -133,13 +138,10 @@ class CheckDisagreement(Resource, tag="Disagreements"):
         return access.check_disagreement(self.person, item)
 
 
-class CheckersRevealed(Resource, tag="Disagreements"):
+class CheckersRevealed(_NamesRevealed):
     """The record that a lead knows who checked a label."""
 
-    @writes(RevealSerializer, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, item: int) -> Reveal:
-        """Reveal who gave which answer. It is recorded that you looked."""
-        return access.check_disagreement(self.person, item).reveal()
+    kind = Kind.CHECK
 
 
 class RejudgeRequests(Resource, tag="Disagreements"):

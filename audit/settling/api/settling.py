@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Verdict
+from annotate.judgments.models import Adjudication, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import access, adjudication, batches, settle_many
@@ -22,7 +21,17 @@ from audit.settling.api.shapes import (
     ConditionSettledSerializer,
     SettledSerializer,
 )
-from base.api.resource import KeyField, RequestBody, Resource, Scope, reads, writes
+from audit.settling.forms import RuleForm
+from audit.settling.queue_filters import Kind
+from base.api.resource import (
+    KeyField,
+    RequestBody,
+    Resource,
+    Scope,
+    form_errors,
+    reads,
+    writes,
+)
 
 CHOOSE = gettext_lazy("Give either an answer of your own or one to adopt, not both.")
 
@@ -113,40 +122,49 @@ class BatchRowSerializer(SettledSerializer):
     doc_id = serializers.CharField(source="candidate.document.doc_id")
 
 
-class Settling(Resource, tag="Disagreements"):
-    """The decision on the grade of a document."""
+class _Settling(Resource, tag="Disagreements"):
+    """The decision on a disagreement: an answer of one's own, or an adopted one."""
 
-    @writes(SettledSerializer, body=SentAdjudication, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, narrative: int, candidate: int) -> Adjudication:
-        """Settle it by a relevance of your own or an adopted one. Judgments are not changed."""
-        found = access.judgment_disagreement(self.person, narrative, candidate)
+    kind: ClassVar[Kind]
+    # The field of an answer of one's own.
+    own: ClassVar[str]
+
+    def settle(self, keys: dict[str, int]) -> Any:
+        """Settle the disagreement with these keys as the request says; 400 without one answer."""
+        found = access.disagreement(self.person, self.kind, **keys)
         given = self.body()
-        _require_one_of(given, "relevance", "adopt")
+        if (given.get(self.own) is None) == (given.get("adopt") is None):
+            raise ValidationError({self.own: [str(CHOOSE)]})
         return found.settle(given)
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, narrative: int, candidate: int) -> None:
+    def delete(self, request: Request, **keys: int) -> None:
         """Withdraw the current decision, so that people differ again."""
-        access.judgment_disagreement(self.person, narrative, candidate).withdraw()
+        access.disagreement(self.person, self.kind, **keys).withdraw()
 
 
-class ConditionSettling(Resource, tag="Disagreements"):
+class Settling(_Settling):
+    """The decision on the grade of a document."""
+
+    kind, own = Kind.JUDGMENT, "relevance"
+
+    @writes(SettledSerializer, body=SentAdjudication, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, **keys: int) -> Any:
+        """Settle it by a relevance of your own or an adopted one. Judgments are not changed."""
+        return self.settle(keys)
+
+
+class ConditionSettling(_Settling):
     """The decision on one condition of a document."""
+
+    kind, own = Kind.VERDICT, "answer"
 
     @writes(
         ConditionSettledSerializer, body=SentConditionAdjudication, scope=Scope.LEAD, status=201
     )
-    def post(self, request: Request, condition: int, candidate: int) -> ConditionAdjudication:
+    def post(self, request: Request, **keys: int) -> Any:
         """Settle it by an answer of your own or an adopted one. Verdicts are not changed."""
-        found = access.verdict_disagreement(self.person, condition, candidate)
-        given = self.body()
-        _require_one_of(given, "answer", "adopt")
-        return found.settle(given)
-
-    @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, condition: int, candidate: int) -> None:
-        """Withdraw the current decision, so that people differ again."""
-        access.verdict_disagreement(self.person, condition, candidate).withdraw()
+        return self.settle(keys)
 
 
 class SettlingMany(Resource, tag="Disagreements"):
@@ -161,15 +179,8 @@ class SettlingMany(Resource, tag="Disagreements"):
         found = settle_many.preview(
             member, queue_filter_from(member, _filter_parameters(asked)), choice
         )
-        return {
-            "settled": [
-                {"relevance": grade, "count": count} for grade, count in found.settled.items()
-            ],
-            "left": found.left,
-            "counts_then": found.counts_then,
-            "drops_then": found.drops_then,
-            "token": found.token,
-        }
+        settled = [{"relevance": grade, "count": count} for grade, count in found.settled.items()]
+        return vars(found) | {"settled": settled}
 
     @writes(BatchSerializer, body=SentMany, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> dict[str, UUID]:
@@ -207,11 +218,6 @@ class Batch(Resource, tag="Disagreements"):
         batches.withdraw_batch(batch=batch, by=member)
 
 
-def _require_one_of(given: dict[str, Any], own: str, adopted: str) -> None:
-    if (given.get(own) is None) == (given.get(adopted) is None):
-        raise ValidationError({own: [str(CHOOSE)]})
-
-
 def _filter_parameters(given: dict[str, Any]) -> dict[str, Any]:
     """Return those parameters that filter disagreements."""
     return {name: given[name] for name in AskedDisagreements().get_fields() if name in given}
@@ -219,25 +225,9 @@ def _filter_parameters(given: dict[str, Any]) -> dict[str, Any]:
 
 def _rule_choice(member: Membership, given: dict[str, Any], before: str) -> settle_many.RuleChoice:
     """Return the rule; 400 if a value it needs is missing or is not in the project."""
-    rule = settle_many.Rule(given["rule"])
-    needed = {settle_many.Rule.PERSON: "person", settle_many.Rule.GRADE: "grade"}.get(rule)
-    if needed is not None and given.get(needed) is None:
-        raise ValidationError({f"{before}{needed}": [_("This rule needs a value.")]})
-    if rule is settle_many.Rule.PERSON:
-        if member.project.hide_names:
-            raise ValidationError(
-                {f"{before}rule": [str(settle_many.NO_PERSON_WHILE_NAMES_ARE_HIDDEN)]}
-            )
-        people = Membership.objects.people().filter(project=member.project_id)
-        if not people.filter(pk=given["person"]).exists():
-            raise ValidationError(
-                {f"{before}person": [_("There is no such person in this project.")]}
-            )
-        return settle_many.RuleChoice(rule, person=given["person"])
-    if rule is settle_many.Rule.GRADE:
-        if not member.project.grades.filter(value=given["grade"]).exists():
-            raise ValidationError(
-                {f"{before}grade": [_("There is no such grade in this project.")]}
-            )
-        return settle_many.RuleChoice(rule, grade=given["grade"])
-    return settle_many.RuleChoice(rule)
+    rule = given["rule"]
+    # The rules `person` and `grade` need the value of that name.
+    form = RuleForm(member, {rule: str(given.get(rule, "")), "rule": rule})
+    if not form.is_valid():
+        raise form_errors(form, before)
+    return form.choice()

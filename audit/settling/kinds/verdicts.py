@@ -24,9 +24,7 @@ def verdict_source(
         conditions = conditions.filter(pk=only.part)
     if filters.condition:
         conditions = conditions.filter(_match_condition(filters.condition))
-    current = Verdict.objects.filter(
-        judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
-    ).exclude(judgment__annotator__in=reader.machines)
+    current = Verdict.objects.current().exclude(judgment__annotator__in=reader.machines)
     if filters.settled:
         return _settled(reader, filters, only, conditions, current)
     rows = current.filter(in_pools("judgment__candidate"), condition__in=conditions)

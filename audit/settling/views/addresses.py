@@ -12,6 +12,7 @@ from audit.settling.forms import QueueFilterForm
 from audit.settling.models import Reveal
 from audit.settling.queue_filters import DisagreementKey, Kind, QueuePosition
 from base.page_request import PageRequest
+from base.pagination import parse_key
 
 # The routes of each kind: its page, withdrawing a decision, revealing names.
 _ROUTES = {
@@ -80,11 +81,9 @@ def parse_position(text: str) -> QueuePosition | None:
 
 def disagreement_of_form(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
     """Return whose page a form was sent from: a document's, or one of its conditions'."""
-    condition = request.POST.get("condition", "")
-    if condition.isdecimal() and len(condition) < 19:
-        found = Condition.objects.filter(pk=int(condition), narrative=narrative).first()
-        if found is not None:
-            return DisagreementKey(Kind.VERDICT, narrative, candidate, found.pk)
+    condition = parse_key(request.POST.get("condition", ""))
+    if condition and Condition.objects.filter(pk=condition, narrative=narrative).exists():
+        return DisagreementKey(Kind.VERDICT, narrative, candidate, condition)
     return DisagreementKey(Kind.JUDGMENT, narrative, candidate, 0)
 
 

@@ -20,11 +20,9 @@ from annotate.projects.project_page import project_page
 from audit.settling import access, batches, settle_many
 from audit.settling.forms import QueueFilterForm, RuleForm, SettleManyForm
 from audit.settling.queue_filters import DisagreementKey, Kind, State
-from audit.settling.views.addresses import add_filter, disagreement_url, filter_in, list_url
+from audit.settling.views.addresses import disagreement_url, filter_in, list_url
 from base.page_request import PageRequest, refusal_as_message, refusal_in
-from base.pagination import parse_key
-
-PAGE_SIZE = 50
+from base.pagination import page_by_key
 
 
 @require_http_methods(["GET", "POST"])
@@ -75,13 +73,9 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     member = annotate_access.lead(request.user, slug)
     of_it = access.batch_decisions(member, batch)
     first = of_it.select_related("by", "withdrawn_by").earliest("pk")
-    after = request.GET.get("after", "")
     visible = access.visible_decisions(member, batch)
-    page = visible.select_related("narrative__pair__query", "candidate__document").order_by("pk")
-    if (last := parse_key(after)) is not None:
-        page = page.filter(pk__gt=last)
-    rows = list(page.defer("narrative__text")[: PAGE_SIZE + 1])
-    here = reverse("audit:batch", args=[slug, batch])
+    listed = visible.select_related("narrative__pair__query", "candidate__document")
+    page = page_by_key(listed.defer("narrative__text"), request.GET)
     standing = Q(withdrawn_at__isnull=True)
     return project_page(
         request,
@@ -102,14 +96,10 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
                     {"state": State.SETTLED},
                 ),
             }
-            for one in rows[:PAGE_SIZE]
+            for one in page.rows
         ],
         withdraw_url=reverse("audit:batch_withdrawal", args=[slug, batch]),
-        first_url=here if after else "",
-        next_url=add_filter(here, {"after": str(rows[PAGE_SIZE - 1].pk)})
-        if len(rows) > PAGE_SIZE
-        else "",
-        words="",
+        page=page,
     )
 
 

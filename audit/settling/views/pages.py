@@ -1,6 +1,6 @@
 """The page of a disagreement of any kind: show it, settle it, withdraw the decision, reveal names.
 
-The address names the kind (`audit.settling.urls`); a module for each kind says what its page shows.
+The address names the kind (`audit.settling.urls`); `kind_pages` says what the page of each shows.
 """
 
 from __future__ import annotations
@@ -24,27 +24,17 @@ from audit.settling.views.addresses import (
     list_url,
     parse_position,
 )
-from audit.settling.views.check import CheckPage
-from audit.settling.views.frame import Page, frame_context
-from audit.settling.views.judgment import JudgmentPage
-from audit.settling.views.review import ReviewPage
-from audit.settling.views.verdict import VerdictPage
+from audit.settling.views.frame import frame_context
+from audit.settling.views.kind_pages import PAGES
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message, refusal_in
-
-_PAGES: dict[Kind, type[Page]] = {
-    Kind.JUDGMENT: JudgmentPage,
-    Kind.VERDICT: VerdictPage,
-    Kind.REVIEW: ReviewPage,
-    Kind.CHECK: CheckPage,
-}
 
 
 @require_http_methods(["GET", "POST"])
 def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     """Show everybody's answers, or settle the disagreement and go to the next one."""
     found = access.disagreement(request.user, kind, **keys)
-    page = _PAGES[kind](found)
+    page = PAGES[kind](found)
     form = page.form(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):

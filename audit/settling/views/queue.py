@@ -20,7 +20,6 @@ from audit.settling.forms import QueueFilterForm
 from audit.settling.models import Reveal
 from audit.settling.queue import PAGE_SIZE, count_by_kind, read_page
 from audit.settling.queue_filters import Kind, Order, QueueFilter, State
-from audit.settling.queue_items import Item
 from audit.settling.views.addresses import (
     add_filter,
     disagreement_url,
@@ -29,7 +28,7 @@ from audit.settling.views.addresses import (
     revealed_disagreement,
 )
 from base.page_request import PageRequest
-from base.pagination import parse_key
+from base.pagination import newest_by_key
 
 
 @never_cache  # a cached page would still list what was settled since
@@ -65,7 +64,10 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
         form=form,
         filtered=filters
         != QueueFilter(settled=filters.settled, waiting=filters.waiting, order=filters.order),
-        rows=[_row(item, asked) for item in listed.items],
+        rows=[
+            {"item": item, "url": disagreement_url(item.key.disagreement_key, asked)}
+            for item in listed.items
+        ],
         total=listed.total,
         kinds=_kinds(filters, listed.counts, here, asked),
         totals=totals,
@@ -113,47 +115,22 @@ def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
 def reveals(request: PageRequest, slug: str) -> HttpResponse:
     """List the reveals, newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = parse_key(request.GET.get("before", ""))
-    found = Reveal.objects.filter(by__project=member.project_id).order_by("-pk")
-    if before is not None:
-        found = found.filter(pk__lt=before)
-    listed = list(
-        found.select_related("by", "narrative__pair", "candidate__document", "item__sample")[
-            : PAGE_SIZE + 1
-        ]
+    found = Reveal.objects.filter(by__project=member.project_id).select_related(
+        "by", "narrative__pair", "candidate__document", "item__sample"
     )
-    rows = listed[:PAGE_SIZE]
-    here = reverse("audit:reveals", args=[slug])
+    page = newest_by_key(found, request.GET)
     return project_page(
         request,
         "settling/reveals.html",
         member,
         "disagreements",
-        rows=[{"reveal": one, "url": disagreement_url(revealed_disagreement(one))} for one in rows],
-        first_url=here if before else "",
-        next_url=f"{here}?before={rows[-1].pk}" if len(listed) > PAGE_SIZE else "",
-        words=_("%(count)s shown") % {"count": len(rows)},
+        rows=[
+            {"reveal": one, "url": disagreement_url(revealed_disagreement(one))}
+            for one in page.rows
+        ],
+        page=page,
+        words=_("%(count)s shown") % {"count": len(page.rows)},
     )
-
-
-def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:
-    return {
-        "key": str(item.key),
-        "url": disagreement_url(item.key.disagreement_key, asked),
-        "kind": item.key.kind.value,
-        "pair": item.narrative.pair,
-        "query": item.narrative.pair.query,
-        "narrative": item.narrative,
-        "candidate": item.candidate,
-        "condition": item.condition,
-        "sample": item.sample.sample if item.sample else None,
-        "distance": item.distance,
-        "decides": item.decides,
-        "at": item.key.at,
-        "answers": item.voices,
-        "settled": item.settled,
-        "rejudge_request": item.rejudge_request,
-    }
 
 
 def _kinds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -26,6 +26,7 @@ from audit.settling.views.addresses import (
 )
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message
+from base.pagination import parse_key
 
 
 @require_POST
@@ -34,15 +35,12 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     asked = filter_in(request.GET)
     here = disagreement_url(disagreement_of_form(request, narrative, candidate), asked)
-    judgment = request.POST.get("judgment", "")
-    if not judgment:
+    if not (judgment := request.POST.get("judgment", "")):
         messages.error(request, _("Choose whose answer to send back."))
         return redirect(here)
-    if not judgment.isdecimal() or len(judgment) > 18:
-        raise Http404("There is no such answer in this disagreement.")
     try:
         rejudge_requests.ask(
-            judgment=disagreement.judgment(int(judgment)),
+            judgment=disagreement.judgment(parse_key(judgment) or 0),
             words=request.POST.get("words", ""),
             by=disagreement.member,
         )

@@ -1,0 +1,227 @@
+"""The page of each kind of disagreement: what it shows, and the form that settles it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Verdict
+from annotate.pairs.models import Condition
+from audit.checks.models import Check, Sample
+from audit.checks.queue import to_settle
+from audit.reviews.forms import DecisionForm
+from audit.reviews.models import Decision
+from audit.reviews.passes import contrasts
+from audit.reviews.views.reviews import decision_message
+from audit.settling.contradictions import warnings_on_answers, warnings_on_grades
+from audit.settling.disagreements import (
+    CheckDisagreement,
+    JudgmentDisagreement,
+    ReviewDisagreement,
+    VerdictDisagreement,
+)
+from audit.settling.forms import AdjudicationForm, ThirdCheckForm, VerdictForm
+from audit.settling.queue_filters import Kind
+from audit.settling.views import frame as pages
+from audit.settling.views.last_decision import check_value
+from audit.settling.views.rejudge import rejudge_context
+from base import keymap
+from base.page_request import PageRequest
+
+
+class JudgmentPage(pages.Page):
+    """The page of a disagreement between judges about the grade of a document."""
+
+    template = "settling/disagreement.html"
+    form = AdjudicationForm
+    disagreement: JudgmentDisagreement
+
+    def message(self, made: Adjudication) -> str:
+        """Return a message for the lead about a decision just made."""
+        return _("%(doc_id)s is settled as %(relevance)s.") % {
+            "doc_id": made.candidate.document.doc_id,
+            "relevance": made.relevance,
+        }
+
+    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+        """Return the document with every answer, the verdicts, the flags and the decisions."""
+        found, keys = self.disagreement, keymap.keys_for(request.user)
+        document = pages.document_context(found)
+        voices = [
+            pages.voice_of(one, one.row, found.narrative, document["text"])
+            for one in found.answers()
+        ]
+        grades = pages.grades_context(found.member.project, voices, keys)
+        decisions = pages.split_decisions(found.decisions())
+        decision = decisions["decision"]
+        return {
+            **document,
+            **grades,
+            "contradictions": warnings_on_grades(
+                found, grades["grades"], decision and decision.relevance
+            ),
+            "verdicts": _verdicts(found),
+            **rejudge_context(request, found),
+            "machines": found.machines,
+            "flags": found.flags(),
+            **decisions,
+            "causes": pages.list_causes(keys),
+        }
+
+
+def _verdicts(found: JudgmentDisagreement) -> list[dict[str, Any]]:
+    """Return each judgment's verdict (or None) on each condition, disputed conditions first."""
+    verdicts_on: dict[Condition, dict[int, Verdict]] = {}
+    for judgment in found.judgments:
+        for verdict in judgment.verdicts.all():
+            verdicts_on.setdefault(verdict.condition, {})[judgment.pk] = verdict
+    rows = [
+        {
+            "condition": condition,
+            "answers": [verdicts.get(one.pk) for one in found.judgments],
+            "names": list(found.names.values()),
+            "differs": len({verdict.answer for verdict in verdicts.values()}) > 1,
+        }
+        for condition, verdicts in sorted(verdicts_on.items(), key=lambda one: one[0].number)
+    ]
+    return sorted(rows, key=lambda row: not row["differs"])
+
+
+class VerdictPage(pages.Page):
+    """The page of a disagreement between judges about one condition of a document."""
+
+    template = "settling/verdict_disagreement.html"
+    form = VerdictForm
+    disagreement: VerdictDisagreement
+
+    def message(self, made: ConditionAdjudication) -> str:
+        """Return a message for the lead about a decision just made."""
+        return _("Condition %(number)s of %(doc_id)s is settled as “%(answer)s”.") % {
+            "number": made.condition.number,
+            "doc_id": made.candidate.document.doc_id,
+            "answer": made.get_answer_display(),
+        }
+
+    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+        """Return the condition and the document with every answer, and the decisions."""
+        found, keys = self.disagreement, keymap.keys_for(request.user)
+        document = pages.document_context(found)
+        voices = [
+            (
+                one.row.answer,
+                one.row.get_answer_display(),
+                one.row.pk,
+                pages.voice_of(one, one.row.judgment, found.narrative, document["text"]),
+            )
+            for one in found.answers()
+        ]
+        decisions = pages.split_decisions(found.decisions())
+        decision = decisions["decision"]
+        return {
+            **document,
+            "contradictions": warnings_on_answers(found, decision.answer if decision else ""),
+            "grades": list(found.member.project.grades.order_by("value")),
+            "condition": found.condition,
+            "choices": [
+                {"value": answer.value, "name": answer.label, "key": str(place)}
+                for place, answer in enumerate(Verdict.Answer, start=1)
+            ],
+            "answers": pages.group_answers(voices, keys, []),
+            **rejudge_context(request, found),
+            "machines": [
+                {"name": one.annotator.name, "verdict": verdict}
+                for one in found.machines
+                if (verdict := found.verdict_in(one)) is not None
+            ],
+            **decisions,
+            "causes": pages.list_causes(keys),
+        }
+
+
+class ReviewPage(pages.Page):
+    """The page of a disagreement between auditors about an instruction."""
+
+    template = "settling/review_disagreement.html"
+    form = DecisionForm
+    disagreement: ReviewDisagreement
+
+    def message(self, made: Decision) -> str:
+        """Return a message for the lead about a decision just made."""
+        return decision_message(made)
+
+    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+        """Return the reviews of people and machines, and the decision."""
+        found = self.disagreement
+        return {
+            "passes": found.passes,
+            "names": found.names,
+            "contrasts": contrasts(found.passes),
+            "machines": found.machines,
+            "machine_contrasts": contrasts(found.machines),
+            "verdict": found.verdict(),
+            "decision": found.decisions().filter(withdrawn_at=None).first(),
+        }
+
+
+class CheckPage(pages.Page):
+    """The page of a disagreement between two checkers of a label."""
+
+    template = "settling/check_disagreement.html"
+    form = ThirdCheckForm
+    disagreement: CheckDisagreement
+
+    def message(self, made: Check) -> str:
+        """Return a message for the lead about a decision just made."""
+        return _("%(doc_id)s is settled as %(relevance)s.") % {
+            "doc_id": made.item.candidate.document.doc_id,
+            "relevance": check_value(made),
+        }
+
+    def can_settle(self, context: Mapping[str, Any]) -> bool:
+        """Return False for the two checkers. A claim on an older narrative can be settled."""
+        return not context["own_check"]
+
+    def other_page_url(self) -> str:
+        """Return the address of the page with conditions or questions, if the sample has them."""
+        item, sample = self.disagreement.item, self.disagreement.item.sample
+        if sample.asks != Sample.Asks.GRADE and to_settle(self.disagreement.member, sample).filter(
+            pk=item.pk
+        ):
+            return reverse("audit:settlement", args=[item.pk])
+        return ""
+
+    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+        """Return the document, the two answers, the claim if it may be seen, and the decision."""
+        found, keys = self.disagreement, keymap.keys_for(request.user)
+        item, member, third, answers = found.item, found.member, found.third, found.answers()
+        voices = [
+            pages.Voice(one.who, one.mine, one.row.at, one.row, words=one.row.words)
+            for one in answers
+        ]
+        document = pages.document_context(found)
+        # The prior relevance may be the claim.
+        shows_claim = found.shows_claim(differs=frame["differs"])
+        return {
+            **document,
+            "sample": item.sample,
+            "item": item,
+            "conditions": list(item.narrative.conditions.order_by("number")),
+            "shows_claim": shows_claim,
+            "prior": document["prior"] if shows_claim else None,
+            **pages.grades_context(member.project, voices, keys),
+            "decision": third,
+            "reason_optional": True,
+            "own_check": any(one.mine for one in answers),
+            "own_decision": third is not None and third.checker_id == member.pk,
+        }
+
+
+PAGES: dict[Kind, type[pages.Page]] = {
+    Kind.JUDGMENT: JudgmentPage,
+    Kind.VERDICT: VerdictPage,
+    Kind.REVIEW: ReviewPage,
+    Kind.CHECK: CheckPage,
+}
