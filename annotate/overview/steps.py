@@ -249,7 +249,8 @@ def _settled(facts: Facts) -> Far:
     review = facts.tasks.get(Task.REVIEW)
     answered = answered or (review is not None and review.done)
     count = _("%(n)s to settle") % {"n": f"{waiting:,}"} if waiting else ""
-    return Far(bool(answered) and not waiting, waiting > 0, count)
+    all_judged = facts.judging.answered >= facts.judging.wanted
+    return Far(bool(answered) and all_judged and not waiting, waiting > 0, count)
 
 
 def _released(facts: Facts) -> Far:

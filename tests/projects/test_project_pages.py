@@ -185,6 +185,15 @@ def test_a_lead_who_judges_is_blind_until_they_have_judged(tides, client):
     assert "disputed" in after
 
 
+def test_the_form_of_a_new_project_names_the_grades_of_each_kind(db, client):
+    client.force_login(factories.user("carla"))
+
+    kinds = dict(client.get(reverse("annotate:new_project")).context["form"]["kind"].field.choices)
+
+    assert "Grades 0 to 2." in kinds["followir"]
+    assert "Grades 0 to 1." in kinds["followtable"]
+
+
 def test_a_new_project_is_led_by_its_creator(db, client):
     client.force_login(factories.user("carla"))
 

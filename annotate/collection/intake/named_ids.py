@@ -29,8 +29,8 @@ class NamedIds:
         if of_queries:
             named = " UNION ALL ".join(of_queries)
             bulk.run(
-                "INSERT INTO stage_query_ids (query_id, n) "
-                f"SELECT query_id, MIN(n) FROM ({named}) x "  # noqa: S608
+                "INSERT INTO stage_query_ids (query_id, n) "  # noqa: S608
+                f"SELECT query_id, MIN(n) FROM ({named}) x "
                 "WHERE query_id IS NOT NULL GROUP BY query_id"
             )
         if of_docs:
