@@ -16,7 +16,7 @@ ALTERED = "Any plant counts, but only at sea."
 
 @pytest.fixture
 def pair(live_server):
-    project = factories.project("tides", show_prior=True)
+    project = factories.project("tides", show_prior=True, kind="followir")
     factories.lead(project)
     query = factories.query(project, "301", title="tidal power")
     for number in range(4):

@@ -66,6 +66,15 @@ def test_the_page_lists_the_documents_that_were_relevant(pair, ada, client):
     assert "A dam" not in page
 
 
+def test_only_followir_projects_have_the_goal_of_half(pair, ada, client):
+    assert "goal: about half" not in client.get(url(pair)).content.decode()
+
+    pair.project.kind = "followir"
+    pair.project.save()
+
+    assert "goal: about half" in client.get(url(pair)).content.decode()
+
+
 def test_no_document_text_is_read_for_the_list(pair, ada, client, django_assert_max_num_queries):
     with django_assert_max_num_queries(25) as queries:
         client.get(url(pair))
