@@ -27,22 +27,10 @@ from .row_arguments import (
     distinct_names,
     times_of_rows,
 )
-from .scales import (
-    Categories,
-    Matrix,
-    as_column,
-    as_scale,
-    as_table,
-    digits_of,
-    resolve_scale,
-)
+from .scales import Categories, Matrix, as_column, as_scale, as_table, digits_of, resolve_scale
 
 # The reason in ``Ratings.excluded`` for units with one rating.
 ONE_RATER = "judged by one rater only"
-# If one category has at least this share of all ratings, percentile intervals contain the true
-# value less often than their confidence, but BCa intervals do not: docs/agreement.md has the
-# simulation.
-SKEWED_FROM = 0.85
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,10 +272,7 @@ class Ratings:
     def excluded(self) -> tuple[Excluded, ...]:
         """Return the number of units that fewer than two raters judged, by reason."""
         by_nobody, by_one, *_ = self._by_judges.tolist()
-        found = (
-            Excluded(ONE_RATER, by_one),
-            Excluded("judged by nobody", by_nobody),
-        )
+        found = (Excluded(ONE_RATER, by_one), Excluded("judged by nobody", by_nobody))
         return tuple(entry for entry in found if entry.units)
 
     @property
@@ -370,12 +355,6 @@ class Ratings:
         names = None if self.names is None else tuple(self.names[at] for at in columns)
         return replace(self, digits=self.known[:, columns], names=names)
 
-    @cached_property
-    def skewed(self) -> bool:
-        """Return whether one category has ``SKEWED_FROM`` or more of shared units' ratings."""
-        chosen = self.shared.times @ self.shared.rows
-        return bool(chosen.sum()) and bool(chosen.max() >= SKEWED_FROM * chosen.sum())
-
     def seen(self) -> Ratings:
         """Return the ratings on the scale of the categories that occur, in the same order.
 
@@ -392,25 +371,20 @@ class Ratings:
         if used.all() or not used.any():
             return self
         kept = tuple(c for c, occurs in zip(self.categories, used, strict=True) if occurs)
-        renumbered = np.ones(len(used) + 1, dtype=self.digits.dtype)
-        renumbered[0] = 0
-        renumbered[1:][used] = np.arange(1, len(kept) + 1)
-        return replace(self, categories=kept, digits=renumbered[self.digits])
+        renumbered = np.concatenate([[0], np.where(used, np.cumsum(used), 1)])
+        digits = renumbered.astype(self.digits.dtype)[self.digits]
+        return replace(self, categories=kept, digits=digits)
 
     def _without_empty_rows(self) -> Ratings:
         """Return the ratings without rows that stand for no unit."""
         if self.times is None or self.times.all():
             return self
-        kept = self.times > 0
+        kept = np.flatnonzero(self.times)
+        rows = {name: getattr(self, name) for name in ("digits", "table", "times", "clusters")}
         return replace(
             self,
-            digits=None if self.digits is None else self.digits[kept],
-            table=None if self.table is None else self.table[kept],
-            times=self.times[kept],
-            clusters=None if self.clusters is None else self.clusters[kept],
-            labels=None
-            if self.labels is None
-            else tuple(self.labels[at] for at in np.flatnonzero(kept)),
+            **{name: its[kept] for name, its in rows.items() if its is not None},
+            labels=None if self.labels is None else tuple(self.labels[at] for at in kept),
         )
 
     @property
