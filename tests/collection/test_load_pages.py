@@ -106,14 +106,17 @@ def test_the_groups_of_formats_have_headings(pages, carla):
     assert page.index("<legend>Other formats</legend>") < page.index('value="trec-qrels"')
 
 
-@pytest.mark.parametrize("name", ["followtable", "trec-qrels"])
-def test_the_format_in_the_address_is_chosen_in_either_group(pages, carla, name):
+@pytest.mark.parametrize(
+    ("asked", "chosen"),
+    [("followtable", "followtable"), ("trec-qrels", "trec-qrels"), ("json", ""), ("", "")],
+)
+def test_the_format_in_the_address_is_chosen_in_either_group(pages, carla, asked, chosen):
     carla.project.kind = "followtable"
     carla.project.save()
 
-    field = pages.get(url("loads"), {"format": name}).context["form"]["format"]
+    field = pages.get(url("loads"), {"format": asked}).context["form"]["format"]
 
-    assert [one.data["value"] for one in field if one.data["selected"]] == [name]
+    assert [one.data["value"] for one in field if one.data["selected"]] == [chosen]
 
 
 def test_uploading_a_file_redirects_to_its_page(pages, carla):

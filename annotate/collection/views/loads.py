@@ -41,10 +41,11 @@ class Outcome(NamedTuple):
 def loads(request: PageRequest, slug: str) -> HttpResponse:
     """List uploads, newest first; a POST uploads a file for a preview."""
     member = access.lead(request.user, slug)
+    known_format = FORMATS.get(request.GET.get("format", ""))
     form = LoadForm(
         request.POST or None,
         request.FILES or None,
-        initial={"format": request.GET.get("format", "")},
+        initial={"format": known_format.name if known_format else ""},
         kind=kind_of(member.project.kind),
     )
     if request.method == "POST" and form.is_valid():
