@@ -6,7 +6,6 @@ compares the two lists, another reads every writer's output back.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
@@ -31,9 +30,7 @@ from formats import (
     trec_topics,
     trec_topics_xml,
 )
-from formats.folders import Folder, ZipFolder, open_folder
-from formats.problems import FormatError
-from formats.reading import guess_format
+from formats.folders import Folder, open_folder
 from formats.records import (
     AdjudicationRecord,
     Claim,
@@ -384,38 +381,6 @@ _ALL = (
 )
 
 FORMATS: dict[str, Format] = {entry.name: entry for entry in _ALL}
-
-
-def recognize(stream: IO[bytes]) -> Format | None:
-    """Return the format that a file or a zip archive clearly has, or None.
-
-    Reads only the beginning of a file and the names in an archive; leaves `stream` at its start.
-    """
-    try:
-        if zipfile.is_zipfile(stream):
-            name = _recognize_folder(set(ZipFolder(stream, "").names()))
-        else:
-            stream.seek(0)
-            name = guess_format(Source(stream, collect=True).read_beginning())
-            if name is not None and FORMATS[name].kind == "folder":
-                # One file of a folder, from which the rest is missing.
-                name = None
-    except FormatError:
-        name = None
-    stream.seek(0)
-    return None if name is None else FORMATS[name]
-
-
-def _recognize_folder(names: set[str]) -> str | None:
-    if followtable.LIST in names:
-        return "followtable"
-    if {multi_infosearch.RECORDS, multi_infosearch.DOCUMENTS} <= names:
-        return "multi-infosearch-folder"
-    if any(name.startswith(f"{infosearch.ORIGINAL}/") for name in names):
-        return "infosearch"
-    if {published.QUERIES, published.INSTRUCTIONS, published.QRELS} <= names:
-        return "hf" if "README.md" in names else "mteb"
-    return "beir" if {published.QUERIES, published.CORPUS} <= names else None
 
 
 def lookup(name: str) -> Format:

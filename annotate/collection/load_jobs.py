@@ -23,8 +23,9 @@ from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
+from formats.recognition import recognize
 from formats.records import RunLine
-from formats.registry import FORMATS, Format, recognize
+from formats.registry import FORMATS, Format
 from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
@@ -48,9 +49,10 @@ def request_load(
 ) -> Load:
     """Store an uploaded file and enqueue its preview; return the preview's row.
 
-    Without a format, the file itself shows it. Nothing is written to the project. Refused: a member
-    who is not a lead, an archived project, an unknown format, a file that does not show its format,
-    an empty file, a side for a file that is not a run, too many files that wait to be loaded.
+    Nothing is written to the project. Without a name, the format is recognized by the file.
+    Refused: a member who is not a lead, an archived project, an unknown format, a file whose format
+    is not clear, an empty file, a side for a file that is not a run, too many files that wait to be
+    loaded.
     """
     name = PurePath(file.name or "").name[-MAX_FILE_NAME:]
     _check_lead(by, by.project)

@@ -76,7 +76,7 @@ def in_scope_of_any(project: Project, candidates: QuerySet[Candidate]) -> QueryS
 
 
 def documents_without_text(project: Project) -> QuerySet[Document]:
-    """Return the documents that judges are shown and that have no text, of all queries."""
+    """Return the documents of a project that judges are shown and that have no text."""
     candidates = Candidate.objects.filter(query__project=project, query__removed_at=None)
     shown = in_scope_of_any(project, candidates.filter(document=OuterRef("pk")))
     return Document.objects.filter(Exists(shown), project=project, text_version=None)

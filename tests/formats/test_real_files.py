@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from formats.problems import FormatError
+from formats.recognition import recognize
 from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel, Topic
-from formats.registry import lookup, recognize
+from formats.registry import lookup
 from formats.tables import parse_table
 from measures.runs import Scores
 

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from formats.registry import recognize
+from formats.recognition import recognize
 from tests.formats.test_wrong_format import EXAMPLES
 
 FOLDERS = {

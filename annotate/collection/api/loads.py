@@ -114,7 +114,7 @@ class SentFile(RequestBody):
     format = serializers.ChoiceField(
         choices=[(one.name, one.title) for one in FORMATS.values()],
         required=False,
-        help_text="Without it the file itself shows its format.",
+        help_text="Without it, the format is recognized by the file.",
     )
     no_grade = serializers.IntegerField(
         required=False,
