@@ -66,9 +66,7 @@ class Topic(NamedTuple):
 
 def topics(project: Project) -> list[Topic]:
     """Return the queries of a project that are not taken out, in loading order: one SQL query."""
-    narratives = Narrative.objects.filter(
-        pair__query=OuterRef("pk"), side=Narrative.Side.ORIGINAL
-    ).exclude(text="")
+    narratives = Narrative.objects.filter(pair__query=OuterRef("pk")).exclude(text="")
     before = Q(
         candidates__prior_relevance__gte=project.relevant_from,
         candidates__removed_at__isnull=True,

@@ -63,7 +63,10 @@ def preview(by: Membership) -> Preview:
     pairs = selection.pairs(project)
     written = selection.written_pairs(pairs, Narrative.Side.ALTERED)
     guideline = Guideline.objects.latest_of(project)
-    of_project = {"narrative__pair__project": project}
+    of_project = {
+        "narrative__pair__project": project,
+        "narrative__pair__query__removed_at": None,
+    }
     judgments = Judgment.objects.current().filter(**of_project)
     queries = selection.queries(project)
     counts = [

@@ -132,6 +132,12 @@ def new_person(
         return context.new_page()
 
     yield open_page
+    # Complaints of pages that lose their session below are not faults.
+    unexpected = [
+        complaint
+        for complaint in complaints
+        if not any(expected in complaint for expected in expected_complaints)
+    ]
     for context in others:
         context.close()
     for kind, used in reusable:
@@ -139,11 +145,6 @@ def new_person(
             used.context.remove_listener(event, listener)
         _empty(used, live_server.url)
         used_contexts[kind].append(used)
-    unexpected = [
-        complaint
-        for complaint in complaints
-        if not any(expected in complaint for expected in expected_complaints)
-    ]
     assert unexpected == [], "the browser complained"
 
 

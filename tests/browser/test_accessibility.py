@@ -63,9 +63,13 @@ pytestmark = pytest.mark.long
 # Drawn by the packaged Swagger UI: a page, but not our code.
 NOT_OURS = {"api_page"}
 
-# Changing the theme changes colours, and those of buttons have a transition.
+# Changing the theme changes colours, and those of buttons have a transition. A busy browser may not
+# draw for a while, so this waits at most a second for a frame.
 SETTLE = """async (scheme) => {
-    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const frame = () => new Promise((done) => {
+        requestAnimationFrame(done);
+        setTimeout(done, 1000);
+    });
     while (!matchMedia(`(prefers-color-scheme: ${scheme})`).matches) await frame();
     await frame();
     await frame();

@@ -141,6 +141,19 @@ def test_one_key_leads_from_a_finished_pool_to_the_next(scene, client):
     assert "Judge the next query" in page
 
 
+def test_the_end_page_names_the_instruction_if_its_query_has_several(scene, client):
+    other = factories.pair(scene.query, pair_id="301_2")
+    assignments.take(pair=other, task=Assignment.Task.JUDGE, by=scene.ada)
+    for candidate in scene.candidates:
+        data = {"narrative": factories.altered(other).pk, "relevance": 1}
+        client.post(reverse("annotate:judgment", args=[other.pk, candidate.pk]), data)
+
+    page = client.get(reverse("annotate:judging", args=[other.pk])).content.decode()
+
+    assert "<h2>Instruction finished</h2>" in page
+    assert "Query finished" not in page
+
+
 def test_the_end_page_counts_each_flag_by_its_own_name(scene, client):
     first, second = scene.order()
     scene.post("flag", first, kind="cannot_judge", words="Cut off.")

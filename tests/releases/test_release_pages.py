@@ -22,7 +22,9 @@ from annotate.models import (
     InstructionPair,
     Judgment,
     Project,
+    Query,
 )
+from annotate.topics.removal import remove_queries
 from exporters.models import Release
 from exporters.releases import contents, file_store
 from tests import factories
@@ -89,6 +91,17 @@ def test_pairs_sent_back_and_undecided_instructions_are_open(tides, carla):
     assert "1 instruction waits for a decision." in page
     assert "and version 3 of the guidelines" in page
     assert "There are no guidelines." not in page
+
+
+def test_the_form_of_a_release_counts_nothing_of_queries_that_are_taken_out(tides, carla):
+    queries = list(Query.objects.values_list("pk", flat=True))
+    remove_queries(project=tides.project, queries=queries, reason="Too broad.", by=tides.carla)
+
+    counts = dict(carla.get(url("new_release")).context["preview"].counts)
+
+    assert {name: n for name, n in counts.items() if n} == {
+        "queries taken out, with their instructions": 5,
+    }
 
 
 def test_the_form_of_a_release_says_that_nothing_is_open(db, client):

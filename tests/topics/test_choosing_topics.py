@@ -57,7 +57,7 @@ class Scene:
         self.carla = factories.lead(self.project)
         for number in range(4):
             query = factories.query(self.project, str(301 + number))
-            pair = factories.pair(query)
+            pair = factories.pair(query, altered=None)
             text = "What is relevant." if number else ""
             Narrative.objects.update_or_create(
                 pair=pair, side="original", version=1, defaults={"text": text}
@@ -90,6 +90,13 @@ def test_the_values_for_conditions_are_read_in_one_query(scene, django_assert_nu
         ("303", 1, True),
         ("304", 2, True),
     ]
+
+
+def test_an_instruction_without_an_original_is_a_narrative(scene):
+    query = Query.objects.get(query_id="301")
+    factories.pair(query, pair_id="301_1", original="", altered="Only tables of tidal plants.")
+
+    assert topics(scene.project)[0].has_narrative
 
 
 def test_topics_not_drawn_are_taken_out_with_the_draw_as_reason(scene):
