@@ -33,9 +33,9 @@ class AnnotateConfig(AppConfig):
         from annotate.pairs.intake.pairs import Pairs
         from annotate.pairs.intake.shared import finish_load
         from annotate.pairs.intake.topics import Topics
-        from annotate.pairs.longest import longest_conditions
+        from annotate.pairs.longest_conditions import longest_conditions
         from annotate.people import members
-        from annotate.projects import audit_log_chain, audit_log_page, chain, rules
+        from annotate.projects import audit_log_chain, audit_log_page, hash_chain, rules
         from annotate.projects.models import AuditEvent, Link
         from annotate.topics.intake.filters import Filters
         from base import append_only
@@ -51,7 +51,7 @@ class AnnotateConfig(AppConfig):
         )
         after_load.register(finish_load)
         broken_rules.register(report_broken_rules)
-        chain.register(
+        hash_chain.register(
             {
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,
                 adjudication_chain.KIND: adjudication_chain.ADJUDICATIONS,

@@ -20,7 +20,7 @@ class AuditConfig(AppConfig):
         from annotate.judgments import completion_queries, tally
         from annotate.overview import contributions, notices, progress
         from annotate.pools import replacing
-        from annotate.projects import audit_events, chain, kind_settings
+        from annotate.projects import audit_events, hash_chain, kind_settings
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
         from audit.checks import check_chain, outcomes
@@ -36,7 +36,7 @@ class AuditConfig(AppConfig):
 
         audit_events.register(AUDIT_EVENTS)
         kind_settings.adopt_rubric.register(project_rubric.use_shipped_rubric)
-        chain.register(review_chain.KINDS | check_chain.KINDS)
+        hash_chain.register(review_chain.KINDS | check_chain.KINDS)
         completion_queries.register_reviews(passes.submitted_reviews)
         tally.checked_labels.register(outcomes.checked_labels)
         replacing.checks_of.register(outcomes.count_checks)

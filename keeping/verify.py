@@ -16,8 +16,17 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from annotate.pairs.models import Assignment
-from annotate.projects import chain
-from annotate.projects.chain import KINDS, NOTHING, End, Row, digest, link_hash, stream, uuid_of
+from annotate.projects import hash_chain
+from annotate.projects.hash_chain import (
+    KINDS,
+    NOTHING,
+    End,
+    Row,
+    digest,
+    link_hash,
+    stream,
+    uuid_of,
+)
 from annotate.projects.models import Link, Project
 
 # How many faults are reported one by one.
@@ -211,7 +220,7 @@ class _ChainNames:
                 task=Assignment.Task.JUDGE, pair__project=self._project
             )
             self._known = {
-                chain.of_assignment(pair, name): f"the chain of {name}'s judgments of {pair}"
+                hash_chain.of_assignment(pair, name): f"the chain of {name}'s judgments of {pair}"
                 for pair, name in assignments.values_list("pair__pair_id", "member__name")
             }
         return self._known.get(one, f"the chain {one}")

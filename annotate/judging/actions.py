@@ -29,7 +29,7 @@ from annotate.judging.answer_rules import (
 )
 from annotate.judging.history import content_of
 from annotate.judging.lookup import JudgingState, look_up, not_in_pair_message
-from annotate.judging.resend import find_resent, uuid_conflict_message
+from annotate.judging.sent_twice import find_resent, uuid_conflict_message
 from annotate.judging.statement import (
     UNKNOWN_PREVIOUS,
     VALID_KEYS,
@@ -42,7 +42,7 @@ from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.models import Flag, Judgment, Repeat, Verdict
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narrative
-from annotate.projects import chain
+from annotate.projects import hash_chain
 from annotate.projects.models import Membership
 from base.errors import ObjectNotFound, Refused
 from base.raw_sql import insert
@@ -277,7 +277,7 @@ def _look_up_on_sqlite(
 
 def _chain_event(
     row: Judgment, content: JudgmentContent, target: Target, by: Membership, state: JudgingState
-) -> chain.Event:
+) -> hash_chain.Event:
     """Return the judgment's event for the hash chain of its assignment."""
     numbered = {state.conditions[key]: answer for key, answer in content.verdicts.items()}
     hashed = judgment_chain.content(
@@ -298,7 +298,7 @@ def _chain_event(
         made_at=row.made_at,
         text_version=row.text_version,
     )
-    return chain.content_event(judgment_chain.KIND, row.uuid, hashed)
+    return hash_chain.content_event(judgment_chain.KIND, row.uuid, hashed)
 
 
 # --- repeats --------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment
 from annotate.pairs.pool import is_shown_to_judges, repeat_seed
 from annotate.projects import access as projects_access
-from annotate.projects import chain
+from annotate.projects import hash_chain
 from annotate.projects.models import Membership, Project
 from base.errors import ObjectNotFound, Refused, Stale
 from base.raw_sql import aware_datetime, first_values, repeating_cursor
@@ -81,7 +81,7 @@ class JudgingState:
     # Whether other documents or repeats of the assignment still need an answer.
     others_left: bool
     # The end of the assignment's hash chain, which the lock guards.
-    end: chain.End
+    end: hash_chain.End
 
     def refuse_if_closed(self, by: Membership, *, late: bool) -> None:
         """Refuse if nothing can be recorded: the project is archived, the narrative or the text is
@@ -129,7 +129,7 @@ class JudgingState:
             )
 
     def append_to_chain(
-        self, target: Target, by: Membership, *, event: chain.Event | None = None
+        self, target: Target, by: Membership, *, event: hash_chain.Event | None = None
     ) -> None:
         """Append a new judgment, and the end of the one it supersedes, to the assignment's chain.
 
@@ -139,8 +139,8 @@ class JudgingState:
         if self.judgment and not self.again:
             events.append(judgment_chain.event_of_end(self.judgment.uuid, self.now))
         if events:
-            links = chain.of_assignment(target.pair.pair_id, by.name)
-            chain.append(by.project_id, links, events, after=self.end)
+            links = hash_chain.of_assignment(target.pair.pair_id, by.name)
+            hash_chain.append(by.project_id, links, events, after=self.end)
 
     def update_assignment(self, target: Target, by: Membership, *, settled: bool) -> None:
         """Record whether the assignment is done.
@@ -262,7 +262,7 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
     One query, because every key press waits for it.
     """
     project = by.project
-    links = chain.of_assignment(target.pair.pair_id, by.name)
+    links = hash_chain.of_assignment(target.pair.pair_id, by.name)
     row = first_values(
         _lookup_sql(target, project),
         {
@@ -315,7 +315,7 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
         done=bool(rest[11]),
         begun=bool(rest[12]),
         others_left=bool(rest[13]) or _repeats_left(target, by, side, version, rest[14], rest[15]),
-        end=chain.End(rest[16], bytes(rest[17])) if rest[16] else chain.End(),
+        end=hash_chain.End(rest[16], bytes(rest[17])) if rest[16] else hash_chain.End(),
     )
 
 

@@ -26,7 +26,7 @@ from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
-from annotate.projects import chain
+from annotate.projects import hash_chain
 from annotate.projects.models import Membership
 from base.errors import Refused
 
@@ -126,10 +126,10 @@ def _link_ends(
         return
     among = ", ".join(f"%({name})s" for name in changed)
     found = list(judgment_chain.rows(f"j.id IN ({among})", changed, order="j.id", texts=True))
-    links = chain.of_assignment(pair.pair_id, by.name)
+    links = hash_chain.of_assignment(pair.pair_id, by.name)
     # The lock on the assignment guards its chain too.
-    last = chain.end_of(by.project_id, links)
-    chain.append(by.project_id, links, judgment_chain.events_of_ended(found), after=last)
+    last = hash_chain.end_of(by.project_id, links)
+    hash_chain.append(by.project_id, links, judgment_chain.events_of_ended(found), after=last)
 
 
 def _update_assignment(

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from annotate.judgments.judgment_chain import of_text
 from annotate.judgments.models import Adjudication, ConditionAdjudication
-from annotate.projects import chain
-from annotate.projects.chain import Content, Kind, Row, hashed_time
+from annotate.projects import hash_chain
+from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import Project
 
 KIND, CONDITION = "adjudication", "condition settled"
@@ -40,7 +40,7 @@ def _decisions(
     rows: QuerySet[Any], about: tuple[str, ...], decision: str, *, texts: bool
 ) -> Iterator[tuple[int, Row]]:
     """Return decisions, each with its key; `about` and `decision` are columns."""
-    return chain.with_uuids(
+    return hash_chain.with_uuids(
         (
             key,
             (*where, by, hashed_time(at)),
@@ -66,7 +66,7 @@ def follow(
     **among: Any,
 ) -> None:
     """Append decisions on documents to their chain."""
-    chain.append_changes(
+    hash_chain.append_changes(
         KIND, project, adjudications(project, texts=texts, **among), new=new, ended=ended
     )
 
@@ -80,7 +80,7 @@ def follow_conditions(
     **among: Any,
 ) -> None:
     """Append decisions on conditions to their chain."""
-    chain.append_changes(
+    hash_chain.append_changes(
         CONDITION, project, conditions(project, texts=texts, **among), new=new, ended=ended
     )
 
@@ -95,11 +95,11 @@ def _ended(at: Any, by: str | None) -> Content | None:
 
 
 def _read_adjudications(project: Project | None) -> Iterator[Row]:
-    return chain.sorted_by_uuid(adjudications(project.pk, texts=True) if project else ())
+    return hash_chain.sorted_by_uuid(adjudications(project.pk, texts=True) if project else ())
 
 
 def _read_conditions(project: Project | None) -> Iterator[Row]:
-    return chain.sorted_by_uuid(conditions(project.pk, texts=True) if project else ())
+    return hash_chain.sorted_by_uuid(conditions(project.pk, texts=True) if project else ())
 
 
 def _label(what: Content) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotate.collection.spans import Span
-from annotate.projects.chain import (
+from annotate.projects.hash_chain import (
     Content,
     Event,
     Kind,

@@ -60,7 +60,7 @@ def thaw(apps, schema_editor):
 def take_up(apps, schema_editor):
     """What is there already is linked as it stands now: from here on a change of it is noticed."""
     # What is read and written there is there since this migration, by the names it has here.
-    from annotate.projects import chain
+    from annotate.projects import hash_chain
     from annotate.judgments import judgment_chain
     from annotate.judgments import adjudication_chain
 
@@ -69,7 +69,7 @@ def take_up(apps, schema_editor):
             'm.project_id = %(project)s', {'project': project}, order='j.id'
         )
         events = judgment_chain.events_of_new(found)
-        chain.append(project, uuid.uuid4(), events, after=chain.End())
+        hash_chain.append(project, uuid.uuid4(), events, after=hash_chain.End())
         settled = {key for key, _row in adjudication_chain.adjudications(project)}
         adjudication_chain.follow(project, new=settled)
         settled = {key for key, _row in adjudication_chain.conditions(project)}

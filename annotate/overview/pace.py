@@ -24,7 +24,7 @@ from annotate.judgments.completion import JudgingProgress
 from annotate.judgments.flags import visible_flags
 from annotate.judgments.in_force import final_flags
 from annotate.overview.activity import Slot, activities
-from annotate.overview.outlook import Estimate, Unknown, estimate
+from annotate.overview.finish_date import Estimate, Unknown, estimate
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.models import Membership, Project
 

@@ -30,7 +30,7 @@ from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import rule_report_in
 from annotate.pairs.models import Assignment
 from annotate.pools.models import ReplacedCandidate, Replacement
-from annotate.projects import chain
+from annotate.projects import hash_chain
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
@@ -333,8 +333,10 @@ def _take_over_claims(
     if made_keys:
         listed = ", ".join(str(key) for key in made_keys)
         rows = judgment_chain.rows(f"j.id IN ({listed})", {}, texts=True)
-        own = chain.named("replacement", of.old.doc_id, of.new.doc_id, of.at, old.query.query_id)
-        chain.append(project.pk, own, judgment_chain.events_of_new(list(rows)))
+        own = hash_chain.named(
+            "replacement", of.old.doc_id, of.new.doc_id, of.at, old.query.query_id
+        )
+        hash_chain.append(project.pk, own, judgment_chain.events_of_new(list(rows)))
 
 
 def _reopen_judging(queries: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from django.db import models, transaction
 from django.utils import timezone
 
-from annotate.projects import chain
+from annotate.projects import hash_chain
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.audit_log_chain import KIND, content
 from annotate.projects.models import AuditEvent, Membership, Project
@@ -21,7 +21,7 @@ from base.users import User
 # The maximum length of the object's name.
 MOST = 500
 # The hash chain of a project's audit events.
-AUDIT_LOG = chain.named("trail")
+AUDIT_LOG = hash_chain.named("trail")
 # Renamed models keep their first name here, because it is part of the digests of old events.
 FIRST_NAMES = {"annotate.rejudgerequest": "annotate.lookagain"}
 
@@ -69,8 +69,8 @@ def record(
     )
     with transaction.atomic(savepoint=False):
         audit_event.save(force_insert=True)
-        event = chain.content_event(KIND, audit_event.uuid, content(audit_event))
-        chain.append(audit_event.project_id, AUDIT_LOG, [event])
+        event = hash_chain.content_event(KIND, audit_event.uuid, content(audit_event))
+        hash_chain.append(audit_event.project_id, AUDIT_LOG, [event])
     return audit_event
 
 

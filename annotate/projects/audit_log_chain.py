@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from annotate.projects.chain import Content, Kind, Row, hashed_time
+from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import AuditEvent, Project
 
 KIND = "deed"

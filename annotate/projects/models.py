@@ -339,7 +339,7 @@ class AuditEvent(models.Model):
 
 
 class Link(models.Model):
-    """One link of a hash chain, see `annotate.projects.chain`.
+    """One link of a hash chain, see `annotate.projects.hash_chain`.
 
     It records the digest of a row's content or of its end, and a hash over that and the previous
     link's hash. It contains no primary keys, so it is valid in any installation.
@@ -364,7 +364,7 @@ class Link(models.Model):
     # The position in the chain, from 1.
     number = models.PositiveBigIntegerField()
     event = models.PositiveSmallIntegerField(choices=Event)
-    # The row: its kind, a key of `annotate.projects.chain.KINDS` such as "judgment", and its UUID.
+    # The row: its kind, a key of `hash_chain.KINDS` such as "judgment", and its UUID.
     kind = models.CharField(max_length=20)
     name = models.UUIDField()
     # SHA-256 of the content, and of the link's data with the hash of the link before.

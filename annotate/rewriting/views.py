@@ -28,8 +28,8 @@ from annotate.projects.models import Membership
 from annotate.rewriting import actions, drafts
 from annotate.rewriting.desk import Desk, advice_context, changed_conditions, impact_context, is_key
 from annotate.rewriting.forms import DraftForm, NarrativeForm
+from annotate.rewriting.kept_and_dropped import outcome
 from annotate.rewriting.models import Draft
-from annotate.rewriting.outcome import outcome
 from annotate.rewriting.sent_back import why_sent_back
 from base.errors import Refused, Stale
 from base.page_request import PageRequest, refusal_as_message

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from annotate.judgments.judgment_chain import of_text
 from annotate.pairs.models import Condition
-from annotate.projects import chain
-from annotate.projects.chain import Content, Kind, Row, hashed_time
+from annotate.projects import hash_chain
+from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import Project
 from audit.checks.models import Check
 
@@ -66,7 +66,7 @@ def _of(narrative: str) -> tuple[str, str, str]:
 
 
 def _read_checks(project: Project | None) -> Iterator[Row]:
-    return chain.sorted_by_uuid(checks(project.pk, texts=True) if project else ())
+    return hash_chain.sorted_by_uuid(checks(project.pk, texts=True) if project else ())
 
 
 def _label_check(what: Content) -> str:
@@ -85,4 +85,4 @@ def follow(
     project: int, *, new: Container[int] = (), ended: Container[int] = (), **among: Any
 ) -> None:
     """Append new and ended checks to their chain; `among` narrows the query."""
-    chain.append_changes(CHECK, project, checks(project, **among), new=new, ended=ended)
+    hash_chain.append_changes(CHECK, project, checks(project, **among), new=new, ended=ended)

@@ -24,7 +24,7 @@ from audit.reports.differences import differences
 from audit.reports.models import AgreementReport
 from audit.reports.scopes import FIELDS, describe_scope, scope_of, stored_scope
 from audit.reports.scopes import Scope as Part
-from audit.reports.units import Of, units
+from audit.reports.unit_table import Of, units
 from base.api.jobs import JobSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_response

@@ -19,8 +19,9 @@ from annotate.projects.kinds import KINDS, kind_of
 from annotate.projects.models import Membership, Project
 from annotate.rewriting.sent_back import Remark, SentBack
 from audit.reviews import rubrics
-from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
+from audit.reviews.criteria import Criterion, Level, Rubric
 from audit.reviews.models import Decision, Rating, Review
+from audit.reviews.review_verdict import Verdict, straddles, verdict
 from base.prepared_queries import Built, prepared
 
 

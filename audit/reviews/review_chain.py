@@ -8,8 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotate.projects import chain
-from annotate.projects.chain import Content, Kind, Row, hashed_time
+from annotate.projects import hash_chain
+from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import Project
 from audit.reviews.models import Decision, Rating, Review, ReviewedText
 
@@ -40,13 +40,13 @@ def reviews(project: int, *, texts: bool = False, **among: Any) -> Iterator[tupl
     ):
         times = (hashed_time(started_at), hashed_time(submitted_at))
         content = (*where, auditor, rubric, *times, *given[key], *at_hand[key])
-        yield key, Row(chain.named(REVIEW, *where, auditor), content)
+        yield key, Row(hash_chain.named(REVIEW, *where, auditor), content)
 
 
 def decisions(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
     """Yield the decisions on instructions of a project as chain rows, each with its key."""
     rows = Decision.objects.filter(by__project=project, **among).order_by("pk")
-    return chain.with_uuids(
+    return hash_chain.with_uuids(
         (
             key,
             (*where, by, hashed_time(at)),
@@ -72,7 +72,7 @@ def follow(
     **among: Any,
 ) -> None:
     """Append new and ended reviews or decisions to their chain; `among` narrows the query."""
-    chain.append_changes(kind, project, ROWS[kind](project, **among), new=new, ended=ended)
+    hash_chain.append_changes(kind, project, ROWS[kind](project, **among), new=new, ended=ended)
 
 
 def _of(narrative: str) -> tuple[str, str, str]:
@@ -80,11 +80,11 @@ def _of(narrative: str) -> tuple[str, str, str]:
 
 
 def _read_reviews(project: Project | None) -> Iterator[Row]:
-    return chain.sorted_by_uuid(reviews(project.pk, texts=True) if project else ())
+    return hash_chain.sorted_by_uuid(reviews(project.pk, texts=True) if project else ())
 
 
 def _read_decisions(project: Project | None) -> Iterator[Row]:
-    return chain.sorted_by_uuid(decisions(project.pk) if project else ())
+    return hash_chain.sorted_by_uuid(decisions(project.pk) if project else ())
 
 
 def _label_review(what: Content) -> str:

@@ -9,9 +9,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotate.pairs.models import Assignment, DrawnPair, InstructionPair, Narrative, ReviewDraw
 from annotate.projects.models import Membership
-from audit.reviews.criteria import Rubric, Verdict
+from audit.reviews.criteria import Rubric
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of
+from audit.reviews.review_verdict import Verdict
 
 
 def levels_of(rubric: Rubric) -> list[dict[str, Any]]:

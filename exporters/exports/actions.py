@@ -18,7 +18,7 @@ from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
 from base.errors import Refused
 from base.snapshot import snapshot
-from exporters.exports import jsonl, manifest, trec
+from exporters.exports import jsonl, manifest, paired_qrels
 from exporters.exports.access import ARCHIVE, BLIND
 from exporters.exports.files import Writer, delete_folder, pack
 from exporters.exports.layouts import (
@@ -51,7 +51,7 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    Export.Format.TREC: Format(trec.size, trec.write),
+    Export.Format.TREC: Format(paired_qrels.size, paired_qrels.write),
     Export.Format.JSONL: Format(jsonl.size, jsonl.write),
 }
 # Folders that the field's tools load. A release holds the ones chosen in the publication settings.

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from audit.reviews.criteria import FOLLOWTABLE, Level, straddles
+from audit.reviews.criteria import FOLLOWTABLE, Level
+from audit.reviews.review_verdict import straddles
 from formats.records import (
     AdjudicationRecord,
     DecisionRecord,

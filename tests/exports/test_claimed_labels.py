@@ -18,7 +18,7 @@ from audit.checks import actions
 from audit.models import Decision, Review, Sample
 from audit.reviews.criteria import FOLLOWTABLE
 from exporters.exports import claimed, publishing, selection
-from exporters.exports.trec import size
+from exporters.exports.paired_qrels import size
 from exporters.releases import comparison, contents
 from exporters.releases.preview import preview
 from tests import factories

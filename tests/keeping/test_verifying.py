@@ -15,7 +15,7 @@ from annotate.collection.spans import Span
 from annotate.judging import actions as judging
 from annotate.judging.withdrawal import undo, withdraw
 from annotate.models import Judgment, Link, Verdict
-from annotate.projects import chain
+from annotate.projects import hash_chain
 from base.append_only import deletions_allowed
 from keeping.verify import verify
 from tests import factories
@@ -149,7 +149,7 @@ def test_a_judgment_has_one_link_and_one_for_the_judgment_it_superseded(scene):
 
     links = Link.objects.order_by("number").values_list("number", "event", "name", "chain")
 
-    assignment = chain.of_assignment("301", "ada")
+    assignment = hash_chain.of_assignment("301", "ada")
     assert list(links) == [
         (1, Link.Event.CONTENT, first.uuid, assignment),
         (2, Link.Event.CONTENT, second.uuid, assignment),
@@ -263,12 +263,12 @@ def test_a_link_that_matches_a_changed_judgment_does_not_match_its_chain(scene):
     link = Link.objects.get(name=changed.uuid)
     Judgment.objects.filter(pk=changed.pk).update(relevance=0)
     row = next(
-        row for row in chain.KINDS["judgment"].read(scene.project) if row.name == changed.uuid
+        row for row in hash_chain.KINDS["judgment"].read(scene.project) if row.name == changed.uuid
     )
 
     with deletions_allowed():
         link.delete()
-        link.digest = chain.digest("judgment", row.content)
+        link.digest = hash_chain.digest("judgment", row.content)
         link.save(force_insert=True)
 
     assert faults(scene) == [("link", "link 1 of the chain of ada's judgments of 301 was changed")]

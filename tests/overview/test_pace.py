@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotate.judgments import assignments
 from annotate.judgments.completion import judging
 from annotate.models import Assignment, Flag, InstructionPair, Judgment
-from annotate.overview.outlook import Estimate, Unknown, estimate
+from annotate.overview.finish_date import Estimate, Unknown, estimate
 from annotate.overview.pace import Calendar, Day, last_days, people_pace, workload
 from tests import factories
 

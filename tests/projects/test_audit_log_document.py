@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from django.conf import settings
 
-from annotate.projects.chain import KINDS, NOTHING, digest, link_hash
+from annotate.projects.hash_chain import KINDS, NOTHING, digest, link_hash
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotate.projects import chain
+from annotate.projects import hash_chain
 from audit.models import Review, ReviewedText
 from audit.reviews import review_chain as sums
 from audit.reviews.actions import save_ratings, submit_review
@@ -213,4 +213,4 @@ def test_the_sum_of_a_review_without_texts_is_unchanged(rated):
     [(_key, without)] = sums.reviews(rated.project.pk)
 
     assert with_texts == without
-    assert isinstance(with_texts, chain.Row)
+    assert isinstance(with_texts, hash_chain.Row)

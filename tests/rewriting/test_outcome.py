@@ -12,7 +12,7 @@ from annotate.judgments.blindness import may_see
 from annotate.models import Adjudication, Assignment, Membership
 from annotate.pairs.clauses import clauses
 from annotate.pairs.pool import candidates_to_judge
-from annotate.rewriting.outcome import outcome
+from annotate.rewriting.kept_and_dropped import outcome
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

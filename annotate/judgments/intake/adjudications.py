@@ -7,7 +7,7 @@ from annotate.judgments import adjudication_chain
 from annotate.judgments.intake import supersede
 from annotate.judgments.intake.statement_kinds import ADJUDICATION, TEXT_READ
 from annotate.pairs.intake.steps import WITHDRAWN_BY, end_known, refuse_second
-from annotate.projects import chain
+from annotate.projects import hash_chain
 from base import bulk
 
 
@@ -98,7 +98,7 @@ def _link(intake: Intake, newest: int) -> None:
         """
     )
     rows = list(adjudication_chain.adjudications(project, texts=True))
-    fresh = chain.find_unlinked(adjudication_chain.KIND, project, rows)
+    fresh = hash_chain.find_unlinked(adjudication_chain.KIND, project, rows)
     adjudication_chain.follow(
         project,
         new={key for key in fresh if key > newest},

@@ -9,7 +9,7 @@ from annotate.judgments import judgment_chain
 from annotate.judgments.intake import supersede
 from annotate.judgments.intake.statement_kinds import JUDGMENT, OTHER_VERDICTS
 from annotate.pairs.intake.steps import end_known
-from annotate.projects import chain
+from annotate.projects import hash_chain
 from base import bulk
 
 
@@ -146,8 +146,8 @@ def link(intake: Intake) -> None:
         texts=True,
     )
     project, links = intake.project.pk, uuid.uuid4()
-    end = chain.End()
-    written = chain.append(project, links, judgment_chain.events_of_new(new), after=end)
+    end = hash_chain.End()
+    written = hash_chain.append(project, links, judgment_chain.events_of_new(new), after=end)
     if written:
-        end = chain.end_of(project, links)
-    chain.append(project, links, judgment_chain.events_of_ended(ended), after=end)
+        end = hash_chain.end_of(project, links)
+    hash_chain.append(project, links, judgment_chain.events_of_ended(ended), after=end)

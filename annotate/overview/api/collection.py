@@ -34,7 +34,7 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.rewriting.api.narratives import FullNarrativeSerializer
-from annotate.rewriting.outcome import outcome
+from annotate.rewriting.kept_and_dropped import outcome
 from base.api.resource import Resource, reads
 
 

@@ -24,10 +24,10 @@ from annotate.overview.api.dashboard_shapes import (
     PaceSerializer,
     ProgressSerializer,
 )
+from annotate.overview.finish_date import Estimate, Unknown, estimate
 from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import matrix
 from annotate.overview.matrix_cells import Key, Row
-from annotate.overview.outlook import Estimate, Unknown, estimate
 from annotate.overview.progress import task_progress
 from annotate.overview.time_estimate import time_estimate
 from annotate.projects import access

@@ -9,8 +9,8 @@ from rest_framework import serializers
 from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.api.collection_shapes import ANSWERED
+from annotate.overview.finish_date import Unknown
 from annotate.overview.matrix_cells import CellState, Wanted
-from annotate.overview.outlook import Unknown
 from annotate.pairs.models import Assignment
 from base.api.resource import KeyField, QueryParameters
 

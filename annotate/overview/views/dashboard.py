@@ -20,13 +20,13 @@ from annotate.judgments.document_names import names_for
 from annotate.judgments.flags import FlagPage, list_flags
 from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
+from annotate.overview.finish_date import estimate
 from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import Asked
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
 from annotate.overview.matrix_cells import CellState, Key, Row
 from annotate.overview.my_assignments import my_assignments
-from annotate.overview.outlook import estimate
 from annotate.overview.progress import Reviewed, reviews_by_member, task_progress
 from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment

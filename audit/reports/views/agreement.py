@@ -32,7 +32,7 @@ from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.scopes import Scope, describe_scope, parts_of, stored_scope
 from audit.reports.statements_since import Changes, count_changes_since
 from audit.reports.tables import Against, Table, against_machines, people_alone, tables
-from audit.reports.units import Of, units
+from audit.reports.unit_table import Of, units
 from base.csv_output import csv_response
 from base.page_request import PageRequest, refusal_as_message
 from base.pagination import newest_by_key

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from annotate.projects.models import Membership
-from audit.reviews.criteria import Verdict
 from audit.reviews.models import Decision
 from audit.reviews.passes import Pass
+from audit.reviews.review_verdict import Verdict
 
 
 class DecisionSerializer(serializers.Serializer[Any]):

@@ -7,7 +7,7 @@ from typing import ClassVar
 from annotate.collection.intake import Intake
 from annotate.pairs.intake.shared import MAX_NAME
 from annotate.pairs.intake.steps import WITHDRAWN_BY, end_known, refuse_machines, refuse_second
-from annotate.projects import chain
+from annotate.projects import hash_chain
 from audit.reviews import review_chain
 from audit.reviews.intake.of_narratives import FOUND, NAMED, OfNarratives
 from audit.reviews.models import Decision
@@ -128,7 +128,9 @@ class Decisions(OfNarratives):
         """Append decisions with keys after `newest`, and withdrawn ones, to their chain."""
         project = self.intake.project.pk
         withdrawn = bulk.select("SELECT s.known FROM stage_decisions s WHERE s.state = 1")
-        fresh = chain.find_unlinked(review_chain.DECISION, project, review_chain.decisions(project))
+        fresh = hash_chain.find_unlinked(
+            review_chain.DECISION, project, review_chain.decisions(project)
+        )
         review_chain.follow(
             review_chain.DECISION,
             project,

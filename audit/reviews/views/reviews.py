@@ -24,7 +24,7 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from audit.reviews import access, actions, decisions, rubrics
-from audit.reviews.criteria import Rubric, Verdict
+from audit.reviews.criteria import Rubric
 from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.reviews.models import Decision
 from audit.reviews.passes import (
@@ -40,6 +40,7 @@ from audit.reviews.passes import (
     words_for,
 )
 from audit.reviews.review_page import current_decision, levels_of
+from audit.reviews.review_verdict import Verdict
 from audit.reviews.texts_at_hand import count_replaced_texts, documents_at_hand, texts_of
 from base.errors import InvalidField, Refused, Stale, Unconfirmed
 from base.page_request import PageRequest, refusal_as_message

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.management.projects import get_project
-from annotate.projects.chain import End
+from annotate.projects.hash_chain import End
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from base.snapshot import snapshot
