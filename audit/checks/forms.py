@@ -159,7 +159,7 @@ class SampleForm(_NamedForm, _ClaimsForm):
         return given
 
     def choices(self) -> dict[str, Any]:
-        """Return the keyword arguments of `audit.checks.plans.plan`; the form must be valid."""
+        """Return the keyword arguments of `sampled_claims.plan`; the form must be valid."""
         names = ("stratify", "per", "size", "seed", "fewer")
         return {name: self.cleaned_data[name] for name in names}
 

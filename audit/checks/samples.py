@@ -17,7 +17,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from audit.checks.claims import Claim, ClaimSelection, build_frame, why_unfit
 from audit.checks.models import Sample, SampleItem
-from audit.checks.plans import plan, sizes_of
+from audit.checks.sampled_claims import plan, sizes_of
 from audit.checks.suspects import find_suspects
 from base.errors import Refused, refuse_invalid_characters, refuse_longer
 

@@ -11,11 +11,11 @@ from django.db.models import Count
 
 from annotate.projects.models import Membership
 from audit.checks.models import RESAMPLES, SEED
-from audit.reports.counting import ratings_in, review_patterns
 from audit.reports.coverage import CategoryCoverage, coverage
 from audit.reports.patterns import Patterns
 from audit.reports.report_parts import ratings_of
 from audit.reports.scopes import WHOLE, rubric_of
+from audit.reports.unit_counts import ratings_in, review_patterns
 from audit.reviews.criteria import Criterion, Rubric
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from annotate.projects.models import Grade, Membership, Project
-from audit.reports.counting import count_in_both
 from audit.reports.patterns import Patterns
 from audit.reports.report_parts import Measure, coefficients
 from audit.reports.scopes import Scope
 from audit.reports.statements_since import through
+from audit.reports.unit_counts import count_in_both
 from jobs.runner import Progress
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _difference(
 
 
 def _checksum(units: Counter[Any], names: dict[int, str], scale: Sequence[int]) -> str:
-    """Return the sum of everything that was counted, as in `audit.reports.counting.Counts`."""
+    """Return the sum of everything that was counted, as in `audit.reports.unit_counts.Counts`."""
     lines = [json.dumps(["scale", list(scale)])]
     for both, times in units.items():
         patterns = [sorted((names[member], value) for member, value in one) for one in both]

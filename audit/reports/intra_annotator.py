@@ -67,7 +67,7 @@ NO_REPEATS = IntraAnnotator({}, {})
 
 
 def count_answers(of: list[RepeatedAnswer]) -> Counter[tuple[tuple[int, int], ...]]:
-    """Count how often each pair of answers was given, as in `audit.reports.counting`."""
+    """Count how often each pair of answers was given, as in `audit.reports.unit_counts`."""
     return Counter(((FIRST, twice.first), (AGAIN, twice.again)) for twice in of)
 
 

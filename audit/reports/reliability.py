@@ -1,4 +1,4 @@
-"""Agreement of a project, scope by scope: `audit.reports.counting` counts the answers, and
+"""Agreement of a project, scope by scope: `audit.reports.unit_counts` counts the answers, and
 `agreement` computes the coefficients. This module has no statistics.
 
 A unit is a candidate under a narrative version (for reviews: one criterion of a narrative version),
@@ -48,7 +48,6 @@ from django.utils import timezone
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from audit.reports.counting import Counts, VersionKey, counts_of, period_q
 from audit.reports.intra_annotator import (
     AGAIN,
     FIRST,
@@ -62,6 +61,7 @@ from audit.reports.patterns import Patterns
 from audit.reports.report_parts import SPLITS, Measure
 from audit.reports.scopes import WHOLE, Scope, periods_of
 from audit.reports.statements_since import scope_q, through
+from audit.reports.unit_counts import Counts, VersionKey, counts_of, period_q
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Review
 from jobs.runner import Progress

@@ -12,11 +12,11 @@ from django.db.models import Max, Q
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from audit.reports.counting import judgment_q
 from audit.reports.intra_annotator import repeats_in
 from audit.reports.intra_annotator import through as last_repeat
 from audit.reports.models import AgreementReport
 from audit.reports.scopes import Scope, narrative_q, stored_scope
+from audit.reports.unit_counts import judgment_q
 from audit.reviews.models import Review
 
 

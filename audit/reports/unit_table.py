@@ -15,8 +15,8 @@ from django.db import connection
 from django.db.models.functions import Collate
 
 from annotate.projects.models import Membership, Project
-from audit.reports.counting import judgments_in, ratings_in
 from audit.reports.scopes import Scope, rubric_of, week_of
+from audit.reports.unit_counts import judgments_in, ratings_in
 
 CHUNK = 5_000
 _UNIT = ("query_id", "doc_id", "pair_id", "category", "side", "version")

@@ -11,8 +11,8 @@ from django.utils import timezone
 from annotate.models import Adjudication, Narrative
 from audit.checks import actions, samples
 from audit.checks.claims import ClaimSelection, build_frame
-from audit.checks.plans import plan
 from audit.checks.queue import next_item, progress, to_check, to_settle, with_checks
+from audit.checks.sampled_claims import plan
 from audit.models import Check, Sample, SampleItem
 from base.errors import Refused
 from tests import factories

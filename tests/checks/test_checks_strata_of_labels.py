@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from audit.checks.claims import ClaimSelection, build_frame
-from audit.checks.plans import plan
+from audit.checks.sampled_claims import plan
 from audit.models import Sample
 from base.errors import Refused
 from base.sampling import draw as draw_names

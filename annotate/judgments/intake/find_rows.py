@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotate.collection.intake.arrivals import Intake
 from annotate.collection.intake.qrels import Qrels
-from annotate.judgments.intake import known_by_uuid
+from annotate.judgments.intake import known_statements
 from annotate.judgments.intake.statement_kinds import ADJUDICATION
 from annotate.pairs.intake.pairs import Pairs
 from annotate.pairs.intake.shared import refuse_other_query
@@ -211,7 +211,7 @@ def find_narratives(intake: Intake, renamed: Stage) -> None:
             WHERE version IS NULL AND side IS NOT NULL
             """
         )
-    known_by_uuid.find_judgments(intake, renamed)
+    known_statements.find_judgments(intake, renamed)
     intake.run(
         """
         UPDATE stage_statements SET side = CASE WHEN EXISTS (
@@ -221,8 +221,8 @@ def find_narratives(intake: Intake, renamed: Stage) -> None:
         WHERE side IS NULL
         """
     )
-    known_by_uuid.find_flags(intake)
-    known_by_uuid.find_adjudications(intake)
+    known_statements.find_flags(intake)
+    known_statements.find_adjudications(intake)
     intake.run(
         """
         UPDATE stage_statements SET narrative = (

@@ -39,7 +39,6 @@ from audit.checks.claims import ClaimSelection, build_frame, why_unfit
 from audit.checks.condition_counts import BrokenConditions, broken_conditions, broken_conditions_of
 from audit.checks.figures import Figures, figures
 from audit.checks.models import Check, Sample, SampleItem
-from audit.checks.plans import plan
 from audit.checks.queue import (
     filter_labels,
     hide_open_checks,
@@ -49,6 +48,7 @@ from audit.checks.queue import (
     to_check,
     to_settle,
 )
+from audit.checks.sampled_claims import plan
 from audit.checks.suspects import find_suspects
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.resource import Resource, Scope, reads, writes

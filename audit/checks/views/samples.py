@@ -23,8 +23,8 @@ from audit.checks.figures import Figures, Rates, figures
 from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm, choices_of_planned
 from audit.checks.models import Sample
 from audit.checks.modes import MODES, make_mode_samples, progress_by_mode, selection_in_mode
-from audit.checks.plans import plan
 from audit.checks.queue import LABEL_FILTERS, filter_labels, progress
+from audit.checks.sampled_claims import plan
 from audit.checks.suspects import Suspect, find_suspects, merge_suspects
 from audit.checks.views.checking import PAGE_SIZE, with_after
 from base.csv_output import csv_response
