@@ -96,29 +96,7 @@ class Qrels(StagedRecords):
             """
         )
         if has_candidates:
-            # Before the new candidates are written, so that only existing ones are compared.
-            bulk.drop(self.differing)
-            intake.run(
-                """
-                CREATE TEMPORARY TABLE stage_qrels_changed AS
-                SELECT c.id, s.relevance FROM stage_qrels s
-                CROSS JOIN annotate_query q
-                CROSS JOIN annotate_document d
-                CROSS JOIN annotate_candidate c
-                WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-                AND d.project_id = %(project)s AND d.doc_id = s.doc_id
-                AND c.query_id = q.id AND c.document_id = d.id
-                AND (c.prior_relevance IS NULL OR c.prior_relevance <> s.relevance)
-                AND s.relevance IS NOT NULL
-                """
-            )
-            self.changed = bulk.number("SELECT COUNT(*) FROM stage_qrels_changed")
-            intake.run_at_end(
-                """
-                UPDATE annotate_candidate SET prior_relevance = x.relevance
-                FROM stage_qrels_changed x WHERE annotate_candidate.id = x.id
-                """
-            )
+            self._change_existing()
         # Before the new candidates are written: those that only join the pool.
         only_pooled = self._count_new_without_grade() if self._without_grade else 0
         self.new = intake.insert(
@@ -147,6 +125,35 @@ class Qrels(StagedRecords):
         prior.changed += self.changed
         graded = bulk.number("SELECT COUNT(*) FROM stage_qrels WHERE relevance IS NOT NULL")
         prior.unchanged += graded - prior.new - prior.changed
+
+    def _change_existing(self) -> None:
+        """Give existing candidates the relevance of this file where it differs.
+
+        Called before the new candidates are written, so that only existing ones are compared.
+        """
+        intake = self.intake
+        bulk.drop(self.differing)
+        intake.run(
+            """
+            CREATE TEMPORARY TABLE stage_qrels_changed AS
+            SELECT c.id, s.relevance FROM stage_qrels s
+            CROSS JOIN annotate_query q
+            CROSS JOIN annotate_document d
+            CROSS JOIN annotate_candidate c
+            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND c.query_id = q.id AND c.document_id = d.id
+            AND (c.prior_relevance IS NULL OR c.prior_relevance <> s.relevance)
+            AND s.relevance IS NOT NULL
+            """
+        )
+        self.changed = bulk.number("SELECT COUNT(*) FROM stage_qrels_changed")
+        intake.run_at_end(
+            """
+            UPDATE annotate_candidate SET prior_relevance = x.relevance
+            FROM stage_qrels_changed x WHERE annotate_candidate.id = x.id
+            """
+        )
 
     def _count_new_without_grade(self) -> int:
         return self.intake.number(
