@@ -66,8 +66,6 @@ class Outcome(NamedTuple):
     candidate: int
     relevance: int | None
     grade_counts: tuple[tuple[int, int], ...]
-    # Whether settling decides if the document counts as relevant.
-    decides: bool
     # The sum of the judgments' keys: it changes when a judgment is replaced.
     key_sum: int
 
@@ -89,7 +87,8 @@ class Preview:
     # How many are settled as each grade, from low to high.
     settled: dict[int, int]
     left: int
-    # Among settled ones where people were on both sides: those that count as relevant, those not.
+    # Among settled ones that somebody put on the other side: those that count as relevant, those
+    # that do not.
     counts_then: int
     drops_then: int
     token: str
@@ -181,10 +180,9 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
         )
         .order_by("narrative_id", "candidate_id")
     )
-    threshold = reader.project.relevant_from
     found = []
-    for narrative, candidate, low, high, followed, key_sum, *counts in rows.values_list(
-        "narrative_id", "candidate_id", "low", "high", "followed", "key_sum", *columns
+    for narrative, candidate, followed, key_sum, *counts in rows.values_list(
+        "narrative_id", "candidate_id", "followed", "key_sum", *columns
     ):
         given = tuple(
             (grade, count) for grade, count in zip(reader.grades, counts, strict=True) if count
@@ -195,7 +193,6 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
                 candidate,
                 _apply_rule(choice, given, followed),
                 given,
-                low < threshold <= high,
                 key_sum,
             )
         )
@@ -217,9 +214,11 @@ def _apply_rule(
 def _summarize(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]) -> Preview:
     settled = Counter(one.relevance for one in outcomes if one.relevance is not None)
     threshold = by.project.relevant_from
-    decided = Counter(
-        one.relevance >= threshold for one in outcomes if one.relevance is not None and one.decides
-    )
+    decided: Counter[bool] = Counter()
+    for one in outcomes:
+        if one.relevance is not None:
+            counts = one.relevance >= threshold
+            decided[counts] += any((grade >= threshold) != counts for grade, _ in one.grade_counts)
     return Preview(
         settled=dict(sorted(settled.items())),
         left=len(outcomes) - settled.total(),

@@ -172,6 +172,14 @@ def test_chosen_topics_are_listed_next(scene, client):
     assert answer.url == reverse("annotate:queries", args=["tides"])
 
 
+def test_the_page_offers_to_keep_the_drawn_topics(scene, client):
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("annotate:topics", args=["tides"]), {"number": 3, "seed": 1})
+
+    assert "Keep these 3 topics, take the others out" in page.content.decode()
+
+
 def test_the_page_says_why_nothing_can_be_drawn(scene, client):
     client.force_login(scene.carla.user)
 

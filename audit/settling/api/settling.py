@@ -99,10 +99,10 @@ class SettlingPreviewSerializer(serializers.Serializer[Any]):
     settled = SettledAsSerializer(many=True)
     left = serializers.IntegerField(help_text="Documents that the rule leaves open.")
     counts_then = serializers.IntegerField(
-        help_text="Documents judged on both sides of relevant that would count as relevant."
+        help_text="Documents that would count as relevant though somebody says they are not."
     )
     drops_then = serializers.IntegerField(
-        help_text="Documents judged on both sides of relevant that would not count."
+        help_text="Documents that would not count though somebody says they are relevant."
     )
     token = serializers.CharField()
 
