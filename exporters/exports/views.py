@@ -49,6 +49,7 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
         member,
         "exports",
         form=form,
+        blind=access.BLIND if must_answer_first(member) else "",
         exports=page.rows,
         next_url=page.next,
         status=422 if form.errors else 200,

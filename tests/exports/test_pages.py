@@ -227,9 +227,12 @@ def test_a_lead_who_has_yet_to_judge_sees_neither_counts_nor_files(built, client
     client.force_login(tides.carla.user)
 
     page = client.get(pages(built)["export"]).content.decode()
+    offered = client.get(pages_of(tides)).content.decode()
     response = client.post(pages_of(tides), {"format": "trec"})
 
     assert "would show you what others answered" in page
+    assert "would show you what others answered" in offered
+    assert 'name="format"' not in offered
     assert "disputed" not in page
     assert client.get(pages(built)["file"]).status_code == 403
     assert client.get(pages(built)["archive"]).status_code == 403

@@ -98,6 +98,7 @@ def test_an_untouched_assignment_that_is_given_back_shows_the_figures_again(tide
     client.post(reverse("annotate:give_back_assignment", args=["tides", assignment.pk]))
 
     assert "You have judging or reviewing left in this project" in hidden
+    assert 'id="compute"' not in hidden
     assert "You have judging or reviewing left" not in client.get(agreement).content.decode()
     assert not must_answer_first(tides.carla)
 
