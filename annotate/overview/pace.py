@@ -134,8 +134,9 @@ class PersonPace:
 
     member: Membership
     days: list[Day]
-    # Answers that count now, wherever they came from, and the time that judgments took.
+    # Answers that count now, wherever they came from.
     answered: int = 0
+    # The time that all judgments took, replaced ones and those of earlier narratives included.
     effort: Effort = field(default_factory=Effort)
     flags: int = 0
 
@@ -189,9 +190,9 @@ def people_pace(
     days = {pk: {day.on: day for day in one.days} for pk, one in found.items()}
     for one in activities(project, people, calendar.zone, calendar.slot, by=reader.pk, blind=blind):
         person = found[one.person]
+        person.effort.add(one.active / 1_000, one.timed)
         if one.counts:
             person.answered += one.number
-            person.effort.add(one.active / 1_000, one.timed)
         if one.on is not None and (day := days[one.person].get(one.on)):
             day.counting += one.number if one.counts else 0
             day.other += 0 if one.counts else one.number

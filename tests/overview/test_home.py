@@ -96,7 +96,7 @@ def test_judgments_of_today_are_counted(ada, client):
     candidate = pair.query.candidates.order_by("pk")[0]
     actions.judge(narrative=factories.altered(pair), candidate=candidate, relevance=1, by=ada)
 
-    assert "1 document judged today" in home(client).content.decode()
+    assert "1 judgment today" in home(client).content.decode()
 
 
 def test_annotators_do_not_see_the_state_of_the_worker(ada, client):

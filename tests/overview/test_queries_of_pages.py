@@ -80,7 +80,7 @@ LISTS = {
     "suspects": 6,
     "loads": 9,
     "missing-texts": 5,
-    "exports": 7,
+    "exports": 8,
     "releases": 7,
     "pools": 10,
     "replacements": 6,

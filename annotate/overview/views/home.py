@@ -243,11 +243,9 @@ def _open_words(free: int) -> str:
     return words % {"free": free}
 
 
-def _judged_today_words(documents: int) -> str:
-    words = ngettext(
-        "%(shown)s document judged today", "%(shown)s documents judged today", documents
-    )
-    return words % {"shown": intcomma(documents)}
+def _judged_today_words(judgments: int) -> str:
+    words = ngettext("%(shown)s judgment today", "%(shown)s judgments today", judgments)
+    return words % {"shown": intcomma(judgments)}
 
 
 def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
@@ -280,7 +278,7 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
 
 
 def judged_today(members: Sequence[Membership]) -> dict[int, int]:
-    """Return how many documents each of these members judged today on their tasks: one query.
+    """Return how many judgments each of these members gave today on their tasks: one query.
 
     It reads today's judgments only. Call `read_assignments` first.
     """
