@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Judgment
+from annotate.topics.removal import remove_queries
 from tests import factories
 
 
@@ -91,6 +92,14 @@ def test_ids_are_sorted_by_the_numbers_in_them(scene):
 )
 def test_queries_are_filtered_by_their_progress(scene, state, query_ids):
     assert scene.ids(state=state) == query_ids
+
+
+def test_queries_that_are_taken_out_are_listed_only_if_asked_for(scene):
+    queries = list(scene.project.queries.filter(query_id="2").values_list("pk", flat=True))
+    remove_queries(project=scene.project, queries=queries, reason="Too broad.", by=scene.carla)
+
+    assert (scene.ids(), scene.ids(sort="title")) == (["1", "3"], ["3", "1"])
+    assert scene.ids(state="removed") == ["2"]
 
 
 def test_a_search_a_state_and_an_order_can_be_combined(scene):

@@ -109,13 +109,16 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
     """List the queries with their progress, in pages.
 
     `?search=` finds queries by id or by words of the title, `?core=` those of a core query,
-    `?state=` those in a state; `?sort=` replaces the order of loading by another.
+    `?state=` those in a state (without it: all that are not taken out); `?sort=` replaces the order
+    of loading by another.
     """
     member = access.member(request.user, slug)
     search = request.GET.get("search", "").replace("\0", "").strip()[:200]
     core = request.GET.get("core", "").replace("\0", "")[:255]
     found = query_lists.find_queries(member.project, search, core)
     state, sort = query_lists.chosen(member, request.GET)
+    if not state:
+        found = found.filter(removed_at__isnull=True)
     if state or sort:
         keys = query_lists.in_order(member.project, found, state=state, sort=sort)
         page, count = page_in_order(found, keys, request.GET), len(keys)
