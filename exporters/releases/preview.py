@@ -80,7 +80,7 @@ def preview(by: Membership) -> Preview:
         (_("judgments by people"), judgments.of_people().count()),
         (_("settled by leads"), Adjudication.objects.current().filter(**of_project).count()),
         (_("claims by machines"), judgments.filter(annotator__is_machine=True).count()),
-        (_("flags"), Flag.objects.filter(**of_project).count()),
+        (_("flags, cleared ones included"), Flag.objects.filter(**of_project).count()),
         (_("reviews"), Review.objects.submitted().of_people().filter(**of_project).count()),
         (_("decisions on instructions"), Decision.objects.filter(**of_project).count()),
     ]
