@@ -172,8 +172,8 @@ def trec_warnings(
     if open_ones := [facts["pair_id"] for facts in answered if _is_unfinished(facts)]:
         sentences.append(
             "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
-            "treat them as not relevant. Scores are final only once these pairs are judged: "
-            f"{list_first(open_ones)}"
+            "treat them as not relevant. Scores are final only once these pairs are judged and "
+            f"settled: {list_first(open_ones)}"
         )
     if without_prior:
         sentences.append(

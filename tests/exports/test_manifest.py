@@ -152,7 +152,8 @@ def test_a_pair_without_changes_gives_a_warning(tides, write):
 def test_unfinished_pairs_give_a_warning(tides, write):
     assert write(tides.project).manifest["warnings"][-1] == (
         "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
-        "treat them as not relevant. Scores are final only once these pairs are judged: 301, 302."
+        "treat them as not relevant. Scores are final only once these pairs are judged and "
+        "settled: 301, 302."
     )
 
 
