@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 from functools import cache
 from typing import Any, ClassVar
 
@@ -135,6 +136,11 @@ class InstructionPair(models.Model):
     def fields(self) -> dict[str, Any]:
         """The stored fields of its source record, by name."""
         return dict(json.loads(self.source_fields)) if self.source_fields else {}
+
+    def is_sent_back(self, altered_at: datetime | None) -> bool:
+        """Return whether the altered narrative of this time was sent back and not rewritten."""
+        at = self.sent_back_at
+        return at is not None and altered_at is not None and at > altered_at
 
     def current(self, side: str) -> Narrative | None:
         """Return the current version of a side (a `Narrative.Side` value), or None if unwritten."""

@@ -289,7 +289,12 @@ def _render_page(
     pair, member = desk.pair, desk.member
     altered = desk.current if desk.side == Narrative.Side.ALTERED else None
     pieces = diff(desk.before, desk.current.text if desk.current else desk.before)
-    judging = assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member)
+    # Nobody judges a version that was sent back.
+    judging = (
+        altered is not None
+        and not pair.is_sent_back(altered.created_at)
+        and assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member)
+    )
     versions = pair.narratives.filter(side=desk.side).select_related("author").defer("text")
     written = form.data if form.is_bound else form.initial
     page = {
@@ -312,7 +317,7 @@ def _render_page(
         "next_free": desk.current is not None
         and desk.draft is None
         and is_any_open(task=Assignment.Task.REWRITE, by=member),
-        "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
+        "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
         **advice_context(desk, written, in_texts=in_texts),
         **impact_context(request, desk),

@@ -191,7 +191,7 @@ def _get_or_start(narrative: Narrative, by: Membership, now: datetime) -> Review
     pair = InstructionPair.objects.get(pk=narrative.pair_id)
     if pair.removed_at is not None:
         raise Refused(_("This instruction was removed, so there is nothing to review."))
-    if pair.sent_back_at is not None and pair.sent_back_at > narrative.created_at:
+    if pair.is_sent_back(narrative.created_at):
         raise Refused(_("This instruction was sent back. Review its next version."))
     rubric = rubrics.rubric_for(narrative, by.project_id)
     return Review.objects.create(

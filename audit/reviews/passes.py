@@ -233,7 +233,7 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
     decision is withdrawn.
     """
     narrative = pair.current(Narrative.Side.ALTERED)
-    if narrative is None or pair.sent_back_at is None or pair.sent_back_at <= narrative.created_at:
+    if narrative is None or not pair.is_sent_back(narrative.created_at):
         return None
     decision = (
         Decision.objects.current()

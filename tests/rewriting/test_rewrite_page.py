@@ -18,7 +18,7 @@ from annotate.models import (
     Narrative,
     Unseen,
 )
-from annotate.rewriting import rewrite_impact
+from annotate.rewriting import actions, rewrite_impact
 from tests import factories
 
 
@@ -141,6 +141,20 @@ def test_a_saved_version_offers_judging(pair, ada, client):
 
     assert "Judge the documents" not in before
     assert "Judge the documents" in after
+
+
+def test_a_version_that_was_sent_back_offers_no_judging(pair, ada, client):
+    client.post(url(pair), {"text": "At sea only.", "based_on": 0})
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    before = client.get(url(pair)).content.decode()
+
+    actions.send_back(pair=pair, by=factories.lead(pair.project))
+    sent_back = client.get(url(pair)).content.decode()
+    client.post(url(pair), {"text": "In rivers only.", "based_on": 1})
+    after = client.get(url(pair)).content.decode()
+
+    offer = "Judge the documents"
+    assert [offer in page for page in (before, sent_back, after)] == [True, False, True]
 
 
 def test_nobody_can_write_without_an_assignment(pair, ada, client):
@@ -437,7 +451,18 @@ def test_the_share_that_drops_out_is_shown_by_the_title(pair, ada, client):
     page = client.get(url(pair)).content.decode()
 
     header = page[page.index('<header class="page-header">') :].split("</header>")[0]
-    assert '<p class="goal">' in header
+    assert '<p class="goal" data-tally-line>' in header
+
+
+def test_a_saved_narrative_without_ticks_shows_no_share(pair, ada, client):
+    client.post(url(pair), {"text": "At sea only.", "based_on": 0})
+    saved = client.get(url(pair)).content.decode()
+    (key, *_) = pair.query.candidates.values_list("pk", flat=True)
+    Draft.objects.create(pair=pair, side="altered", member=ada, text="At sea.", drops=[key])
+    ticked = client.get(url(pair)).content.decode()
+
+    hidden = '<p class="goal" data-tally-line hidden>'
+    assert [hidden in page for page in (saved, ticked)] == [True, False]
 
 
 def test_the_documents_at_stake_are_shown_beside_the_form(pair, ada, client):

@@ -1,5 +1,5 @@
 // The documents that would drop out. The ticks of the whole list are in `<script id="drops">`; the page shows a part of the
-// list (`input[name=drop]`), and `[data-tally]` shows the share of ticked documents.
+// list (`input[name=drop]`), and `[data-tally]` shows the share of ticked documents in `[data-tally-line]`.
 // `ticked()` returns the keys, `tick(keys)` sets them; the document gets the event `rewrite:ticked` when a person ticks.
 const root = document.querySelector("[data-tally]");
 const total = Number(root?.dataset.tally ?? 0);
@@ -23,6 +23,8 @@ function percent(share) {
 function show() {
   for (const box of document.querySelectorAll("input[name=drop]")) box.checked = drops.has(Number(box.value));
   if (!total) return;
+  // The server hides the share of a saved narrative without ticks.
+  if (drops.size) root.querySelector("[data-tally-line]").hidden = false;
   const share = drops.size / total;
   root.querySelector("[data-tally-count]").textContent = drops.size;
   const words = root.querySelector("[data-tally-share]");
