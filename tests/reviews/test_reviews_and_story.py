@@ -132,6 +132,17 @@ def test_a_lead_decides_in_the_story(reviewed, client):
     assert "Do not repeat it." in client.get(reviewed.story).content.decode()
 
 
+@pytest.mark.parametrize(("overlap_judge", "is_said"), [(2, True), (0, False)])
+def test_the_decision_form_says_that_a_new_version_is_judged_again(
+    reviewed, overlap_judge, is_said
+):
+    Project.objects.update(overlap_judge=overlap_judge)
+
+    page = reviewed.read(reviewed.carla)
+
+    assert ("the new version is judged from the start" in page) is is_said
+
+
 @pytest.mark.parametrize(
     ("sent", "sentence"),
     [
