@@ -26,6 +26,12 @@ class MyAssignment:
     # Documents that a lead asks them to look at again; they are not counted as done.
     again: int = 0
 
+    @property
+    def is_sent_back(self) -> bool:
+        """Whether it is to rewrite a narrative that was sent back; given that work is left."""
+        task, pair = self.assignment.task, self.assignment.pair
+        return task == Assignment.Task.REWRITE and pair.sent_back_at is not None
+
 
 def read_assignments(members: Sequence[Membership]) -> None:
     """Prefetch the assignments of these members, with their pairs, for a whole page."""

@@ -12,6 +12,7 @@ from django.urls import reverse
 from annotate.judging import actions
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag
+from annotate.rewriting.actions import rewrite_narrative, send_back
 from tests import factories
 
 
@@ -61,6 +62,21 @@ def test_two_instructions_of_one_query_are_distinguished(ada, client):
         "Judge: tidal power (301_2)",
         "Judge: Weirs",
     ]
+
+
+def test_a_rewriting_that_was_sent_back_says_so(ada, client):
+    pair = add_query(ada.project, "301", 1)
+    factories.assignment(pair, ada, Assignment.Task.REWRITE)
+    new = add_query(ada.project, "302", 1, altered=None)
+    factories.assignment(new, ada, Assignment.Task.REWRITE)
+    before = home(client).content.decode()
+
+    send_back(pair=pair, by=factories.lead(ada.project))
+    sent_back = home(client).content.decode()
+    rewrite_narrative(pair=pair, text="Only at night.", based_on=1, by=ada)
+    after = home(client).content.decode()
+
+    assert [page.count("sent back") for page in (before, sent_back, after)] == [0, 1, 0]
 
 
 @pytest.mark.both_databases

@@ -181,6 +181,7 @@ def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]
             "done": mine.done,
             "total": mine.total,
             "again": mine.again,
+            "sent_back": mine.is_sent_back,
             "url": work_url(mine.assignment),
             "give_back_url": address(
                 "annotate:give_back_assignment",
