@@ -60,6 +60,8 @@ class QueryProgress:
     disputed: int = 0
     # Whether a narrative has yet to be rewritten.
     needs_narrative: bool = False
+    # Whether a narrative was sent back, and has no newer version.
+    is_sent_back: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,7 @@ def query_progress(
         row = rows[pair.query_id]
         row.pairs.append(pair)
         row.needs_narrative |= pair.altered_id is None
+        row.is_sent_back |= pair.is_sent_back(pair.altered_at)
         if (one := far.get(pair.pk)) is not None:
             row.documents += one.documents
             row.wanted += one.wanted

@@ -8,6 +8,7 @@ from django.urls import reverse
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, Project
+from annotate.rewriting.actions import send_back
 from tests import factories
 
 JUDGE = Assignment.Task.JUDGE
@@ -156,6 +157,21 @@ def test_a_query_without_an_altered_narrative_has_nothing_to_judge_yet(db, clien
         page = client.get(reverse(f"annotate:{name}", args=["tides"])).content.decode()
         assert page.count("narrative not rewritten yet") == 1
         assert '<td class="number">–</td>' in page
+
+
+def test_a_query_whose_narrative_was_sent_back_says_so_and_keeps_its_outcome(tides, client):
+    query = judged(tides, ("ada", 0), ("ben", 0))
+    carla = factories.lead(tides)
+    send_back(pair=query.pairs.get(), by=carla)
+    client.force_login(carla.user)
+
+    for name in ("project", "queries"):
+        response = client.get(reverse(f"annotate:{name}", args=["tides"]))
+        page = response.content.decode()
+        assert page.count("narrative sent back") == 1
+        assert "nothing to judge yet" not in page
+        (row,) = (row for row in response.context["rows"] if row["query"] == query)
+        assert (row["kept"], row["dropped"]) == (0, 1)
 
 
 def test_an_annotator_sees_only_their_own_judgments(tides, client):

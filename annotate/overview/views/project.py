@@ -237,6 +237,7 @@ def _query_rows(
             "wanted": row.wanted,
             "pairs": row.pairs,
             "needs_narrative": row.needs_narrative,
+            "is_sent_back": row.is_sent_back,
             **(
                 {
                     "documents": row.documents,
