@@ -16,6 +16,7 @@ from annotate.projects.models import Membership, Project
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
+from audit.reports.statements_since import is_outdated
 from audit.reviews.models import Review
 from audit.reviews.passes import count_to_decide
 from audit.reviews.rejected import count_without_rewriters
@@ -90,7 +91,12 @@ def _headline(member: Membership) -> dict[str, Any]:
     if not known:
         return {"report": report}
     figure = next((one for one in known if one["value"] is not None), known[0])
-    return {"report": report, "headline": figure, "headline_words": COEFFICIENTS[HEADLINE]}
+    return {
+        "report": report,
+        "report_outdated": is_outdated(report),
+        "headline": figure,
+        "headline_words": COEFFICIENTS[HEADLINE],
+    }
 
 
 def _headline_figure(figures: dict[str, Any], kind: str) -> dict[str, Any] | None:

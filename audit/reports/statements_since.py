@@ -7,11 +7,11 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from django.db.models import Max, Q
+from django.db.models import Exists, Max, Q
 
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Project
+from annotate.projects.models import Membership, Project
 from audit.reports.intra_annotator import repeats_in
 from audit.reports.intra_annotator import through as last_repeat
 from audit.reports.models import AgreementReport
@@ -74,6 +74,26 @@ def count_changes_since(report: AgreementReport) -> Changes:
         reviews.filter(submitted_at__gt=moment).count(),
         narratives.count(),
     )
+
+
+def is_outdated(report: AgreementReport) -> bool:
+    """Return whether work was added since a report on a whole project was computed: one query.
+
+    Work: judgments and reviews on pages, and narratives. Loaded judgments and withdrawals are left
+    out: no index finds them by their time. `count_changes_since` counts everything.
+    """
+    figures = report.figures or {}
+    moment = datetime.fromisoformat(figures["computed_at"])
+    members = Membership.objects.filter(project=report.project_id).values("pk")
+    judgments = Judgment.objects.filter(
+        annotator__in=members, source=Judgment.Source.PAGE, at__gt=moment
+    )
+    reviews = Review.objects.filter(auditor__in=members, submitted_at__gt=moment)
+    narratives = Narrative.objects.filter(
+        pair__project=report.project_id, pk__gt=figures["through"]["narrative"]
+    )
+    projects = Project.objects.filter(pk=report.project_id)
+    return projects.filter(Exists(judgments) | Exists(reviews) | Exists(narratives)).exists()
 
 
 def scope_q(scope: Scope, who: str) -> Q:

@@ -178,6 +178,30 @@ def test_the_page_says_what_changed_since_the_report(led, client):
     assert "Since then: 1 new judgment." in page
 
 
+@pytest.mark.parametrize("added", ["judgment", "review", "narrative"])
+def test_the_project_page_says_when_its_figure_is_older_than_the_newest_work(led, client, added):
+    report = computed(led)
+    # Computed now: the judgments of the fixture were made after NOON.
+    report.figures["computed_at"] = timezone.now().isoformat()
+    report.save()
+    page = reverse("annotate:project", args=[led.project.slug])
+    before = text(client.get(page))
+
+    if added == "judgment":
+        factories.judgment(led.narrative, led.first, led.dan, 1)
+    elif added == "review":
+        now = timezone.now()
+        led.narrative.reviews.create(
+            auditor=led.dan, rubric="followtable-1", started_at=now, submitted_at=now
+        )
+    else:
+        factories.narrative(led.pair, text="Only fences count.", version=2)
+    after = text(client.get(page))
+
+    sentence = "Older than the newest judgments, reviews or narratives"
+    assert [sentence in words for words in (before, after)] == [False, True]
+
+
 def test_outdated_judgments_are_not_reported_as_withdrawn(led, client):
     computed(led)
     led.adas.text_replaced_at = timezone.now()
