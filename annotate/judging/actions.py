@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -56,6 +57,22 @@ def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
     if narrative is None:
         raise Refused(_("There is no narrative to judge under yet."))
     return narrative
+
+
+def judged_earlier_version(*, narrative: Narrative, by: Membership) -> Narrative | None:
+    """Return the newest earlier version that `by` judged documents under, if any: one query, none
+    for a first version.
+    """
+    if narrative.version == 1:
+        return None
+    judged = Judgment.objects.not_superseded().filter(narrative=OuterRef("pk"), annotator=by)
+    earlier = Narrative.objects.filter(
+        Exists(judged),
+        pair=narrative.pair_id,
+        side=narrative.side,
+        version__lt=narrative.version,
+    )
+    return earlier.order_by("-version").first()
 
 
 def judge(

@@ -250,6 +250,26 @@ def test_a_judgment_under_an_old_narrative_is_refused_and_the_new_one_shown(scen
     assert not Judgment.objects.exists()
 
 
+def test_the_page_says_that_the_judge_judged_an_earlier_version(scene, client):
+    ben = factories.member(scene.project, "ben")
+    factories.judgment(scene.narrative, scene.candidates[0], ben)
+    factories.narrative(scene.pair, text="Any plant counts, but only at night.", version=2)
+    address = scene.url(scene.candidates[0])
+    others_only = client.get(address).content.decode()
+
+    factories.judgment(scene.narrative, scene.candidates[0], scene.ada)
+    pages = [
+        client.get(url).content.decode()
+        for url in (address, reverse("annotate:listing", args=[scene.pair.pk]))
+    ]
+
+    sentence = "You judged version 1; this is version 2."
+    assert sentence not in others_only
+    for page in pages:
+        assert sentence in page
+        assert '<del>sea</del><ins class="instead">night</ins>' in page
+
+
 def test_earlier_relevance_is_hidden_unless_the_lead_shows_it(scene, client):
     url = scene.url(scene.candidates[0])
     hidden = client.get(url).content.decode()

@@ -189,7 +189,7 @@ def _render_page(
         "project": pair.project,
         "member": member,
         "pair": pair,
-        **question_context(pair, narrative),
+        **question_context(member, pair, narrative),
         "narrative": narrative,
         "grades": grades,
         "candidate": candidate,
@@ -221,14 +221,19 @@ def _render_page(
     return render(request, "judging/judge.html", context, status=status)
 
 
-def question_context(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
+def question_context(
+    member: Membership, pair: InstructionPair, narrative: Narrative
+) -> dict[str, Any]:
     """Return the context of the pair's texts, which stay on the page as documents change."""
     original = pair.current(Narrative.Side.ORIGINAL)
     is_altered = original is not None and original.text and original != narrative
+    earlier = actions.judged_earlier_version(narrative=narrative, by=member)
     return {
         "query": pair.query,
         "original": original,
         "pieces": diff(original.text, narrative.text) if original and is_altered else None,
+        "earlier": earlier,
+        "earlier_pieces": diff(earlier.text, narrative.text) if earlier else None,
         "guideline": Guideline.objects.latest_of(pair.project),
     }
 

@@ -111,7 +111,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         "member": member,
         "pair": pair,
         "narrative": narrative,
-        **question_context(pair, narrative),
+        **question_context(member, pair, narrative),
         "done": session.settled,
         "total": session.total,
         "keys": keys,
