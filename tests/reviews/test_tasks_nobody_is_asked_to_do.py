@@ -72,6 +72,26 @@ def test_instructions_do_not_wait_for_a_decision_if_nobody_reviews(carla):
     assert list(narratives_to_decide(carla)) == []
 
 
+@pytest.mark.parametrize("has_instruction", [True, False])
+def test_the_list_says_that_nobody_is_asked_to_review(carla, client, has_instruction):
+    if has_instruction:
+        factories.pair(factories.query(carla.project))
+    carla.project = leave_out("review", carla)
+    setting = reverse("annotate:settings", args=["tides"])
+
+    pages = {}
+    for member in (carla, factories.member(carla.project, "ada")):
+        client.force_login(member.user)
+        pages[member.name] = client.get(reverse("audit:reviews", args=["tides"])).content.decode()
+
+    for page in pages.values():
+        main = page[page.index("<h1>Reviews") :]
+        assert "Nobody is asked to review" in main
+        assert "Every instruction is reviewed" not in main
+        assert "0 of 0" not in main
+        assert (f'href="{setting}' in main) == (page is pages["carla"])
+
+
 def test_the_pages_of_the_project_open_without_the_task(audited, client):
     lead = audited.project.memberships.get(role="lead")
     client.force_login(lead.user)
