@@ -60,7 +60,8 @@ def trec_rules(project: Project, raters: Mapping[str, Sequence[Membership]]) -> 
             says="qrels.original.txt has the topics of qrels.changed.txt and no others, so means "
             "over the two files are over the same topics; left_out in the manifest names the "
             "others with the reason. While qrels.changed.txt is empty, it has every query. "
-            "qrels.original.all.txt always has every query, under the queries' ids.",
+            "qrels.original.all.txt always has every query, under the queries' ids. Queries that "
+            "were taken out are in no qrels.",
         ),
         Rule(
             about="Ids",
@@ -268,7 +269,7 @@ def _about_pairing(left_out: Sequence[LeftOut]) -> list[str]:
     sentence = (
         f"{amount} in neither qrels.original.txt nor qrels.changed.txt ({_reasons(why)}): "
         f"{list_first(names)} left_out in the manifest gives the reason for each, and "
-        "qrels.original.all.txt has every query."
+        "qrels.original.all.txt has their queries."
     )
     return [sentence]
 

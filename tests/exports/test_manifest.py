@@ -125,7 +125,7 @@ def test_the_notes_say_what_is_left_out(tides, write):
         (
             "3 topics are in neither qrels.original.txt nor qrels.changed.txt (1 no instruction "
             "pair, 1 not written, 1 removed): 1000, 303, 304. left_out in the manifest gives the "
-            "reason for each, and qrels.original.all.txt has every query."
+            "reason for each, and qrels.original.all.txt has their queries."
         ),
         "1 claimed label of 1 pair: 0 checked, 0 of these corrected; 0 judged by people instead.",
         "3 pairs are left out of the claimed files: 3 not claimed.",
