@@ -44,6 +44,18 @@ def test_an_annotator_cannot_write_guidelines(carla):
         write_guideline(text="Skim it.", by=ada, based_on=0)
 
 
+def test_only_a_lead_is_told_how_to_write_the_first_version(carla, client):
+    advice = "give two or three examples"
+    client.force_login(carla.user)
+    assert advice in client.get(url(carla)).content.decode()
+    client.force_login(factories.member(carla.project, "ada").user)
+
+    page = client.get(url(carla)).content.decode()
+
+    assert "There are no guidelines yet" in page
+    assert advice not in page
+
+
 def test_an_annotator_reads_guidelines(carla, client):
     write_guideline(text="Read it all.", by=carla, based_on=0)
     client.force_login(factories.member(carla.project, "ada").user)
