@@ -84,6 +84,15 @@ def test_only_administrators_can_read_the_audit_log(fay, client):
     assert client.get(f"{table}?since=x").url == page
 
 
+def test_an_empty_audit_log_says_where_accounts_of_projects_are_recorded(fay, client):
+    client.force_login(fay)
+
+    page = client.get(reverse("installation_audit_log")).content.decode()
+
+    assert "Nothing has been recorded here yet" in page
+    assert "is in the activity log of that project" in page
+
+
 def test_a_retried_job_is_recorded_once(fay, client, published):
     project = factories.project()
     export = Export.objects.create(
