@@ -4,7 +4,7 @@
 // Keys pressed before the page listens are replayed here afterwards (see held-keys.js).
 // Keys are ignored in a text field, during an input-method composition, with a modifier, and while repeating.
 // `?` lists the keys that work on the page now, from the same elements: their `data-key-label` or text, in groups named by
-// `data-keys` around them. The group with `data-keys-first` comes first, keys without a group come last.
+// `data-keys` around them, and Ctrl+Enter from a button with `aria-keyshortcuts` whose <kbd> shows it. The group with `data-keys-first` comes first, keys without a group come last.
 // Within rows (`data-row`) only the keys of the row with `data-current` work; in an open dialog, only its own.
 import { enterMenu } from "./dialog.js";
 
@@ -76,14 +76,15 @@ function entry(keys, words) {
 
 // Group name -> (keys and words -> entry), the first group first. Hidden and inert elements have no key now.
 function groups() {
-  const elements = [...document.querySelectorAll("[data-key]")].filter((element) => !element.closest("dialog, [inert]") && element.checkVisibility());
+  const elements = [...document.querySelectorAll("[data-key], [aria-keyshortcuts]")].filter((element) => !element.closest("dialog, [inert]") && element.checkVisibility());
   const found = new Map([...document.querySelectorAll("[data-keys-first]")].map((group) => [group.dataset.keys, new Map()]));
   const others = new Map();
   for (const element of elements) {
     const name = element.closest("[data-keys]")?.dataset.keys;
     if (name && !found.has(name)) found.set(name, new Map());
     const words = element.dataset.keyLabel ?? element.textContent.trim().replace(/\s+/g, " ");
-    (name ? found.get(name) : others).set(`${element.dataset.key} ${words}`, entry(keysOf(element), words));
+    const keys = element.dataset.key ? keysOf(element) : [element.querySelector("kbd").textContent];
+    (name ? found.get(name) : others).set(`${keys.join(" ")} ${words}`, entry(keys, words));
   }
   return { found: [...found].filter(([, entries]) => entries.size), others };
 }
@@ -94,7 +95,7 @@ function help() {
   const place = dialog.querySelector("[data-key-groups]");
   const { found, others } = groups();
   const some = found.length || others.size;
-  if (some && [...document.querySelectorAll(TEXT)].some((field) => !field.closest("dialog"))) others.set("Escape", entry(["Escape"], place.dataset.escape));
+  if (some && document.querySelector("[data-key]") && [...document.querySelectorAll(TEXT)].some((field) => !field.closest("dialog"))) others.set("Escape", entry(["Escape"], place.dataset.escape));
   if (others.size) found.push([found.length ? place.dataset.others : "", others]);
   place.replaceChildren(
     ...found.map(([name, entries]) => {

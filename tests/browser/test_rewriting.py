@@ -289,6 +289,15 @@ def test_enter_in_the_note_saves(carla):
     assert Narrative.objects.get(side="altered", version=2).note == "rivers out"
 
 
+def test_the_help_lists_control_and_enter(carla):
+    carla.get_by_role("heading", name="tidal power").click()
+    carla.keyboard.press("?")
+
+    keys = carla.locator("[data-key-groups]")
+    expect(keys.locator("dt")).to_have_text(["Ctrl Enter"])
+    expect(keys.locator("dd")).to_have_text(["Save as a new version"])
+
+
 @pytest.mark.parametrize("where", ["note", "documents"])
 def test_control_and_enter_save_from_the_note_and_the_documents_too(carla, where):
     words(carla).fill("At sea, in use.")
