@@ -55,7 +55,7 @@ def since(moment: datetime.datetime | None) -> str:
     """Return how long ago a time was, in whole seconds below a minute, else in minutes."""
     if moment is None:
         return NOTHING
-    return duration((timezone.now() - moment).total_seconds())
+    return duration(round((timezone.now() - moment).total_seconds()))
 
 
 @register.filter
@@ -69,9 +69,11 @@ def browser_name(agent: str) -> str:
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Return a duration as an estimate in words: "8 s", "3 min", "2 h 5 min"."""
+    """Return a duration as an estimate in words: "0.4 s", "8 s", "3 min", "2 h 5 min"."""
     if seconds is None:
         return NOTHING
+    if 0 < seconds < 0.95:
+        return gettext("%(count)s s") % {"count": f"{max(seconds, 0.1):.1f}"}
     whole = max(0, round(seconds))
     if whole < 60:
         return gettext("%(count)d s") % {"count": whole}

@@ -108,6 +108,9 @@ def test_an_unknown_style_of_time_is_refused():
     ("seconds", "words"),
     [
         (0, "0 s"),
+        (0.004, "0.1 s"),
+        (0.4, "0.4 s"),
+        (0.96, "1 s"),
         (8.4, "8 s"),
         (59.6, "1 min"),
         (185, "3 min"),
