@@ -60,6 +60,17 @@ def test_a_lead_reads_the_reviews_with_names(reviewed):
     assert "rejected" in page
 
 
+@pytest.mark.parametrize(
+    ("wanted", "words"), [(0, "1 review,"), (1, "1 of 1 review,"), (2, "1 of 2 reviews,")]
+)
+def test_the_story_counts_reviews_and_those_that_are_wanted(reviewed, wanted, words):
+    Project.objects.update(overlap_review=wanted)
+
+    page = reviewed.read(reviewed.carla)
+
+    assert f">{words} made under" in page
+
+
 @pytest.mark.parametrize("who", ["ben", "ada"])
 def test_members_who_have_not_submitted_read_no_reviews(reviewed, who):
     send_back(reviewed)
