@@ -28,6 +28,11 @@ document.addEventListener("keydown", (event) => {
 
 // Called at once when a key opens a menu: `toggle` fires a little later, and letters typed in between would be lost.
 export function enterMenu(menu) {
-  if (menu?.matches?.("details.menu[open]")) menu.querySelector("textarea, input:not([type=hidden])")?.focus();
+  if (!menu?.matches?.("details.menu[open]")) return;
+  const field = menu.querySelector("textarea, input:not([type=hidden])");
+  if (!field) return;
+  // The whole panel, with the button at its end.
+  menu.lastElementChild.scrollIntoView({ block: "nearest" });
+  field.focus();
 }
 document.addEventListener("toggle", (event) => enterMenu(event.target), true);

@@ -55,6 +55,7 @@ def test_sent_back_by_keys_answered_by_a_key_and_open_again(scene, new_person):
     scene.at("A")
 
     scene.press("l")
+    expect(page.get_by_role("button", name="Ask them to look again")).to_be_in_viewport(ratio=1)
     page.get_by_role("radio", name="ada").check()
     page.get_by_label("What to look at").fill(WORDS)
     scene.press("Control+Enter")
