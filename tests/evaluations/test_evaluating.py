@@ -309,9 +309,12 @@ def test_a_form_without_a_system_says_so(leading, client):
 def test_the_page_shows_values_differences_and_charts_with_their_links(leading, client):
     found = make_evaluation(leading)
 
-    page = client.get(found.get_absolute_url()).content.decode()
+    answer = client.get(found.get_absolute_url())
+    page = answer.content.decode()
 
     assert "+0.750" in page
+    best = answer.context["bars"][0]
+    assert f"<span>{best.label}: {best.value:.3f}</span>" in page
     assert 'class="ranks"' in page
     settle = reverse("audit:disagreement", args=[leading.narrative.pk, leading.pool["a"].pk])
     query = reverse("annotate:query", args=[leading.project.slug, leading.pair.query_id])
