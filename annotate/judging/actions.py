@@ -59,13 +59,13 @@ def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
     return narrative
 
 
-def judged_earlier_version(*, narrative: Narrative, by: Membership) -> Narrative | None:
-    """Return the newest earlier version that `by` judged documents under, if any: one query, none
-    for a first version.
+def judged_earlier_version(member: Membership, narrative: Narrative) -> Narrative | None:
+    """Return the newest earlier version that a member judged documents under, if any: one query,
+    none for a first version.
     """
     if narrative.version == 1:
         return None
-    judged = Judgment.objects.not_superseded().filter(narrative=OuterRef("pk"), annotator=by)
+    judged = Judgment.objects.not_superseded().filter(narrative=OuterRef("pk"), annotator=member)
     earlier = Narrative.objects.filter(
         Exists(judged),
         pair=narrative.pair_id,

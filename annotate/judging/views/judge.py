@@ -227,7 +227,7 @@ def question_context(
     """Return the context of the pair's texts, which stay on the page as documents change."""
     original = pair.current(Narrative.Side.ORIGINAL)
     is_altered = original is not None and original.text and original != narrative
-    earlier = actions.judged_earlier_version(narrative=narrative, by=member)
+    earlier = actions.judged_earlier_version(member, narrative)
     return {
         "query": pair.query,
         "original": original,
