@@ -134,10 +134,11 @@ class PersonPace:
 
     member: Membership
     days: list[Day]
-    # Answers that count now, wherever they came from.
+    # Answers that count now, wherever they came from, and the time that judgments took.
     answered: int = 0
-    # The time that all judgments took, replaced ones and those of earlier narratives included.
     effort: Effort = field(default_factory=Effort)
+    # Seconds with documents, also for judgments that were replaced or are under earlier narratives.
+    active: float = 0
     flags: int = 0
 
     @property
@@ -190,9 +191,10 @@ def people_pace(
     days = {pk: {day.on: day for day in one.days} for pk, one in found.items()}
     for one in activities(project, people, calendar.zone, calendar.slot, by=reader.pk, blind=blind):
         person = found[one.person]
-        person.effort.add(one.active / 1_000, one.timed)
+        person.active += one.active / 1_000
         if one.counts:
             person.answered += one.number
+            person.effort.add(one.active / 1_000, one.timed)
         if one.on is not None and (day := days[one.person].get(one.on)):
             day.counting += one.number if one.counts else 0
             day.other += 0 if one.counts else one.number

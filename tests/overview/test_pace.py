@@ -140,7 +140,8 @@ def test_answers_that_no_longer_count_are_shown_beside_those_that_do(tides):
     assert (day.counting, day.other) == (1, 2)
     assert (day.active, day.timed) == (90.0, 3)
     assert found.answered == 2
-    assert (found.effort.seconds, found.effort.judgments, found.effort.each) == (90.0, 3, 30.0)
+    assert (found.effort.seconds, found.effort.judgments, found.effort.each) == (50.0, 1, 50.0)
+    assert found.active == 90.0
 
 
 def test_a_lead_who_judges_learns_how_many_answers_others_gave_and_nothing_else(tides):

@@ -123,6 +123,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         answered=done.answered,
         last_on=done.last_on,
         effort=done.effort,
+        active=done.active,
         time_left=done.effort.for_(left),
         days=done.days,
         pace=pace,
