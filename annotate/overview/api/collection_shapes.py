@@ -79,7 +79,7 @@ class PairSerializer(serializers.Serializer[Any]):
 
     def get_sent_back(self, pair: Any) -> bool:
         """Return whether it was sent back after the altered narrative was written."""
-        return bool(pair.sent_back_at and pair.altered_at and pair.sent_back_at > pair.altered_at)
+        return bool(pair.is_sent_back(pair.altered_at))
 
 
 class AssignmentTakenSerializer(serializers.Serializer[Any]):
