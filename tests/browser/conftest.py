@@ -132,14 +132,17 @@ def new_person(
         return context.new_page()
 
     yield open_page
+    for context in others:
+        context.close()
+    for _kind, used in reusable:
+        # Complaints that are on their way arrive with the answer.
+        used.context.cookies()
     # Complaints of pages that lose their session below are not faults.
     unexpected = [
         complaint
         for complaint in complaints
         if not any(expected in complaint for expected in expected_complaints)
     ]
-    for context in others:
-        context.close()
     for kind, used in reusable:
         for event, listener in listeners.items():
             used.context.remove_listener(event, listener)
