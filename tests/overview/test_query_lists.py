@@ -102,6 +102,16 @@ def test_queries_that_are_taken_out_are_listed_only_if_asked_for(scene):
     assert scene.ids(state="removed") == ["2"]
 
 
+def test_a_list_without_queries_leads_to_those_that_are_taken_out(scene):
+    queries = list(scene.project.queries.values_list("pk", flat=True))
+    remove_queries(project=scene.project, queries=queries, reason="Too broad.", by=scene.carla)
+
+    page = scene.page().content.decode()
+
+    assert "Every query is taken out" in page
+    assert f'href="{reverse("annotate:queries", args=["tides"])}?state=removed"' in page
+
+
 def test_a_search_a_state_and_an_order_can_be_combined(scene):
     assert Judgment.objects.count() == 1
     assert scene.ids(search="s", state="open", sort="title") == ["2"]
