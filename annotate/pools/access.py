@@ -20,8 +20,8 @@ from base.raw_sql import LARGEST_KEY
 
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and the ranks of documents could "
-    "influence your answers. Finish it, or release a task that "
-    "you have not begun, then look here again."
+    "influence your answers. Finish it, "
+    "or release a task that you have not begun, then look here again."
 )
 
 

@@ -14,8 +14,8 @@ from base.lookup import first_or_404
 
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and agreement would reveal what others "
-    "answered. Finish it, or release a task that "
-    "you have not begun, then look here again."
+    "answered. Finish it, "
+    "or release a task that you have not begun, then look here again."
 )
 
 

@@ -217,8 +217,9 @@ def _summarize(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome
     decided: Counter[bool] = Counter()
     for one in outcomes:
         if one.relevance is not None:
-            counts = one.relevance >= threshold
-            decided[counts] += any((grade >= threshold) != counts for grade, _ in one.grade_counts)
+            relevant = one.relevance >= threshold
+            given = [grade >= threshold for grade, _ in one.grade_counts]
+            decided[relevant] += (not relevant) in given
     return Preview(
         settled=dict(sorted(settled.items())),
         left=len(outcomes) - settled.total(),

@@ -23,13 +23,13 @@ from exporters.exports.proof.content import PROOF
 ARCHIVE = "export.zip"
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and an export would show you what others "
-    "answered. Finish it, or release a task that "
-    "you have not begun, then look here again."
+    "answered. Finish it, "
+    "or release a task that you have not begun, then look here again."
 )
 BLIND_FIGURES = gettext_lazy(
     "You have judging or reviewing left in this project, and the scores of systems would reveal "
-    "what others answered. Finish it, or release a task that "
-    "you have not begun, then look here again."
+    "what others answered. Finish it, "
+    "or release a task that you have not begun, then look here again."
 )
 
 
