@@ -32,7 +32,7 @@ Send = Callable[[Message], Awaitable[None]]
 Environ = dict[str, Any]
 
 # How many requests one process answers at the same time.
-THREADS = 4
+THREADS = 3
 # How many threads of one process read and write files for bodies and responses.
 FILE_THREADS = 2
 # Bytes of one body that are held in memory.

@@ -211,6 +211,7 @@ def _database() -> dict[str, Any]:
         if database.get("NAME") != ":memory:":
             # Tests also use a file: threads and a real worker must see the same rows.
             database["TEST"] = {"NAME": os.fspath(DATA / "test.sqlite3")}
+        database["ENGINE"] = "config.sqlite"
     database["CONN_MAX_AGE"] = None if WEB else 0
     database["CONN_HEALTH_CHECKS"] = WEB
     if database["ENGINE"].endswith("postgresql"):

@@ -8,7 +8,6 @@ behind by a killed load are deleted before the next load writes.
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import time
@@ -22,6 +21,7 @@ from django.db import DatabaseError, connection, transaction
 from annotate.collection.intake.progress import Progress
 from annotate.collection.unseen_rows import Unseen
 from base import bulk, row_keys
+from base.file_locks import try_lock
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def turn(progress: Progress) -> Iterator[None]:
         return
     file = os.open(f"{connection.settings_dict['NAME']}-load", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        _wait(progress, "Waiting for another file", lambda: _try_lock(file))
+        _wait(progress, "Waiting for another file", lambda: try_lock(file))
         if Unseen.objects.exists():
             progress.start(None, "Deleting rows that a stopped load left behind")
             _delete_unseen()
@@ -76,14 +76,6 @@ def _wait(progress: Progress, what: str, until: Callable[[], bool]) -> bool:
     while not until():
         progress.advance(0)
         time.sleep(POLL_INTERVAL)
-    return True
-
-
-def _try_lock(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
     return True
 
 

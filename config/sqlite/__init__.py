@@ -1,0 +1,1 @@
+"""Django's SQLite backend, adjusted so that the writers of one process take turns."""
