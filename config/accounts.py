@@ -23,6 +23,7 @@ from allauth.mfa.totp import forms as totp_forms
 from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY
 from allauth.socialaccount import forms as other_forms
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.providers.base import Provider
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -98,6 +99,10 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
 
     `REJUDGE_OIDC_OPEN` lets everyone else in as well.
     """
+
+    def list_providers(self, request: HttpRequest) -> list[Provider]:
+        """Return the team's own sign-in, if the settings name it; no query if they do not."""
+        return super().list_providers(request) if settings.SOCIALACCOUNT_PROVIDERS else []
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         """Return whether this person may get an account."""
