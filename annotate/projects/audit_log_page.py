@@ -12,7 +12,7 @@ from django.apps import apps
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import QuerySet
 from django.utils.functional import Promise
-from django.utils.text import Truncator
+from django.utils.text import Truncator, capfirst
 from django.utils.translation import gettext as _
 
 from annotate.projects.audit_events import AUDIT_EVENTS
@@ -118,9 +118,11 @@ def lines(
             known.get(audit_event.what, audit_event.what),
             [
                 Change(
-                    str(labels.get(name, name.replace("_", " "))),
-                    _words(_choice(audit_event.kind, name, before)),
-                    _words(_choice(audit_event.kind, name, after)),
+                    capfirst(str(labels.get(name, name.replace("_", " ")))),
+                    *_words_of_change(
+                        _choice(audit_event.kind, name, before),
+                        _choice(audit_event.kind, name, after),
+                    ),
                 )
                 # Sorted, because databases order the keys of a JSON value differently.
                 for name, (before, after) in sorted(audit_event.changes.items())
@@ -160,13 +162,32 @@ def _choice(kind: str, name: str, value: Any) -> Any:
     return str(choices[value]) if isinstance(value, str) and value in choices else value
 
 
+def _words_of_change(before: Any, after: Any) -> tuple[str, str]:
+    """Return both values in words.
+
+    Of grades and types, those that differ, by key and name; if these are the same, with sentences.
+    """
+    if not (_is_table(before) and _is_table(after)):
+        return _words(before), _words(after)
+    rows = [row for row in before if row not in after], [row for row in after if row not in before]
+    if not any(rows):
+        # Only their order differs.
+        rows = before, after
+    names = [[row[:2] for row in side] for side in rows]
+    left, right = rows if names[0] == names[1] else names
+    return _words(left), _words(right)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(row, list) for row in value)
+
+
 def _words(value: Any) -> str:
     if value is None or value in ("", []):
         return "–"
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    if isinstance(value, list) and all(isinstance(one, list) for one in value):
-        # Grades and types: show key and name only.
-        value = ", ".join(" ".join(map(str, one[:2])) for one in value)
+    if _is_table(value):
+        value = ", ".join(": ".join((f"{row[0]} {row[1]}", *row[2:3])) for row in value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return str(Truncator(text).chars(SHOWN))

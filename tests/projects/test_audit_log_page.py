@@ -83,10 +83,40 @@ def test_grades_and_empty_values_are_shown_in_words(tides):
             "All agree, else disputed",
             "More than half agree, else disputed",
         ),
-        ("description", "–", "Tides."),
-        ("grades", "0 No", "0 No, 1 Yes"),
+        ("Description", "–", "Tides."),
+        ("Grades", "0 No", "0 No, 1 Yes"),
         ("Show judges the relevance a document came with", "no", "yes"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("after", "shown"),
+    [
+        (
+            [["C1", "About", "Short."], ["C2", "Only about", "Long."]],
+            ("C1 About: Brief.", "C1 About: Short."),
+        ),
+        (
+            [["C2", "Only about", "Long."], ["C1", "About", "Brief."]],
+            ("C1 About, C2 Only about", "C2 Only about, C1 About"),
+        ),
+        ([["C1", "About", "Brief."]], ("C2 Only about", "–")),
+    ],
+    ids=["another sentence", "another order", "one less"],
+)
+def test_of_changed_types_only_what_differs_is_shown(tides, after, shown):
+    before = [["C1", "About", "Brief."], ["C2", "Only about", "Long."]]
+    record(
+        project=tides.project,
+        what="categories.changed",
+        about=tides.project,
+        changes={"types": (before, after)},
+        by=tides.carla,
+    )
+
+    first = tides.client.get(tides.url).context["lines"][0]
+
+    assert first.changes == [("Types", *shown)]
 
 
 @pytest.mark.parametrize(
