@@ -188,6 +188,7 @@ def _words(value: Any) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if _is_table(value):
-        value = ", ".join(": ".join((f"{row[0]} {row[1]}", *row[2:3])) for row in value)
+        rows = [": ".join(filter(None, (f"{row[0]} {row[1]}", *row[2:3]))) for row in value]
+        value = (" · " if any(row[2:] for row in value) else ", ").join(rows)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return str(Truncator(text).chars(SHOWN))

@@ -100,9 +100,13 @@ def test_grades_and_empty_values_are_shown_in_words(tides):
             [["C2", "Only about", "Long."], ["C1", "About", "Brief."]],
             ("C1 About, C2 Only about", "C2 Only about, C1 About"),
         ),
+        (
+            [["C1", "About", ""], ["C2", "Only about", "Longer."]],
+            ("C1 About: Brief. · C2 Only about: Long.", "C1 About · C2 Only about: Longer."),
+        ),
         ([["C1", "About", "Brief."]], ("C2 Only about", "–")),
     ],
-    ids=["another sentence", "another order", "one less"],
+    ids=["another sentence", "another order", "two sentences", "one less"],
 )
 def test_of_changed_types_only_what_differs_is_shown(tides, after, shown):
     before = [["C1", "About", "Brief."], ["C2", "Only about", "Long."]]
