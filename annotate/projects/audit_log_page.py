@@ -165,7 +165,8 @@ def _choice(kind: str, name: str, value: Any) -> Any:
 def _words_of_change(before: Any, after: Any) -> tuple[str, str]:
     """Return both values in words.
 
-    Of grades and types, those that differ, by key and name; if these are the same, with sentences.
+    Of grades and types, only those that differ are given: by key and name, and with their sentences
+    if nothing but sentences differs.
     """
     if not (_is_table(before) and _is_table(after)):
         return _words(before), _words(after)

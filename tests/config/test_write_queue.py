@@ -123,7 +123,7 @@ def test_a_snapshot_that_is_only_read_needs_no_turn(turn_file):
         assert is_free(turn_file)
 
 
-def test_a_second_thread_that_waits_too_long_is_told_that_the_database_does_not_answer(
+def test_a_thread_whose_turn_does_not_come_in_time_gets_the_error_of_a_busy_database(
     turn_file, impatient
 ):
     with transaction.atomic():
@@ -149,8 +149,8 @@ def test_a_process_that_is_killed_ends_its_turn(turn_file, impatient):
     write()
 
 
-def test_a_program_that_does_not_use_the_queue_is_waited_for_as_well(turn_file):
-    """`sqlite3`, for example: the transaction fails as it did, and the turn ends."""
+def test_the_turn_ends_when_a_program_outside_the_queue_keeps_the_database_locked(turn_file):
+    """The program `sqlite3`, for example."""
     outside = connection.get_new_connection(
         {**connection.get_connection_params(), "isolation_level": None}
     )

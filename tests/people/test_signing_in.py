@@ -43,6 +43,13 @@ def test_a_name_and_its_password_sign_in(ada, client):
     assert is_in(client)
 
 
+def test_the_sign_in_page_asks_the_database_nothing(db, client, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        page = client.get(LOGIN).content.decode()
+
+    assert 'name="password"' in page
+
+
 def test_an_address_signs_in_as_well(ada, client):
     EmailAddress.objects.create(user=ada, email="ada@example.org", primary=True)
 
