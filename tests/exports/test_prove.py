@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotate.models import Judgment
 from exporters.exports.models import Publication
 from exporters.exports.proof import readers
 from exporters.exports.proof.content import Content
@@ -47,6 +49,43 @@ def test_datasets_reads_each_config(folder):
 
     for layout in ("mteb", "hf"):
         assert results(prove(folder(layout)))["datasets"] == "same"
+
+
+def test_datasets_reads_each_of_two_releases_under_one_name(tides, tmp_path, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
+
+    for layout in ("mteb", "hf"):
+        grades = []
+        for release, relevance in (("one", 0), ("two", 2)):
+            of_b = Judgment.objects.filter(candidate=tides.pool["B"], narrative=tides.narrative)
+            of_b.update(relevance=relevance)
+            path = tmp_path / release / layout
+            call_command("export", "tides", layout, "--output", str(path), stdout=StringIO())
+            rows = datasets.load_dataset(str(path), "default", split="test")
+            grades += [
+                row["score"]
+                for row in rows
+                if (row["query-id"], row["corpus-id"]) == ("301-changed", "B")
+            ]
+        assert grades == [0, 2]
+
+
+def test_a_folder_whose_rows_come_from_the_cache_of_datasets_differs(folder):
+    pytest.importorskip("datasets")
+    path = folder("mteb")
+    readme, manifest = path / "README.md", path / "manifest.json"
+    before = readme.read_bytes()
+    lines = before.splitlines(keepends=True)
+    readme.write_bytes(b"".join(line for line in lines if b"sha256" not in line))
+    known = manifest.read_text()
+    sums = [hashlib.sha256(content).hexdigest() for content in (before, readme.read_bytes())]
+    manifest.write_text(known.replace(*sums))
+
+    (result,) = prove(path)["results"]
+
+    assert result["result"] == "differs"
 
 
 def test_a_tool_that_is_not_installed_is_named_with_its_command(folder, monkeypatch):

@@ -48,7 +48,7 @@ TWICE = (
 
 
 class Part(NamedTuple):
-    """One config of a data set, with the size of its file."""
+    """One config of a data set, with the size and the checksum of its file."""
 
     name: str
     split: str
@@ -56,11 +56,12 @@ class Part(NamedTuple):
     columns: dict[str, str]
     rows: int
     bytes: int
+    sha256: str
 
 
 def short(published: Published, parts: list[Part]) -> str:
     """Return the README of the layout `mteb`: its configs, and how to run the task."""
-    head = ["---", *_configs(parts), "---"]
+    head = ["---", *_configs(parts), *_dataset_info(parts), "---"]
     project = published.project
     about = (
         "Instruction reranking: each query occurs twice, `-og` with its original narrative "
@@ -140,9 +141,17 @@ def _configs(parts: list[Part]) -> list[str]:
 
 
 def _dataset_info(parts: list[Part]) -> list[str]:
+    """Return the entry of each config. Its checksum tells two releases apart in a cache.
+
+    `datasets` caches a folder under its name and a hash of these lines, not of the files.
+    """
     lines = ["dataset_info:"]
     for part in parts:
-        lines += [f"- config_name: {part.name}", "  features:"]
+        lines += [
+            f"- config_name: {part.name}",
+            f"  description: {part.file}, sha256 {part.sha256}",
+            "  features:",
+        ]
         for column, kind in part.columns.items():
             named = "list: string" if kind == "list" else f"dtype: {kind}"
             lines += [f"  - name: {column}", f"    {named}"]

@@ -162,11 +162,10 @@ def written_ids(pairs: list[Pair]) -> dict[int, str]:
 
 
 def _parts_of_set(into: Writer, prefix: str) -> list[card.Part]:
-    """Return the configs of a set with the sizes of their files."""
+    """Return the configs of a set with the sizes and checksums of their files."""
     facts = {entry["name"]: entry for entry in into.files}
     return [
-        card.Part(
-            *config, facts[prefix + config.file]["lines"], facts[prefix + config.file]["bytes"]
-        )
+        card.Part(*config, file["lines"], file["bytes"], file["sha256"])
         for config in CONFIGS
+        for file in [facts[prefix + config.file]]
     ]
