@@ -132,7 +132,9 @@ def _write_judgments(
     text_versions: bool,
 ) -> int:
     all_judgments = "Every judgment of people and machines, including superseded ones."
-    current_judgments = "Current judgments as a table, with active time."
+    current_judgments = (
+        "Current judgments as a table, with active time. For programs: no cell is escaped."
+    )
     with (
         into.file("judgments.jsonl", all_judgments) as f,
         into.file("judgments.csv", current_judgments) as beside,
@@ -185,7 +187,7 @@ def _copy_to_table(
 ) -> Iterator[JudgmentRecord]:
     """Yield the judgments, and add the current ones to a table on the way.
 
-    Notes are left out of the table: a spreadsheet reads some text as formulas.
+    Notes are left out of the table: judgments.jsonl has them.
     """
     for record in records:
         if record.superseded_at is None:

@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from annotate.models import Document, Membership
 from annotate.topics.removal import query_keys, remove_queries
 from audit.settling.adjudication import settle_condition, withdraw_adjudication
+from formats import judgments_csv
 from formats.jsonl import read_judgments
 from formats.jsonl_pairs import read_pairs
 from formats.records import ConditionRecord, Evidence, JudgmentRecord, PairRecord, VerdictRecord
@@ -263,8 +265,22 @@ def test_current_judgments_are_a_table_with_active_time(tides, write):
         "301,é,ada,0,altered,2026-03-02T09:30:00+00:00,,301,2,"
         "00000000-0000-0000-0000-000000000009,,900,key,2026-03-02T09:30:00+00:00"
     )
-    # Notes are omitted, because one may begin like a formula.
+    # Notes are only in judgments.jsonl.
     assert not any("At sea." in line for line in lines)
+
+
+def test_the_table_of_judgments_keeps_names_and_ids_that_begin_like_formulas(tides, write):
+    Membership.objects.filter(pk=tides.ada.pk).update(name="=ada")
+    Document.objects.filter(project=tides.project, doc_id="B").update(doc_id="@B")
+
+    written = write(tides.project, "jsonl")
+
+    assert "301,@B,=ada,0,altered," in written["judgments.csv"]
+    holds = {entry["name"]: entry["holds"] for entry in written.manifest["files"]}
+    assert holds["judgments.csv"].endswith("For programs: no cell is escaped.")
+    with open_source(written.folder / "judgments.csv") as source:
+        read = {(one.annotator, one.doc_id) for one in judgments_csv.read_judgments(source)}
+    assert ("=ada", "@B") in read
 
 
 def test_the_manifest_counts_current_and_superseded_judgments(tides, write):
