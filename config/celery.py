@@ -15,7 +15,7 @@ from typing import Any
 
 import billiard.pool
 import celery.beat
-from celery import Celery
+from celery import Celery, Task
 from celery.signals import (
     setup_logging,
     task_postrun,
@@ -32,6 +32,7 @@ from kombu.exceptions import KombuError
 from config.embedded_broker import is_embedded
 from config.parent_process import die_with
 from jobs.about import clear_context
+from jobs.errors import JobError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # A worker that ran the checks of `manage.py check` at its start would import every URL and view:
@@ -72,7 +73,13 @@ def transport_options(broker_url: str) -> dict[str, Any]:
     return {"visibility_timeout": VISIBILITY_TIMEOUT, **REDIS_TIMEOUTS}
 
 
-app = Celery("rejudge")
+class JobTask(Task):  # type: ignore[type-arg]
+    """A task that may refuse its work: the row has the sentence, and the log a line, no error."""
+
+    throws = (JobError,)
+
+
+app = Celery("rejudge", task_cls=JobTask)
 app.conf.update(
     broker_url=settings.BROKER_URL,
     broker_transport_options=transport_options(settings.BROKER_URL),

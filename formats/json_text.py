@@ -9,7 +9,7 @@ from formats.texts import check_text, excerpt
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not allowed")
+    raise NotJson(f"not JSON: {name} is not allowed", 1, 1)
 
 
 class _RepeatedField(ValueError):
@@ -43,12 +43,13 @@ def parse_json(text: str) -> Any:
     except json.JSONDecodeError as error:
         message = _PLAIN.get(error.msg, error.msg)
         raise NotJson(f"not JSON: {message}", error.lineno, error.colno) from None
-    except _RepeatedField:
+    except (_RepeatedField, NotJson):
         raise
     except RecursionError:
         raise NotJson("this JSON is nested too deeply", 1, 1) from None
-    except ValueError as error:
-        raise NotJson(f"not JSON: {error}", 1, 1) from None
+    except ValueError:
+        # Python's limit on the digits of a whole number.
+        raise ValueError("a whole number in this JSON has thousands of digits") from None
     if "\\" in text:
         _check_strings(value)
     return value

@@ -67,7 +67,7 @@ class Format(NamedTuple):
     """One format. `read` takes a Source (kind "file") or a Folder (kind "folder").
 
     `write(records, stream)` takes a binary stream, returns how many records it wrote, and raises
-    ValueError for a record the format cannot represent (white space in an id). A folder is written
+    CannotHold for a record the format cannot represent (white space in an id). A folder is written
     as a zip archive. None: this format is only read.
 
     `unknown` says what happens to a field that the format does not know: Rejudge's own formats

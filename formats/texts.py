@@ -11,12 +11,16 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
+class CannotHold(ValueError):
+    """Content that a file cannot hold; the message is the part of a sentence that says why."""
+
+
 def check_text(value: str, what: str) -> str:
-    """Return `value`; raise ValueError if it has control characters or half a surrogate pair."""
+    """Return `value`; raise CannotHold if it has control characters or half a surrogate pair."""
     if match := _CONTROL.search(value):
-        raise ValueError(f"{what} contains the control character U+{ord(match[0]):04X}")
+        raise CannotHold(f"{what} contains the control character U+{ord(match[0]):04X}")
     if match := SURROGATE.search(value):
-        raise ValueError(f"{what} contains half of a surrogate pair, U+{ord(match[0]):04X}")
+        raise CannotHold(f"{what} contains half of a surrogate pair, U+{ord(match[0]):04X}")
     return value
 
 

@@ -21,7 +21,7 @@ from formats.reading import (
 )
 from formats.records import Doc
 from formats.source import Source
-from formats.texts import check_text
+from formats.texts import CannotHold, check_text
 from formats.trec_columns import id_problem
 
 _DOC_TAG = re.compile(r"<(/?)DOC>", re.IGNORECASE)
@@ -216,11 +216,11 @@ def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
         for doc in records:
             check_id(doc.doc_id, "doc_id")
             if doc.markup != "plain":
-                raise ValueError(
+                raise CannotHold(
                     f"document {doc.doc_id} is {doc.markup}; trec-docs holds plain text only"
                 )
             if re.search("[<>&]", doc.doc_id):
-                raise ValueError(f"doc_id {doc.doc_id!r} holds <, > or &")
+                raise CannotHold(f"doc_id {doc.doc_id!r} holds <, > or &")
             lines = ["<DOC>", f"<DOCNO> {doc.doc_id} </DOCNO>"]
             if doc.title:
                 check_text(doc.title, f"the title of document {doc.doc_id}")

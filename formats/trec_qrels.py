@@ -16,6 +16,7 @@ from formats.reading import (
 )
 from formats.records import Qrel
 from formats.source import Source
+from formats.texts import CannotHold
 from formats.trec_columns import count_columns, has_valid_ids
 
 
@@ -99,7 +100,7 @@ def _parse_odd_line(source: Source, number: int, line: str, grades: dict[str, in
 
 
 def write_qrels(records: Iterable[Qrel], stream: IO[bytes]) -> int:
-    """Write `query_id iteration doc_id relevance`; raise ValueError for an id with white space."""
+    """Write `query_id iteration doc_id relevance`; raise CannotHold for an id with white space."""
 
     def lines() -> Iterator[str]:
         for query_id, doc_id, relevance, iteration in records:
@@ -113,7 +114,7 @@ def write_qrels(records: Iterable[Qrel], stream: IO[bytes]) -> int:
                 check_id(doc_id, "doc_id")
                 check_id(iteration, "iteration")
             if query_id[0] == "#":
-                raise ValueError(f"query_id {query_id!r} would make the line a comment")
+                raise CannotHold(f"query_id {query_id!r} would make the line a comment")
             yield line
 
     return write_lines(lines(), stream)

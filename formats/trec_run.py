@@ -15,7 +15,7 @@ from formats.reading import (
 )
 from formats.records import RunLine
 from formats.source import Source
-from formats.texts import excerpt
+from formats.texts import CannotHold, excerpt
 from formats.trec_columns import count_columns, has_valid_ids
 
 
@@ -138,7 +138,7 @@ def write_run(records: Iterable[RunLine], stream: IO[bytes]) -> int:
             check_id(query_id, "query_id")
             check_id(doc_id, "doc_id")
             if score - score != 0:
-                raise ValueError(f"the score of {doc_id} in topic {query_id} is {score}")
+                raise CannotHold(f"the score of {doc_id} in topic {query_id} is {score}")
             yield line
 
     return write_lines(lines(), stream)

@@ -23,7 +23,7 @@ from formats.reading import (
 )
 from formats.records import Topic
 from formats.source import Source
-from formats.texts import check_text, excerpt
+from formats.texts import CannotHold, check_text, excerpt
 from formats.trec_columns import id_problem
 
 _READ_FIELDS = {
@@ -181,7 +181,7 @@ def write_topics(records: Iterable[Topic], stream: IO[bytes]) -> int:
             check_id(topic.query_id, "query_id")
             for what, text in zip(("title", "description", "narrative"), topic[1:], strict=True):
                 if text and (match := _TOPIC_TAG.search(text)):
-                    raise ValueError(
+                    raise CannotHold(
                         f"the {what} of topic {topic.query_id} holds {match[0]}, "
                         "which ends a field in this format"
                     )

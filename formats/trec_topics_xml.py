@@ -20,7 +20,7 @@ from formats.reading import (
 )
 from formats.records import Topic
 from formats.source import Source
-from formats.texts import check_text
+from formats.texts import CannotHold, check_text
 from formats.trec_columns import id_problem
 
 _XML_FIELDS = {
@@ -205,7 +205,7 @@ def write_topics_xml(records: Iterable[Topic], stream: IO[bytes]) -> int:
     def element(tag: str, text: str, topic: Topic) -> str:
         check_text(text, f"the {tag} of topic {topic.query_id}")
         if _NOT_XML.search(text):
-            raise ValueError(
+            raise CannotHold(
                 f"the {tag} of topic {topic.query_id} contains a character that XML does not allow"
             )
         return f"    <{tag}>{escape(normalize_line_ends(text))}</{tag}>\n"
@@ -215,7 +215,7 @@ def write_topics_xml(records: Iterable[Topic], stream: IO[bytes]) -> int:
     for topic in records:
         check_id(topic.query_id, "query_id")
         if _NOT_XML.search(topic.query_id):
-            raise ValueError(
+            raise CannotHold(
                 f"query_id {topic.query_id!r} contains a character that XML does not allow"
             )
         text = f"  <topic number={quoteattr(topic.query_id)}>\n"

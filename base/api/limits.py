@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from json import JSONDecodeError
 from typing import IO, Any
 
 from django.core.cache import caches
@@ -54,7 +55,7 @@ class LimitedJsonParser(JSONParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Parse the body; 413 if it is too large, 400 if it is nested too deeply."""
+        """Parse the body; 413 if it is too large, 400 if it is not JSON or nested too deeply."""
         request = (parser_context or {})["request"]
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length[:20]) > MAX_BODY:
@@ -62,6 +63,13 @@ class LimitedJsonParser(JSONParser):
             raise TooLarge(_("A request may have at most %(most)s bytes.") % {"most": most})
         try:
             return super().parse(stream, media_type, dict(parser_context or {}))
+        except ParseError as error:
+            if isinstance(error.__context__, JSONDecodeError):
+                raise
+            # Else the sentence is Python's own: about bytes, or about the digits of a number.
+            raise ParseError(
+                _("This is not JSON in UTF-8, or a number in it is NaN or has thousands of digits.")
+            ) from error
         except RecursionError as error:
             raise ParseError(_("This is nested too deeply.")) from error
 

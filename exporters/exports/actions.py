@@ -38,6 +38,7 @@ from exporters.exports.progress import Report
 from exporters.exports.proof import proving
 from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.proving import check_tools
+from formats.texts import CannotHold
 from jobs.errors import JobError
 from jobs.models import Job
 from jobs.runner import LeaseLost, Progress
@@ -116,8 +117,7 @@ def write(
 
     `report` is called with the number of further rows read. With `published`, people who did not
     agree to be named appear as numbers in every format. The manifest is the last file written.
-    Refused: an unknown format. Raises ValueError with a sentence about content that the format
-    cannot hold.
+    Refused: an unknown format. Raises CannotHold for content that the format cannot hold.
     """
     check_format(format_name)
     with snapshot():
@@ -142,7 +142,7 @@ def build(job: Export, progress: Progress) -> None:
         progress.start(WRITERS[format_name].size(job.project), "Writing the files")
         try:
             written = write(job.project, format_name, folder, progress.advance)
-        except ValueError as error:
+        except CannotHold as error:
             raise JobError(f"This cannot be written: {error}.") from error
         names = [entry["name"] for entry in written["files"]] + [manifest.NAME]
         proof = None

@@ -64,7 +64,7 @@ def size(project: Project) -> int:
 def write(project: Project, into: Writer, report: Report) -> Manifest:
     """Write every file of this export and return its manifest; `report` receives progress.
 
-    Raises ValueError with a sentence if a TREC file cannot hold a text or an id.
+    Raises CannotHold if a TREC file cannot hold a text or an id.
     """
     return _Export(project, into, report).write()
 

@@ -32,6 +32,7 @@ from exporters.exports.manifest import Manifest
 from exporters.exports.models import Export, publication_of
 from exporters.releases import contents, file_store
 from exporters.releases.models import Release
+from formats.texts import CannotHold
 from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
@@ -130,7 +131,7 @@ def build(job: Release, progress: Progress) -> None:
         progress.start(sum(sizes), "Writing the files")
         try:
             held, at, guideline = _write(job, folder, progress)
-        except ValueError as error:
+        except CannotHold as error:
             raise JobError(f"This cannot be written: {error}.") from error
         own = folder / contents.NAME
         own.write_bytes(contents.to_bytes(held))

@@ -170,6 +170,19 @@ def test_invalid_json_is_refused(tides, body):
     assert response["Content-Type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize("body", ["9" * 5_000, "NaN", b'"\xff"'])
+def test_the_refusal_of_invalid_json_is_not_pythons_own_sentence(tides, body):
+    program = Program("carla", "lead")
+
+    response = program.client.patch(
+        "/api/v1/projects/tides/", body, content_type="application/json"
+    )
+
+    assert response.json()["detail"] == (
+        "This is not JSON in UTF-8, or a number in it is NaN or has thousands of digits."
+    )
+
+
 def test_a_body_over_the_limit_is_refused(tides):
     program = Program("carla", "lead")
 

@@ -312,6 +312,15 @@ def test_the_plan_of_the_kind_ticks_the_three_modes(tides, client):
     assert (form.initial["size"], form.initial["per"]) == (10, "instruction")
 
 
+@pytest.mark.parametrize("planned", ["", "-1", "99", "x", "9" * 5_000])
+def test_a_number_without_a_planned_check_fills_in_nothing(tides, client, planned):
+    client.force_login(tides.carla.user)
+
+    page = client.get(reverse("audit:new_sample", args=["tides"]), {"planned": planned})
+
+    assert "modes" not in page.context["form"].initial
+
+
 def test_other_kinds_have_no_passes(client):
     project = factories.project("lakes", kind="followtable")
     client.force_login(factories.lead(project).user)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import zipfile
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from config.celery import app
 from exporters.exports import actions
 from exporters.exports.files import Writer
 from exporters.models import Export
+from exporters.tasks import build
 from jobs import runner
 from jobs.errors import JobError
 from tests import factories
@@ -99,6 +101,34 @@ def test_a_failed_export_says_why_and_leaves_no_file(scene, empty_storage):
     )
     assert (export.folder, export.manifest) == ("", None)
     assert stored_files(empty_storage) == []
+
+
+def test_a_refused_layout_is_no_error_in_the_log(scene, caplog):
+    export = make_export(scene, "citation")
+
+    with caplog.at_level(logging.INFO):
+        build.apply((export.pk,))
+
+    export.refresh_from_db()
+    assert export.error.startswith("This cannot be written: a citation needs creators")
+    (line,) = (record for record in caplog.records if "a citation needs" in record.getMessage())
+    assert (line.levelname, line.exc_info) == ("INFO", None)
+
+
+def test_an_error_of_the_code_is_raised_and_not_shown_as_a_refusal(scene, monkeypatch):
+    def write(*_args):
+        int("9" * 5_000)
+
+    monkeypatch.setitem(actions.WRITERS, "trec", actions.Format(lambda _: 0, write))
+    export = make_export(scene)
+
+    with pytest.raises(ValueError, match="4300 digits"):
+        runner.run(Export, export.pk, actions.build)
+
+    export.refresh_from_db()
+    assert export.error == (
+        "An unexpected error occurred (ValueError). The worker's log says more."
+    )
 
 
 def test_an_export_that_fails_while_it_is_stored_leaves_no_file(scene, empty_storage, monkeypatch):

@@ -59,6 +59,10 @@ def test_field_names_and_shapes_of_other_tools_are_read(line, doc):
         ('{"doc_id": "a", "size": NaN}', "not JSON: NaN is not allowed at column 1"),
         ('["a"]', "a line must be one JSON object, not a list"),
         ('{"doc_id": "a"', "not JSON: Expecting ',' delimiter at column 15"),
+        (
+            '{"doc_id": "a", "size": ' + "9" * 5_000 + "}",
+            "a whole number in this JSON has thousands of digits",
+        ),
         ("[" * 100_000, "this JSON is nested too deeply at column 1"),
     ],
 )

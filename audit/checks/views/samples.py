@@ -232,7 +232,8 @@ def _initial_of_planned(member: Membership, request: PageRequest) -> dict[str, A
     """Return the form's initial values: the kind's planned check that `?planned=` numbers."""
     number = request.GET.get("planned", "")
     checks = kind_of(member.project.kind).checks
-    if not (number.isascii() and number.isdecimal() and int(number) < len(checks)):
+    is_number = number.isascii() and number.isdecimal() and len(number) < 9
+    if not (is_number and int(number) < len(checks)):
         return {}
     return choices_of_planned(checks[int(number)], member)
 

@@ -16,15 +16,16 @@ from exporters.exports.layouts.rows import yaml_text
 from exporters.exports.manifest import Manifest
 from exporters.exports.models import Publication
 from exporters.exports.progress import Report
+from formats.texts import CannotHold
 
 CFF, ZENODO = "CITATION.cff", ".zenodo.json"
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write both files. Raises ValueError if a setting that a DOI needs is missing."""
+    """Write both files. Raises CannotHold if a setting that a DOI needs is missing."""
     published = gather(project, report)
     if lacking := missing(published.publication):
-        raise ValueError(
+        raise CannotHold(
             f"a citation needs {', '.join(lacking)}. Set them in the project's publication settings"
         )
     write_files(published, into)

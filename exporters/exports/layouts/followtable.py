@@ -24,6 +24,7 @@ from exporters.exports.models import publication_of
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
 from formats.followtable import CATEGORIES, LIST, POSITIONS, TABLES, TYPE_NOTE, VIOLATIONS
+from formats.texts import CannotHold
 
 NO_TYPE = "no category that FollowTable knows"
 # The instruction type of a category, for narratives whose note has no type.
@@ -173,7 +174,7 @@ def _instruction_types(pairs: Iterable[Pair]) -> dict[int, str]:
         if kind:
             found[pair.pk] = kind
     if not found:
-        raise ValueError(
+        raise CannotHold(
             f"no pair has a category that FollowTable knows: {', '.join(sorted(TYPES))}. Give the "
             "pairs one of these"
         )

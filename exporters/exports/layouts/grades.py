@@ -16,6 +16,7 @@ from annotate.projects.models import Membership, Project
 from exporters.exports import claimed, selection
 from exporters.exports.progress import Report, report_rows
 from exporters.exports.selection import CLAIMED, Pair, PooledDocument
+from formats.texts import CannotHold
 
 ALTERED = Narrative.Side.ALTERED
 
@@ -42,14 +43,14 @@ class Row(NamedTuple):
 def find_rater(project: Project) -> Membership | None:
     """Return the machine whose claimed labels are published, or None if no machine claims any.
 
-    Raises ValueError if several machines claim labels: a layout can hold those of one.
+    Raises CannotHold if several machines claim labels: a layout can hold those of one.
     """
     names: dict[int, Membership] = {}
     for side in claimed.SIDES:
         names |= {one.pk: one for one in claimed.raters(project, side)}
     if len(names) > 1:
         known = ", ".join(sorted(one.name for one in names.values()))
-        raise ValueError(
+        raise CannotHold(
             f"{len(names)} machines claim labels ({known}), and a layout can hold those of only "
             "one. Load the claims of each into a separate project"
         )

@@ -32,6 +32,7 @@ from formats.multi_infosearch import (
     source_note,
 )
 from formats.records import ConditionRecord
+from formats.texts import CannotHold
 
 SHAPE = Shape(claims=True, sides=(ALTERED,), change=False, needs_texts=True)
 ATTRIBUTES = "attributes.jsonl"
@@ -54,7 +55,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     published = gather(project, report, SHAPE)
     records = _records(published, report)
     if not records:
-        raise ValueError(
+        raise CannotHold(
             "no pair has named conditions, a document that meets all of them and one that violates "
             "some, as a Multi-InfoSearch record needs"
         )

@@ -24,6 +24,7 @@ from exporters.exports.manifest import Manifest
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair
 from formats.multiconir import conditions_of, query_id_of
+from formats.texts import CannotHold
 
 SHAPE = Shape(claims=True, sides=(ALTERED,), change=False, needs_texts=True)
 TABLE = "multiconir.csv"
@@ -58,7 +59,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     published = gather(project, report, SHAPE)
     queries = _queries(published, report)
     if not queries:
-        raise ValueError(
+        raise CannotHold(
             "no query has pairs with one, two and more conditions and documents that meet all of "
             "them or break those of a column, as a MultiConIR row needs"
         )

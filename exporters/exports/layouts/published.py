@@ -25,6 +25,7 @@ from exporters.exports.passages import texts_to_publish
 from exporters.exports.progress import Report
 from exporters.exports.selection import Pair, QueryRow
 from formats.records import PairRecord
+from formats.texts import CannotHold
 
 ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
 REVERSED = Narrative.Side.REVERSED
@@ -152,12 +153,12 @@ TOOLS = Shape()
 def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOOLS) -> Published:
     """Choose what is published, and check that the layout can hold it.
 
-    Raises ValueError with a sentence that says what cannot be published.
+    Raises CannotHold for what cannot be published.
     """
     publication = publication_of(project)
     found = Published(project, publication, selection.pairs(project), selection.queries(project))
     if shape.needs_texts and not publication.texts:
-        raise ValueError(
+        raise CannotHold(
             "this layout consists of texts of documents, which the publication settings do not "
             "publish. Publish texts and name the licence, or choose a layout that can hold only ids"
         )
@@ -172,9 +173,9 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
             else ([], 0)
         )
     if not found.pairs[ALTERED]:
-        raise ValueError(_nothing_to_publish(found, shape))
+        raise CannotHold(_nothing_to_publish(found, shape))
     if shape.change and not changed[ALTERED]:
-        raise ValueError(
+        raise CannotHold(
             "the relevance of no document changed in any of the "
             f"{len(found.pairs[ALTERED]):,} pairs, so nothing can be measured. Rewrite narratives "
             "or judge more documents first"
@@ -189,7 +190,7 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
     )
     if found.unsupported_ids:
         signs = "".join(f" or the character {sign}" for sign in shape.refuses)
-        raise ValueError(
+        raise CannotHold(
             f"the id {found.unsupported_ids[0]!r} has white space{signs}, which this layout cannot "
             "hold. Load the collection with other ids, or use the trec export, which can hold these"
         )
@@ -325,12 +326,12 @@ def _check_documents(found: Published) -> None:
             long.append((doc_id, length))
     # Raise only after the cursor is exhausted.
     if long:
-        raise ValueError(
+        raise CannotHold(
             f"the text of document {long[0][0]} has {long[0][1]:,} characters, and a line of a "
             f"layout holds at most {MOST_CHARACTERS:,}. Load it in parts, or switch texts off"
         )
     if without == len(found.documents):
-        raise ValueError(
+        raise CannotHold(
             f"none of the {without:,} candidates has a text in this project. Load the texts, or "
             "switch texts off to publish only ids"
         )

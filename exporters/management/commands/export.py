@@ -24,6 +24,7 @@ from exporters.exports.manifest import Manifest
 from exporters.exports.proof.content import PROOF
 from exporters.management.commands.release import find_release
 from exporters.releases import actions as releasing
+from formats.texts import CannotHold
 
 
 class Command(RejudgeCommand):
@@ -53,7 +54,7 @@ class Command(RejudgeCommand):
             source = _source(project, options["format"], options["release"])
             earlier = _files_of_earlier_export(folder)
             written = _write(source, folder, earlier)
-        except ValueError as error:
+        except CannotHold as error:
             raise CommandError(f"This cannot be written: {error}.") from error
         except OSError as error:
             raise CommandError(f"{error.filename or folder}: {error.strerror}.") from error
