@@ -144,6 +144,47 @@ def test_the_task_file_is_a_program_whose_revision_is_a_string(published, write)
     assert '"revision": "local"' in task
 
 
+def test_mteb_has_the_statistics_that_mteb_asks_of_a_new_data_set(published, write):
+    found = json.loads(write(published.project, "mteb")["descriptive_stats.json"])["test"]
+
+    # By hand: six documents of 10 characters, one of 13 and one of 14; C and D have the same text.
+    # A query is its text and its instruction: 29, 39, 23 and 31 characters.
+    assert {key: value for key, value in found.items() if value is not None} == {
+        "num_samples": 12,
+        "num_documents": 8,
+        "num_queries": 4,
+        "number_of_characters": 209,
+        "documents_text_statistics": {
+            "total_text_length": 87,
+            "min_text_length": 10,
+            "average_text_length": 10.875,
+            "max_text_length": 14,
+            "unique_texts": 7,
+        },
+        "queries_text_statistics": {
+            "total_text_length": 122,
+            "min_text_length": 23,
+            "average_text_length": 30.5,
+            "max_text_length": 39,
+            "unique_texts": 4,
+        },
+        # 12 lines, 8 of them above 0; 302-changed has one line, 301-og five.
+        "relevant_docs_statistics": {
+            "num_relevant_docs": 8,
+            "min_relevant_docs_per_query": 1,
+            "average_relevant_docs_per_query": 2.0,
+            "max_relevant_docs_per_query": 5,
+            "unique_relevant_docs": 7,
+        },
+        "top_ranked_statistics": {
+            "num_top_ranked": 16,
+            "min_top_ranked_per_query": 2,
+            "average_top_ranked_per_query": 4.0,
+            "max_top_ranked_per_query": 6,
+        },
+    }
+
+
 def test_hf_card_says_licence_agreement_and_limits(published, write):
     card = write(published.project, "hf")["README.md"]
 

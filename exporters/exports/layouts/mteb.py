@@ -11,7 +11,15 @@ from typing import NamedTuple
 
 from annotate.projects.models import Project
 from exporters.exports.files import Writer
-from exporters.exports.layouts import about, card, citation, croissant, rows, task_file
+from exporters.exports.layouts import (
+    about,
+    card,
+    citation,
+    croissant,
+    descriptive_stats,
+    rows,
+    task_file,
+)
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
 from exporters.exports.manifest import Manifest
@@ -63,6 +71,7 @@ def write_mteb(project: Project, into: Writer, report: Report) -> Manifest:
     for prefix in sets:
         with into.file(prefix + TASK, "The task: python task.py MODEL evaluates a model.") as f:
             f.write(task_file.source(published, reverse=bool(prefix)).encode())
+        descriptive_stats.write(into, prefix, QRELS, INSTRUCTIONS)
         with into.file(prefix + README, "The file of each config, for datasets.") as f:
             f.write(card.short(published, _parts_of_set(into, prefix)).encode())
     return manifest_of("mteb", published, into.files)
