@@ -387,6 +387,7 @@ RIGHTS = {
     "exporters:exports": Right.LEAD,
     "exporters:export": Right.LEAD,
     "exporters:publication": Right.LEAD,
+    "exporters:before_publishing": Right.LEAD,
     "exporters:export_cancellation": Right.LEAD,
     "exporters:file": Right.LEAD,
     "exporters:archive": Right.LEAD,

@@ -249,6 +249,15 @@ class OracleValues(TypedDict, total=False):
     oracles: Oracles
 
 
+class BeforePublishing(TypedDict, total=False):
+    """What to look at before publishing, by kind: `count`, and the `first` of them.
+
+    Absent in formats without qrels.
+    """
+
+    before_publishing: dict[str, dict[str, Any]]
+
+
 class Pooled(TypedDict, total=False):
     """Where the candidates come from: the pools, the candidates taken out of them with the reasons,
     and the systems of the hard negatives. Each is absent if there is none.
@@ -259,7 +268,7 @@ class Pooled(TypedDict, total=False):
     hard_negatives: NegativeFacts
 
 
-class Manifest(_TextVersions, OracleValues, Pooled, KindFacts):
+class Manifest(_TextVersions, OracleValues, BeforePublishing, Pooled, KindFacts):
     """The whole manifest, as in manifest.json and on the export's page.
 
     It has no timestamp: the same rows make the same bytes. `rules` says how each relevance was
@@ -294,6 +303,7 @@ def compose(
     files: list[FileFacts],
     texts: dict[str, int] | None = None,
     measured: Oracles | None = None,
+    before_publishing: dict[str, dict[str, Any]] | None = None,
     of_kind: KindFacts | None = None,
 ) -> Manifest:
     """Return the manifest of an export whose files are all written; `counts` has keys of COUNTS."""
@@ -315,6 +325,8 @@ def compose(
         made["text_versions"] = texts
     if measured:
         made["oracles"] = measured
+    if before_publishing:
+        made["before_publishing"] = before_publishing
     _add_pools(made, project)
     if of_kind:
         made.update(of_kind)  # type: ignore[typeddict-item]

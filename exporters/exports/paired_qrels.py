@@ -11,6 +11,7 @@ from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from exporters.exports import (
+    before_publishing,
     claimed,
     collection,
     notes,
@@ -334,6 +335,7 @@ class _Export:
             left_out=left_out,
             texts=self.newer_texts,
             measured=oracle_facts.oracles_block(measured.measures),
+            before_publishing=before_publishing.facts(self.project),
             of_kind=kind_facts(self.project),
             files=self.into.files,
         )

@@ -17,12 +17,15 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
-from exporters.exports import selection
+from exporters.exports import before_publishing, selection
 from exporters.exports.actions import LAYOUTS, WRITERS
+from exporters.exports.before_publishing import KINDS, Finding
 from exporters.exports.layouts.citation import missing
+from exporters.exports.layouts.grades import find_rater
 from exporters.exports.layouts.published import MOST_CHARACTERS
 from exporters.exports.models import Export, Publication, publication_of
 from exporters.exports.selection import Pair
+from formats.texts import CannotHold
 
 FIELDS = (
     "texts",
@@ -122,6 +125,21 @@ def preview(project: Project) -> Preview:
         _kept_back_sentences(publication),
         _check_sentences(publication, chosen, claimed, found),
     )
+
+
+def findings(project: Project) -> list[tuple[str, str, Finding]]:
+    """Return what to look at before publishing: heading, reason and rows of each kind."""
+    try:
+        rater = find_rater(project) if publication_of(project).claims else None
+    except CannotHold:
+        # Claims of several machines: no layout can be written with them.
+        rater = None
+    found = before_publishing.find(project, rater)
+    return [
+        (str(heading), str(reason), found[kind])
+        for kind, (heading, reason) in KINDS.items()
+        if found[kind].total
+    ]
 
 
 class LayoutProof(NamedTuple):

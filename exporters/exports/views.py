@@ -16,6 +16,7 @@ from annotate.projects.project_page import project_page
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
 from exporters.exports import access, actions, downloads, manifest, publishing
+from exporters.exports.before_publishing import MOST
 from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.job_page import job_page
 from exporters.exports.models import Export, publication_of
@@ -77,6 +78,22 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
         layouts=[(layout.value, layout.label, layout in PLAIN) for layout in actions.LAYOUTS],
         proofs=[] if blind else publishing.newest_proofs(member.project),
         status=422 if form.errors else 200,
+    )
+
+
+@require_GET
+def before_publishing(request: PageRequest, slug: str) -> HttpResponse:
+    """List what to look at before the project is published, with links."""
+    member = lead(request.user, slug)
+    blind = must_answer_first(member)
+    return project_page(
+        request,
+        "exports/before_publishing.html",
+        member,
+        "exports",
+        blind=access.BLIND if blind else "",
+        findings=None if blind else publishing.findings(member.project),
+        most=MOST,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exporters.exports import collection
+from exporters.exports import before_publishing, collection
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
 from exporters.exports.manifest import Manifest, Rule, compose, pair_facts
@@ -81,6 +81,11 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
         pairs=[pair_facts(pair, {}) for pair in pairs],
         left_out=published.left_out,
         texts=newer_texts,
+        before_publishing=(
+            None
+            if layout == "citation"
+            else before_publishing.facts(published.project, published.rater)
+        ),
         files=files,
     )
 

@@ -1,0 +1,163 @@
+"""What to look at before a project is published: its texts, grades and queries, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from django.utils.translation import gettext_lazy as _
+
+from annotate.collection.models import Candidate
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
+from exporters.exports import selection
+from exporters.exports.layouts import grades
+from exporters.exports.ordered_rows import batches, stream_rows
+from exporters.exports.selection import Pair
+
+ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
+# Texts with fewer characters are listed as very short.
+SHORT = 20
+# How many rows of each kind are listed; all are counted.
+MOST = 100
+# Of how many pairs the candidates are in memory at once.
+PAIRS = 20
+
+# Each kind with its heading, and why it matters.
+KINDS = {
+    "equal_texts": (
+        _("Equal texts with different grades"),
+        _("A system that reads texts cannot tell these documents apart."),
+    ),
+    "relevant_without_text": (
+        _("Relevant documents without a text"),
+        _("A system that reads texts cannot find them."),
+    ),
+    "without_relevant": (
+        _("Queries without a relevant document"),
+        _("Every system gets the same score for them, whatever it returns."),
+    ),
+    "short_texts": (
+        _("Texts of fewer than 20 characters"),
+        _("They may be titles, remains of a conversion, or errors."),
+    ),
+}
+
+
+class Graded(NamedTuple):
+    """A document with its grade."""
+
+    doc_id: str
+    candidate: int
+    grade: int
+
+
+class Row(NamedTuple):
+    """A place to look at: documents of a pair, or none, with their grades on a side."""
+
+    pair: Pair
+    side: str
+    documents: tuple[Graded, ...]
+
+
+class Finding(NamedTuple):
+    """How many there are of a kind, and the first MOST of them."""
+
+    total: int
+    rows: list[Row]
+
+
+class _Text(NamedTuple):
+    """The newest text of a candidate, without its characters."""
+
+    candidate: int
+    digest: str
+    length: int | None
+
+
+def find(project: Project, rater: Membership | None = None) -> dict[str, Finding]:
+    """Return the findings of each of KINDS, among the candidates with grades.
+
+    `rater`: the machine whose claimed labels are published where people have not judged.
+    """
+    found = {kind: Finding(0, []) for kind in KINDS}
+    seen: set[tuple[str, str]] = set()
+    pairs = selection.pairs(project)
+    for side in (ALTERED, Narrative.Side.REVERSED):
+        for batch in batches(grades.pairs_with_grades(pairs, side, rater), PAIRS):
+            texts = _texts({pair.query.pk for pair in batch})
+            for pair, pool in grades.pools(project, batch, side, rater):
+                for kind, row in _look_at(pair, side, pool, texts, project.relevant_from):
+                    if kind in ("relevant_without_text", "short_texts"):
+                        # These are properties of a document: it is listed once.
+                        document = (kind, row.documents[0].doc_id)
+                        if document in seen:
+                            continue
+                        seen.add(document)
+                    total, rows = found[kind]
+                    found[kind] = Finding(total + 1, rows if total >= MOST else [*rows, row])
+    return found
+
+
+def facts(project: Project, rater: Membership | None = None) -> dict[str, Any]:
+    """Return the findings for a manifest."""
+    return {
+        kind: {
+            "count": finding.total,
+            "first": [
+                {
+                    "pair_id": row.pair.pair_id,
+                    "side": row.side,
+                    "documents": {one.doc_id: one.grade for one in row.documents},
+                }
+                for row in finding.rows
+            ],
+        }
+        for kind, finding in find(project, rater).items()
+    }
+
+
+def _texts(queries: set[int]) -> dict[tuple[int, str], _Text]:
+    """Return the text of each candidate of these queries, by query and doc_id."""
+    rows = Candidate.objects.filter(query__in=queries).order_by()
+    return {
+        (query, doc_id): _Text(*text)
+        for query, doc_id, *text in stream_rows(
+            rows,
+            *("query", "document__doc_id", "pk", "document__digest", "document__length"),
+        )
+    }
+
+
+def _look_at(
+    pair: Pair,
+    side: str,
+    pool: Sequence[grades.Row],
+    texts: dict[tuple[int, str], _Text],
+    relevant_from: int,
+) -> Iterator[tuple[str, Row]]:
+    """Yield what to look at in one pair, with its kind."""
+    of_sides = {side: [(one.doc_id, one.after) for one in pool]}
+    if side == ALTERED:
+        of_sides = {ORIGINAL: [(one.doc_id, one.before) for one in pool], **of_sides}
+    for of, lines in of_sides.items():
+        by_text: dict[str, list[Graded]] = {}
+        relevant = []
+        for doc_id, grade in lines:
+            if grade is None:
+                continue
+            text = texts[pair.query.pk, doc_id]
+            one = Graded(doc_id, text.candidate, grade)
+            relevant.append(grade >= relevant_from)
+            if not text.length:
+                if relevant[-1]:
+                    yield "relevant_without_text", Row(pair, of, (one,))
+                continue
+            by_text.setdefault(text.digest or doc_id, []).append(one)
+            if text.length < SHORT:
+                yield "short_texts", Row(pair, of, (one,))
+        if relevant and not any(relevant):
+            yield "without_relevant", Row(pair, of, ())
+        for equal in by_text.values():
+            if len({one.grade for one in equal}) > 1:
+                yield "equal_texts", Row(pair, of, tuple(equal))
