@@ -375,12 +375,13 @@ def test_the_sum_of_a_project_changes_with_every_judgment(scene):
         ("tides x 1 00\n", "line 1 is not the end of a chain"),
         (f"tides {uuid.UUID(int=1)} 1 00\n", "line 1 is not the end of a chain"),
         (f"tides {uuid.UUID(int=1)} 0 {'00' * 32}\n", "line 1 is not the end of a chain"),
+        ("\udcff\n", "line 1 is not the end of a chain"),
     ],
-    ids=["no chain", "a short sum", "no link"],
+    ids=["no chain", "a short sum", "no link", "not UTF-8"],
 )
 def test_a_file_without_chain_ends_is_refused(text, sentence, tmp_path):
     file = tmp_path / "ends.txt"
-    file.write_text(text)
+    file.write_bytes(text.encode(errors="surrogateescape"))
 
     assert run_verify(against=file)[1] == f"{file}: {sentence}."
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -175,3 +178,32 @@ def test_the_database_refuses_an_incomplete_removal(scene, fields):
         fields = {"removed_by_id": scene.carla.pk}
     with pytest.raises(IntegrityError), transaction.atomic():
         Candidate.objects.filter(pk=scene.a.pk).update(**fields)
+
+
+def test_the_command_takes_out_the_candidates_of_a_file(scene, tmp_path):
+    file = tmp_path / "candidates.tsv"
+    file.write_text("301\tA\r\n301\tB\n")
+    out = StringIO()
+
+    call_command("candidates", "tides", "remove", file=str(file), reason="A duplicate.", stdout=out)
+
+    assert out.getvalue() == "2 taken out, 0 unchanged\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"301\tA\n\n", "Line 2 of {file} has no TAB. Write query id, TAB, document id."),
+        (b"301\t\xff\n", "{file} is not text in UTF-8."),
+        (None, "{file} cannot be read: No such file or directory."),
+    ],
+)
+def test_a_file_that_is_no_list_of_candidates_is_refused(scene, tmp_path, content, sentence):
+    file = tmp_path / "candidates.tsv"
+    if content is not None:
+        file.write_bytes(content)
+
+    with pytest.raises(CommandError) as caught:
+        call_command("candidates", "tides", "remove", file=str(file), reason="A duplicate.")
+
+    assert str(caught.value) == sentence.format(file=file)

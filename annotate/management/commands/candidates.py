@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -87,10 +86,7 @@ class Command(RejudgeCommand):
         if lead is None:
             raise CommandError("Name with --by the lead of this project who replaces it.")
         candidate = Candidate.objects.select_related("query__project", "document").get(pk=keys[0])
-        try:
-            text = Path(options["text"]).read_text("utf-8") if options["text"] else ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(f"{options['text']} cannot be read: {error}.") from error
+        text = _read_text(Path(options["text"])) if options["text"] else ""
         new = NewDocument(options["new"], options["title"], text)
         found = effects(candidate, new)
         for line in _effect_lines(found):
@@ -129,14 +125,19 @@ def _amount(n: int, one: str, many: str) -> str:
     return f"{n:,} {one if n == 1 else many}"
 
 
-def _read_candidate_ids(file: Path) -> list[tuple[str, str]]:
+def _read_text(file: Path) -> str:
     try:
-        with file.open(encoding="utf-8", newline="") as stream:
-            lines = list(csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{file} cannot be read: {error}.") from error
+        return file.read_text("utf-8")
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{file} is not text in UTF-8.") from error
+
+
+def _read_candidate_ids(file: Path) -> list[tuple[str, str]]:
     found = []
-    for number, line in enumerate(lines, 1):
+    for number, words in enumerate(_read_text(file).removesuffix("\n").split("\n"), 1):
+        line = words.split("\t")
         if len(line) < 2:
             raise CommandError(
                 f"Line {number} of {file} has no TAB. Write query id, TAB, document id."

@@ -76,7 +76,7 @@ def _projects(slug: str | None, earlier: dict[ChainPlace, End]) -> list[Project 
 
 def _read_earlier_ends(path: Path) -> dict[ChainPlace, End]:
     try:
-        with path.open(encoding="utf-8") as stream:
+        with path.open(encoding="utf-8", errors="replace") as stream:
             return read_ends(stream)
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
