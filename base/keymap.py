@@ -1,9 +1,9 @@
 """The key map: every action that has a key, with its default key.
 
 It drives the pages (`data-key`), the list behind `?`, and the page where people change their keys.
-A key is a value of `KeyboardEvent.key`, with `Space` for the space bar; letters are lower case. A
-key has one meaning on a page and may have another on a different page. Digits are reserved for
-grades and levels.
+A key is a value of `KeyboardEvent.key`, with `Space` for the space bar; letters are lower case. On
+a layout without Latin letters, a letter is the key at its place. A key has one meaning on a page
+and may have another on a different page. Digits are reserved for grades and levels.
 """
 
 from __future__ import annotations

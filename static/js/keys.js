@@ -25,12 +25,25 @@ function answers(element) {
   return !out && element.checkVisibility() && (!row || "current" in row.dataset);
 }
 
+// Signs by their places on a Latin keyboard, which are letters on other layouts.
+const SIGNS = { BracketLeft: "[", BracketRight: "]", Semicolon: ";", Quote: "'", Backquote: "`", Comma: ",", Period: ".", Slash: "/" };
+// Places of Latin letters where Greek and Hebrew layouts have these signs in place of a letter.
+const INSTEAD = { KeyQ: [";", "/"], KeyW: ["'"] };
+
+// The key that a Latin keyboard has at the place of an event, if the event's own layout has no Latin letters; else undefined.
+export function latinKey({ key, code }) {
+  if (/^[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u.test(key) && !INSTEAD[code]?.includes(key)) return undefined;
+  return /^Key[A-Z]$/.test(code) ? code.at(-1).toLowerCase() : SIGNS[code];
+}
+
 // The keys that an event may mean, the most likely first. Letters are lower-case in the key map, whatever Caps Lock says;
-// digits also match by their place in the digit row, on layouts with other signs there.
-function meant(event) {
+// digits also match by their place in the digit row, on layouts with other signs there, and letters by their place on layouts
+// without Latin letters.
+export function meant(event) {
   const keys = [event.key];
   if (event.getModifierState("CapsLock") && !event.shiftKey) keys.push(event.key.toLowerCase());
   if (!event.shiftKey && /^Digit\d$/.test(event.code)) keys.push(event.code.at(-1));
+  if (!event.shiftKey) keys.push(latinKey(event));
   return keys;
 }
 
@@ -54,7 +67,7 @@ document.addEventListener("keydown", (event) => {
   // The arrows scroll a table that has the focus; Space and Enter press a button that has it.
   if (event.key.startsWith("Arrow") && event.target.matches("[role=region], [role=group], input[type=radio]")) return;
   if ([" ", "Enter"].includes(event.key) && event.target.matches("a, button, summary, input")) return;
-  if (event.key === "?") {
+  if (["?", "؟"].includes(event.key)) {
     help();
     event.preventDefault();
     return;

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from annotate.judgments import assignments
 from annotate.models import Assignment, Document, Judgment, Project
 from tests import factories
+from tests.browser.test_keys import press_typed
 from tests.browser.waiting import holds, saved, shows
 
 # Each of the first three characters is two UTF-16 units and one code point.
@@ -346,6 +347,14 @@ def test_a_clause_of_the_narrative_is_chosen_by_its_number(scene):
     scene.shows("B")
     assert scene.saved().clauses == [{"start": 26, "end": 40}]
     assert scene.saved().relevance == 0
+
+
+def test_a_clause_is_chosen_by_the_place_of_its_digit_where_the_layout_has_other_signs(scene):
+    scene.page.keyboard.press("w")
+    press_typed(scene.page, "é", "Digit2")
+
+    expect(scene.chips()).to_have_text(["Clause 2: “but not mills.”"])
+    assert not Judgment.objects.exists()
 
 
 def test_clauses_are_chosen_by_arrows_and_by_click(scene):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -162,6 +164,101 @@ def test_a_letter_is_the_same_key_with_caps_lock(judging):
 
     saved(judging, "Taken back")
     assert judged() == []
+
+
+# What a key of Latin letters types on other layouts, and its place.
+LAYOUTS = {
+    "Russian": {"l": ("д", "KeyL"), "z": ("я", "KeyZ"), "n": ("т", "KeyN"), "q": ("й", "KeyQ")},
+    "Greek": {"l": ("λ", "KeyL"), "z": ("ζ", "KeyZ"), "n": ("ν", "KeyN"), "q": (";", "KeyQ")},
+    "Arabic": {"l": ("م", "KeyL"), "z": ("ئ", "KeyZ"), "n": ("ى", "KeyN"), "q": ("ض", "KeyQ")},
+    "Hebrew": {"l": ("ך", "KeyL"), "z": ("ז", "KeyZ"), "n": ("מ", "KeyN"), "q": ("/", "KeyQ")},
+}
+layouts = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+def press_typed(page, key, code):
+    """Press the key at a place as on a layout on which it types `key`."""
+    keyboard = page.context.new_cdp_session(page)
+    about = {"key": key, "code": code, "text": key, "unmodifiedText": key}
+    keyboard.send("Input.dispatchKeyEvent", {"type": "keyDown", **about})
+    keyboard.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "code": code})
+    keyboard.detach()
+
+
+def press_on(page, layout, key):
+    """Press the key of a Latin letter on another layout."""
+    press_typed(page, *LAYOUTS[layout][key])
+
+
+@layouts
+def test_letters_work_by_their_place_on_a_layout_without_latin_letters(judging, layout):
+    heading = judging.locator(".document h2")
+    first = heading.text_content()
+    press_on(judging, layout, "l")
+    expect(heading).not_to_have_text(first)
+    judging.keyboard.press("2")
+    saved(judging)
+
+    press_on(judging, layout, "z")
+
+    saved(judging, "Taken back")
+    assert judged() == []
+
+
+@layouts
+def test_letters_of_any_layout_are_text_in_a_note(judging, layout):
+    press_on(judging, layout, "n")
+    press_on(judging, layout, "z")
+    judging.keyboard.press("Escape")
+    judging.keyboard.press("1")
+
+    saved(judging)
+    assert Judgment.objects.get().note == LAYOUTS[layout]["z"][0]
+
+
+@layouts
+def test_the_settling_page_has_letters_by_place_too(settling, layout):
+    with settling.expect_navigation():
+        press_on(settling, layout, "q")
+
+    expect(settling).to_have_title(re.compile("^Disagreements"))
+
+
+def test_a_list_is_paged_by_the_places_of_brackets_where_the_layout_has_letters(
+    settling, monkeypatch
+):
+    monkeypatch.setattr("audit.settling.views.queue.PAGE_SIZE", 1)
+    first = Judgment.objects.first()
+    other = factories.candidate(first.candidate.query, "D1")
+    for name, grade in (("ada", 0), ("ben", 1)):
+        annotator = first.annotator.project.memberships.get(name=name)
+        factories.judgment(first.narrative, other, annotator, grade)
+    settling.goto(f"/projects/{first.annotator.project.slug}/disagreements/")
+
+    with settling.expect_navigation():
+        press_typed(settling, "ъ", "BracketRight")
+
+    assert "after=" in settling.url
+
+
+@pytest.mark.parametrize(
+    ("key", "code"), [("y", "KeyZ"), (",", "KeyM"), ("'", "KeyQ"), (";", "KeyZ"), ("ñ", "KeyL")]
+)
+def test_a_layout_with_latin_letters_has_no_keys_by_place(judging, key, code):
+    judging.keyboard.press("2")
+    saved(judging)
+
+    press_typed(judging, key, code)
+    judging.keyboard.press("1")
+
+    saved(judging)
+    assert sorted(judged()) == [1, 2]
+
+
+def test_the_arabic_question_mark_lists_the_keys(judging):
+    press_typed(judging, "؟", "Slash")
+
+    expect(judging.locator("[data-key-help]")).to_be_visible()
 
 
 def test_a_chosen_key_replaces_the_default_one(judging):

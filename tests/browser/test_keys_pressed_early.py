@@ -13,11 +13,15 @@ from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Judgment
 from audit.models import Check, Rating, Sample, SampleItem
 from tests import factories
+from tests.browser.test_keys import press_typed
 from tests.browser.waiting import saved, until
 
 
-def press_early(page: Page, path: str, *keys: str) -> None:
-    """Open a page, press keys before any of its modules is loaded, then let them load."""
+def press_early(page: Page, path: str, *keys: str | tuple[str, str]) -> None:
+    """Open a page, press keys before any of its modules is loaded, then let them load.
+
+    A pair of a key and its place is pressed as on a layout on which the place types that key.
+    """
     kept_back = []
     page.route("**/js/**", lambda route: kept_back.append(route))
     page.route("**/js/held-keys.js", lambda route: route.continue_())
@@ -25,7 +29,10 @@ def press_early(page: Page, path: str, *keys: str) -> None:
     expect(page.locator("#content")).to_be_visible()
     until(page, lambda: kept_back, "the page's modules")
     for key in keys:
-        page.keyboard.press(key)
+        if isinstance(key, tuple):
+            press_typed(page, *key)
+        else:
+            page.keyboard.press(key)
     page.unroute("**/js/**")
     for route in kept_back:
         route.continue_()
@@ -63,6 +70,17 @@ def test_the_judge_page_gives_each_document_its_grade_and_its_note(tides, new_pe
     expect(page.locator("#judge-progress .count")).to_have_text("2 of 3")
     saved(page)
     assert judged(tides) == [(2, ""), (1, "ok")]
+
+
+def test_letters_of_a_layout_without_latin_letters_are_held_too(tides, new_person):
+    page = new_person("ada")
+
+    early = (("ى", "KeyN"), ("ئ", "KeyZ"), "Escape", "2", "1")
+    press_early(page, f"/pairs/{tides.pk}/judging/", *early)
+
+    expect(page.locator("#judge-progress .count")).to_have_text("2 of 3")
+    saved(page)
+    assert judged(tides) == [(2, "ئ"), (1, "")]
 
 
 def test_the_list_gives_each_row_its_grade(tides, new_person):

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from annotate.models import Assignment, Guideline, Judgment, Preferences
 from tests import factories
+from tests.browser.test_keys import press_typed
 from tests.browser.waiting import saved
 
 
@@ -55,6 +56,31 @@ def test_a_pressed_key_becomes_the_actions_and_works_on_the_judge_page(new_perso
         page.keyboard.press("u")
 
     expect(page.locator(".document h2")).to_have_text(second)
+    assert Judgment.objects.current().count() == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "stored"),
+    [("Г", "KeyU", "u"), ("υ", "KeyY", "y"), ("ذ", "Backquote", "`"), ("ו", "KeyU", "u")],
+)
+def test_a_layout_without_latin_letters_chooses_the_letter_at_the_place(
+    new_person, pair, typed, code, stored
+):
+    page = new_person("ada")
+    page.goto("/settings/")
+    field(page, "Take the last judgment back").focus()
+    press_typed(page, typed, code)
+    expect(field(page, "Take the last judgment back")).to_have_value(stored)
+    save(page)
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    assert Preferences.objects.get().keys == {"undo": stored}
+
+    page.goto(f"/pairs/{pair.pk}/judging/")
+    page.keyboard.press("2")
+    saved(page)
+    press_typed(page, typed.lower(), code)
+
+    saved(page, "Taken back")
     assert Judgment.objects.current().count() == 0
 
 

@@ -1,6 +1,8 @@
 // Chooses clauses of the narrative: by number, by a click, or with the arrows. A number or a click chooses one and ends;
 // Space chooses and continues, Enter chooses and ends, Escape ends. Choosing a clause again removes it.
 // chooseClause(narrative, { chosen(clause), toggle(clause), left(), say(kind, clause) }) -> a function that ends choosing.
+import { meant } from "../keys.js";
+
 export const clausesOf = (narrative) => [...(narrative?.querySelectorAll("[data-clause]") ?? [])];
 
 export function chooseClause(narrative, { chosen, toggle, left, say }) {
@@ -31,7 +33,8 @@ export function chooseClause(narrative, { chosen, toggle, left, say }) {
   function keydown(event) {
     if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey || event.target.matches?.("textarea, input, select") || document.querySelector("dialog[open]")) return;
     const { key } = event;
-    if (/^[1-9]$/.test(key) && clauses[key - 1]) take(clauses[key - 1]);
+    const number = meant(event).find((one) => /^[0-9]$/.test(one));
+    if (number > 0 && clauses[number - 1]) take(clauses[number - 1]);
     else if (key === "ArrowDown" || key === "ArrowRight") go(current + 1);
     else if (key === "ArrowUp" || key === "ArrowLeft") go(current - 1);
     else if (key === " ") toggle(clauses[current]);
@@ -39,7 +42,7 @@ export function chooseClause(narrative, { chosen, toggle, left, say }) {
     else if (key === "Enter") take(clauses[current]);
     else if (key === "Escape") leave();
     // Swallow a number that no clause has: it must not give a grade.
-    else if (!/^[0-9]$/.test(key)) return;
+    else if (number === undefined) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }

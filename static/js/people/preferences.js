@@ -1,6 +1,7 @@
-// The preferences page. In a field of the key map, the pressed key becomes the value. If two actions of one page have the
-// same key, both fields say so, it is read out, and the form is not sent. Beside the time zone it shows the time there. The
-// server makes the same checks and decides.
+// The preferences page. In a field of the key map, the pressed key becomes the value; on a layout without Latin letters
+// it is the Latin key at that place. If two actions of one page have the same key, both fields say so, it is read out, and the
+// form is not sent. Beside the time zone it shows the time there. The server makes the same checks and decides.
+import { latinKey } from "../keys.js";
 import { clockIn } from "../time.js";
 
 const NAMED = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", " ", "Backspace", "Delete", "Insert", "Home", "End", "PageUp", "PageDown"];
@@ -45,9 +46,10 @@ function look(changed) {
 form.addEventListener("keydown", (event) => {
   const field = event.target;
   if (!fields.includes(field) || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (!NAMED.includes(event.key) && [...event.key].length !== 1) return;
+  const key = latinKey(event) ?? event.key;
+  if (!NAMED.includes(key) && [...key].length !== 1) return;
   event.preventDefault();
-  field.value = cap(event.key);
+  field.value = cap(key);
   look(field);
 });
 
