@@ -160,6 +160,24 @@ def test_a_lead_who_judges_sees_no_id_on_the_judge_page(stage):
     assert named_documents(crawl(stage.carla, urls, follow=False)) == []
 
 
+def test_a_flag_names_no_document_that_its_reader_has_to_judge_under_another_pair(stage):
+    other = factories.pair(stage.pair.query, pair_id="301_2")
+    first = stage.candidates[0]
+    judging.flag(
+        narrative=stage.narrative, candidate=first, kind="problem", words="Torn.", by=stage.ada
+    )
+    client, flags = signed_in(stage.carla), "projects/tides/flags/"
+    before = client.get(f"/api/v1/{flags}").json()["results"]
+    assignments.take(pair=other, task=Assignment.Task.JUDGE, by=stage.carla, become_blind=True)
+
+    page, after = client.get(f"/{flags}"), client.get(f"/api/v1/{flags}").json()["results"]
+
+    assert [one["doc_id"] for one in before if one["words"]] == ["q_positive"]
+    assert "Torn." in page.content.decode()
+    assert "q_positive" not in page.content.decode()
+    assert [one["doc_id"] for one in after if one["words"]] == [None]
+
+
 def test_a_checker_sees_the_id_once_the_label_is_checked(stage):
     url, api_path = f"/labels/{stage.label.pk}/check/", f"labels/{stage.label.pk}/"
     client, program = signed_in(stage.nina), Program("nina")

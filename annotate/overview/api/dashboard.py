@@ -12,7 +12,9 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from annotate.judgments import completion
+from annotate.judgments.document_names import names_for
 from annotate.judgments.flags import visible_flags
+from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.api.dashboard_shapes import (
     AskedFlags,
@@ -113,7 +115,9 @@ class ProjectFlags(Resource, tag="Progress"):
         if "member" in asked:
             flags = flags.filter(annotator=asked["member"])
         rows = flags.select_related("annotator", "candidate__document", "narrative__pair")
-        return self.page(rows.defer("narrative__text"))
+        return self.page(
+            rows.defer("narrative__text"), prepare=lambda part: _named_flags(member, part)
+        )
 
 
 class MatrixPart(Resource, tag="Progress"):
@@ -157,6 +161,11 @@ def _row(row: Row, people: list[Membership]) -> dict[str, Any]:
         **vars(row),
         "cells": [{"member": member.pk, **cell._asdict()} for member, cell in cells],
     }
+
+
+def _named_flags(member: Membership, flags: list[Flag]) -> list[dict[str, Any]]:
+    names = names_for(member, [flag.candidate for flag in flags])
+    return [{"flag": flag, "document": names[flag.candidate_id]} for flag in flags]
 
 
 def _page_url(request: Request, name: str, key: Key | None) -> str | None:

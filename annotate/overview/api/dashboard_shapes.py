@@ -148,16 +148,20 @@ class AskedFlags(QueryParameters):
 class FlaggedSerializer(serializers.Serializer[Any]):
     """A document that somebody flagged."""
 
-    pair = serializers.IntegerField(source="narrative.pair_id")
-    pair_id = serializers.CharField(source="narrative.pair.pair_id")
-    narrative = serializers.IntegerField(source="narrative_id")
-    candidate = serializers.IntegerField(source="candidate_id")
-    doc_id = serializers.CharField(source="candidate.document.doc_id")
-    member = serializers.IntegerField(source="annotator_id")
-    name = serializers.CharField(source="annotator.name")
-    kind = serializers.ChoiceField(choices=Flag.Kind.choices)
-    words = serializers.CharField()
-    at = serializers.DateTimeField()
+    pair = serializers.IntegerField(source="flag.narrative.pair_id")
+    pair_id = serializers.CharField(source="flag.narrative.pair.pair_id")
+    narrative = serializers.IntegerField(source="flag.narrative_id")
+    candidate = serializers.IntegerField(source="flag.candidate_id")
+    doc_id = serializers.CharField(
+        source="document.doc_id",
+        allow_null=True,
+        help_text="null while you have the document to judge under another pair.",
+    )
+    member = serializers.IntegerField(source="flag.annotator_id")
+    name = serializers.CharField(source="flag.annotator.name")
+    kind = serializers.ChoiceField(choices=Flag.Kind.choices, source="flag.kind")
+    words = serializers.CharField(source="flag.words")
+    at = serializers.DateTimeField(source="flag.at")
 
 
 class AskedMatrix(QueryParameters):
