@@ -151,9 +151,11 @@ class Loads(Resource, tag="Loading"):
 
     @reads(LoadSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List uploads, newest first: previews and loads."""
+        """List uploads, newest first: loads, and previews that are not confirmed."""
         by = access.lead(self.person, slug)
-        rows = Load.objects.filter(project=by.project_id).select_related("by").defer("report")
+        # As on the page: a confirmed preview is not listed, only its load.
+        rows = Load.objects.filter(project=by.project_id, confirmed_as=None)
+        rows = rows.select_related("by").defer("report")
         return self.page(rows, newest_first=True)
 
     @writes(FullLoadSerializer, body=SentFile, status=201, scope=Scope.LEAD, apart=True)
