@@ -61,10 +61,19 @@ def set_core_queries(queries: QuerySet[Query]) -> int:
 
 
 def count_queries(project: Project, cores: Sequence[str]) -> dict[str, int]:
-    """Return the number of queries of each of these core queries, in one database query."""
+    """Return the number of queries of each of these core queries, in one database query.
+
+    Those that are taken out are not counted, as lists of queries leave them out.
+    """
     named = {core for core in cores if core}
-    rows = Query.objects.filter(project=project, core__in=named).order_by().values_list("core")
+    found = Query.objects.filter(project=project, core__in=named, removed_at__isnull=True)
+    rows = found.order_by().values_list("core")
     return dict(rows.annotate(n=Count("pk")))
+
+
+def listed_siblings(query: Query) -> QuerySet[Query]:
+    """Return the siblings that pages name: the first of those that are not taken out."""
+    return siblings(query).filter(removed_at__isnull=True)[:NAMED]
 
 
 def siblings(query: Query) -> QuerySet[Query]:

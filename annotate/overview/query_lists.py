@@ -59,12 +59,13 @@ def chosen(member: Membership, asked: QueryDict) -> tuple[str, str]:
     return (state if state in State.values else "", sort if sort in sorts(member) else "")
 
 
-def find_queries(project: Project, search: str, core: str) -> QuerySet[Query]:
+def find_queries(project: Project, search: str, core: str, state: str) -> QuerySet[Query]:
     """Return the queries with this id or these words in the title, and of this core query.
 
-    "" for either: all.
+    "" for either: all. Those that are taken out are only returned, alone, for the state `REMOVED`;
+    `in_order` selects the other states.
     """
-    found = project.queries.all()
+    found = project.queries.filter(removed_at__isnull=state != State.REMOVED)
     if search:
         found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
     return found.filter(core=core) if core else found
@@ -83,7 +84,7 @@ def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:
 
 
 def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: str) -> list[int]:
-    """Return the keys of the queries in this state, in this order."""
+    """Return the keys of those of the queries found that are in this state, in this order."""
     if sort in _COLUMNS:
         queries = queries.order_by(_COLUMNS[sort], "pk")
     elif sort in {"pool", "relevant"}:
@@ -96,13 +97,9 @@ def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: st
         ).order_by(F("size").desc(), "pk")
     else:
         queries = queries.order_by("pk")
-    if state:
-        queries = queries.filter(removed_at__isnull=state != State.REMOVED)
     ids = dict(queries.values_list("pk", "query_id"))
     keys = sorted(ids, key=lambda key: natural(ids[key])) if sort == "id" else list(ids)
-    if state == State.REMOVED and sort != "left":
-        return keys
-    if not state and sort != "left":
+    if state in {"", State.REMOVED} and sort != "left":
         return keys
     wanted: dict[int, int] = defaultdict(int)
     answered: dict[int, int] = defaultdict(int)
@@ -110,13 +107,14 @@ def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: st
         wanted[pair.query] += pair.wanted
         answered[pair.query] += pair.answered
     if state and state != State.REMOVED:
-        keys = [key for key in keys if _state(wanted[key], answered[key]) == state]
+        keys = [key for key in keys if state_by_answers(wanted[key], answered[key]) == state]
     if sort == "left":
         keys.sort(key=lambda key: answered[key] - wanted[key])
     return keys
 
 
-def _state(wanted: int, answered: int) -> State:
+def state_by_answers(wanted: int, answered: int) -> State:
+    """Return the state of a query that is not taken out."""
     if not wanted:
         return State.WAITING
     if not answered:

@@ -102,6 +102,20 @@ def test_queries_that_are_taken_out_are_listed_only_if_asked_for(scene):
     assert scene.ids(state="removed") == ["2"]
 
 
+def test_the_api_lists_the_queries_of_the_page_each_with_its_state(scene, client):
+    queries = list(scene.project.queries.filter(query_id="2").values_list("pk", flat=True))
+    remove_queries(project=scene.project, queries=queries, reason="Too broad.", by=scene.carla)
+
+    def states(**parameters):
+        rows = client.get("/api/v1/projects/tides/queries/", parameters).json()["results"]
+        return {row["query_id"]: row["state"] for row in rows}
+
+    assert states() == {"1": "waiting", "3": "begun"}
+    assert states(state="removed") == {"2": "removed"}
+    assert states(state="begun") == {"3": "begun"}
+    assert client.get("/api/v1/projects/tides/queries/?state=gone").status_code == 400
+
+
 def test_a_list_without_queries_leads_to_those_that_are_taken_out(scene):
     queries = list(scene.project.queries.values_list("pk", flat=True))
     remove_queries(project=scene.project, queries=queries, reason="Too broad.", by=scene.carla)

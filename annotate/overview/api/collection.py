@@ -15,6 +15,7 @@ from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
 from annotate.judgments.document_names import names_for
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.judgments.repeats import unmask
+from annotate.overview import query_lists
 from annotate.overview.api.collection_shapes import (
     AskedPairs,
     AskedQueries,
@@ -28,7 +29,6 @@ from annotate.overview.api.collection_shapes import (
 )
 from annotate.overview.my_assignments import pair_assignments
 from annotate.overview.progress import Statements, query_progress, statements_of
-from annotate.overview.query_lists import find_queries
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
@@ -43,10 +43,13 @@ class Queries(Resource, tag="Collection"):
 
     @reads(QuerySerializer, parameters=AskedQueries, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the queries with the progress of each."""
+        """List the queries with the progress of each; without `?state=`, those not taken out."""
         member = access.member(self.person, slug)
-        asked = self.parameters()
-        found = find_queries(member.project, asked.get("search", ""), asked.get("core", ""))
+        asked = {"search": "", "core": "", "state": "", **self.parameters()}
+        found = query_lists.find_queries(member.project, **asked)
+        if state := asked["state"]:
+            keys = query_lists.in_order(member.project, found, state=state, sort="")
+            found = found.filter(pk__in=keys)
         return self.page(found, prepare=lambda rows: _queries(member, rows))
 
 
@@ -61,7 +64,7 @@ class OneQuery(Resource, tag="Collection"):
         return {
             **_queries(member, [found])[0],
             "pairs": found.pairs.with_narratives().select_related("query").order_by("pk"),
-            "siblings": core_queries.siblings(found)[: core_queries.NAMED],
+            "siblings": core_queries.listed_siblings(found),
             "pool": found.candidates.count(),
         }
 
@@ -151,6 +154,9 @@ def _queries(member: Membership, rows: list[Query]) -> list[dict[str, Any]]:
     return [
         {
             **vars(row),
+            "state": query_lists.State.REMOVED
+            if row.query.removed_at
+            else query_lists.state_by_answers(row.wanted, row.answered),
             "came_to": row
             if member.leads and blind.isdisjoint(pair.pk for pair in row.pairs)
             else None,

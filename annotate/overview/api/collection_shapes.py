@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from annotate.collection.models import Document
 from annotate.judgments.models import Flag
+from annotate.overview.query_lists import State
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.rewriting.api.narratives import FullNarrativeSerializer
 from base.api.resource import KeyField, QueryParameters
@@ -41,6 +42,10 @@ class QuerySerializer(serializers.Serializer[Any]):
     core = serializers.CharField(
         source="query.core",
         help_text="The key of its core query: queries with the same one differ in the instruction.",
+    )
+    state = serializers.ChoiceField(
+        choices=State.choices,
+        help_text="How far it is; removed: taken out, so that nobody works on it.",
     )
     answered = serializers.IntegerField(help_text=ANSWERED)
     wanted = serializers.IntegerField(help_text="How many answers are wanted.")
@@ -127,7 +132,9 @@ class FullQuerySerializer(QuerySerializer):
     """A query with its pairs."""
 
     pairs = PairSerializer(many=True)
-    siblings = SiblingSerializer(many=True, help_text="The other queries of its core query.")
+    siblings = SiblingSerializer(
+        many=True, help_text="The other queries of its core query, if not taken out."
+    )
     pool = serializers.IntegerField(help_text="Documents in its pool.")
 
 
@@ -208,6 +215,11 @@ class AskedQueries(QueryParameters):
     )
     core = serializers.CharField(
         required=False, max_length=255, help_text="Only queries of this core query, by its key."
+    )
+    state = serializers.ChoiceField(
+        choices=State.choices,
+        required=False,
+        help_text="Only queries in this state; without it, all but those that are taken out.",
     )
 
 

@@ -115,10 +115,8 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
     member = access.member(request.user, slug)
     search = request.GET.get("search", "").replace("\0", "").strip()[:200]
     core = request.GET.get("core", "").replace("\0", "")[:255]
-    found = query_lists.find_queries(member.project, search, core)
     state, sort = query_lists.chosen(member, request.GET)
-    if not state:
-        found = found.filter(removed_at__isnull=True)
+    found = query_lists.find_queries(member.project, search, core, state)
     if state or sort:
         keys = query_lists.in_order(member.project, found, state=state, sort=sort)
         page, count = page_in_order(found, keys, request.GET), len(keys)
@@ -167,7 +165,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         member,
         section="queries",
         query=found,
-        siblings=list(core_queries.siblings(found)[: core_queries.NAMED]),
+        siblings=list(core_queries.listed_siblings(found)),
         core_size=core_queries.count_queries(project, [found.core]).get(found.core, 1),
         pairs=[{**_pair(member, one), "styles": styles[one.pk]} for one in pairs],
         candidates=statements,

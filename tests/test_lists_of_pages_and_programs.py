@@ -1,0 +1,207 @@
+"""Operations of the API that return lists read the same rows as the pages of these lists.
+
+Operations are read from the URL configuration: a test fails for one that returns a list until LISTS
+names the page with the same rows, or EMPTY: set[str] = set()
+WITHOUT_A_PAGE_TO_COMPARE says why there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pytest
+from django.utils import timezone
+
+from annotate.judgments import assignments
+from annotate.models import Assignment, Flag, InstructionPair, Load
+from annotate.people.accounts import deactivate
+from annotate.people.invitations import invite, invite_to_installation, withdraw
+from annotate.people.members import remove_member
+from annotate.pools.removal import remove_candidates
+from annotate.projects.rules import archive
+from annotate.topics.removal import remove_pairs, remove_queries
+from tests import factories
+from tests.attacks.test_tokens import DECLARED
+from tests.test_pages_and_programs import tides
+from tests.test_permissions import World
+
+__all__ = ["tides"]
+
+
+class Listed(NamedTuple):
+    """The page with the rows of an operation, where its context has them, and what names a row."""
+
+    page: str
+    # In the page's context, "rows.query": `query` of each of the `rows`.
+    rows: str
+    # Of the page's row, and of the operation's.
+    name: str = "pk"
+    field: str = "id"
+    # A page and its operation may call a filter differently.
+    filters: tuple[tuple[Mapping[str, str], Mapping[str, str]], ...] = (({}, {}),)
+    reader: str = "root"
+
+
+def filters(name: str, *values: str) -> tuple[tuple[Mapping[str, str], Mapping[str, str]], ...]:
+    """Return no filter, and each value of a filter that page and operation call the same."""
+    return ({}, {}), *(({name: one}, {name: one}) for one in values)
+
+
+# The page that lists the same rows as each operation.
+LISTS = {
+    "annotate:api_account_invitations": Listed("annotate:people", "open"),
+    "annotate:api_accounts": Listed(
+        "annotate:people",
+        "accounts",
+        filters=(({}, {}), ({"state": "closed"}, {"closed": "true"})),
+    ),
+    "annotate:api_assignments": Listed("annotate:person", "assignments.assignment", reader="ada"),
+    "annotate:api_attribute_documents": Listed("annotate:attributes", "rows.candidate"),
+    "annotate:api_attributes": Listed("annotate:attributes", "conditions", "number", "number"),
+    "annotate:api_audit_log": Listed("annotate:audit_log", "lines.audit_event", "uuid", "uuid"),
+    "annotate:api_candidates": Listed("annotate:query", "candidates.candidate"),
+    "annotate:api_guidelines": Listed("annotate:guidelines", "versions", "version", "version"),
+    "annotate:api_invitations": Listed("annotate:members", "open"),
+    "annotate:api_loads": Listed("annotate:loads", "rows.load"),
+    "annotate:api_members": Listed("annotate:members", "members"),
+    "annotate:api_missing_texts": Listed("annotate:missing_texts", "documents", "doc_id", "doc_id"),
+    "annotate:api_pools": Listed("annotate:pools", "pools"),
+    "annotate:api_project_flags": Listed(
+        "annotate:flags",
+        "flags",
+        "candidate_id",
+        "candidate",
+        filters=filters("kind", "problem", "later"),
+    ),
+    "annotate:api_projects": Listed(
+        "annotate:home", "archived.project", "slug", "slug", filters=(({}, {"archived": "true"}),)
+    ),
+    "annotate:api_queries": Listed(
+        "annotate:queries",
+        "rows.query",
+        filters=filters("state", "waiting", "open", "begun", "done", "removed"),
+    ),
+    "annotate:api_removed_candidates": Listed(
+        "annotate:removed_candidates", "candidates.document", "doc_id", "doc_id"
+    ),
+    "annotate:api_removed_pairs": Listed("annotate:removed_queries", "pairs", "pair_id"),
+    "annotate:api_removed_queries": Listed("annotate:removed_queries", "queries", "query_id"),
+    "annotate:api_replacements": Listed("annotate:replacements", "rows"),
+    "annotate:api_topics": Listed("annotate:topics", "topics", "query_id", "query_id"),
+    "api_installation_audit_log": Listed(
+        "installation_audit_log", "lines.audit_event", "uuid", "uuid"
+    ),
+    "audit:api_batch": Listed("audit:batch", "rows.decision", "candidate_id", "candidate"),
+    "audit:api_reports": Listed("audit:agreement_reports", "rows.report"),
+    "audit:api_reviews": Listed("audit:reviews", "rows.narrative", field="narrative.id"),
+    "audit:api_rubrics": Listed("audit:rubric", "others.rubric", "name", "rubric.name"),
+    "audit:api_sample_labels": Listed(
+        "audit:sample", "rows.item", filters=filters("show", "unchecked")
+    ),
+    "audit:api_samples": Listed("audit:checks", "rows.sample"),
+    "exporters:api_evaluations": Listed("exporters:evaluations", "evaluations.evaluation"),
+    "exporters:api_exports": Listed("exporters:exports", "exports"),
+    "exporters:api_releases": Listed("exporters:releases", "releases.release"),
+}
+WITHOUT_A_PAGE_TO_COMPARE = {
+    "annotate:api_document_views": "the judge page shows one document",
+    "annotate:api_filters": "figures, one function for both",
+    "annotate:api_flags": "the judge page shows the answer to one document",
+    "annotate:api_formats": "choices of a form",
+    "annotate:api_judged": "figures, one function for both",
+    "annotate:api_judgments": "the judge page shows the answer to one document",
+    "annotate:api_kinds": "choices of a form",
+    "annotate:api_narratives": "the page of the history renders them side by side",
+    "annotate:api_pairs": "each query's page shows its pairs",
+    "annotate:api_rewrite_impact": "tests/rewriting compares it with the page",
+    "api_examples": "choices of a form",
+    "audit:api_category_figures": "figures, one function for both",
+    "audit:api_coverage": "figures, one function for both",
+    "audit:api_disagreements": "one function for both, with many filters: tests/settling",
+    "audit:api_reveals": "the audit log shows them",
+    "audit:api_runs": "choices of forms",
+    "audit:api_suspects": "one function for both, with many parameters: tests/checks",
+    "exporters:api_release_changes": "files compared by one function: tests/releases",
+}
+
+
+@pytest.fixture
+def crowded(tides: World) -> World:
+    """A project in which each list has rows that it shows, and rows that are gone."""
+    project = tides.project
+    root, ada = (project.memberships.get(name=name) for name in ("root", "ada"))
+    begun, not_begun, waiting, done, removed = (
+        factories.query(project, one) for one in ("302", "303", "304", "305", "306")
+    )
+    for query in (begun, not_begun, done):
+        pair = factories.pair(query)
+        factories.candidate(query, text=None)
+    factories.candidate(begun)
+    factories.pair(waiting, altered=None)
+    factories.pair(removed)
+    factories.pair(not_begun, pair_id="303_2")
+    for query in (begun, done):
+        narrative = factories.altered(InstructionPair.objects.get(query=query))
+        for judge in (ada, factories.member(project, f"judge of {query.query_id}")):
+            factories.judgment(narrative, query.candidates.first(), judge)
+    out = factories.candidate(tides.pair.query, "OUT")
+    remove_candidates(project=project, candidates=[out.pk], reason="Off topic.", by=root)
+    remove_queries(project=project, queries=[removed.pk], reason="Off topic.", by=root)
+    gone = project.pairs.get(pair_id="303_2")
+    remove_pairs(project=project, pairs=[gone.pk], reason="Off topic.", by=root)
+
+    narrative, query = factories.altered(tides.pair), tides.pair.query
+    for kind, by in (("later", ada), ("problem", ada), ("problem", factories.machine(project))):
+        flagged = {"candidate": factories.candidate(query), "annotator": by, "kind": kind}
+        Flag.objects.create(narrative=narrative, **flagged, words="So.")
+    cleared = {"kind": "problem", "words": "So.", "cleared_at": timezone.now()}
+    Flag.objects.create(narrative=narrative, candidate=tides.candidate, annotator=ada, **cleared)
+
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    remove_member(member=factories.member(project, "eve"), by=root)
+    deactivate(user=factories.user("closed"), by=root.user)
+    withdraw(invitation=invite(role="annotator", by=root).invitation, by=root.user)
+    withdraw(invitation=invite_to_installation(by=root.user).invitation, by=root.user)
+    archive(by=factories.lead(factories.project("old"), "root"))
+    others = factories.project("old-of-others")
+    factories.member(others, "root")
+    archive(by=factories.lead(others, "carla"))
+    file = {"project": project, "by": root, "format": "trec-qrels", "file_name": "a.txt"}
+    preview = Load.objects.create(**file)
+    Load.objects.create(**file, dry_run=False, preview=preview)
+    return tides
+
+
+def rows_of_page(context: Any, path: str) -> list[Any]:
+    """Return what a page's context has at "rows.query": `query` of each of the `rows`."""
+    name, _, rest = path.partition(".")
+    return [value_at(row, rest) if rest else row for row in context[name]]
+
+
+def value_at(row: Any, path: str) -> Any:
+    for name in path.split("."):
+        row = row[name] if isinstance(row, dict) else getattr(row, name)
+    return row
+
+
+def test_every_list_of_the_api_has_the_page_with_the_same_rows():
+    lists = {name for name, verb, one in DECLARED if verb == "GET" and (one.paged or one.many)}
+
+    assert lists == LISTS.keys() | WITHOUT_A_PAGE_TO_COMPARE.keys()
+    assert LISTS.keys().isdisjoint(WITHOUT_A_PAGE_TO_COMPARE)
+
+
+@pytest.mark.parametrize("operation", LISTS)
+def test_a_list_of_the_api_has_the_rows_of_its_page(crowded, client, operation):
+    listed = LISTS[operation]
+    client.force_login(factories.user(listed.reader))
+
+    for on_page, in_api in listed.filters:
+        context = client.get(crowded.url(listed.page), on_page).context
+        shown = [value_at(one, listed.name) for one in rows_of_page(context, listed.rows)]
+        content = client.get(crowded.url(operation), {"page_size": 200, **in_api}).json()
+        rows = content["results"] if isinstance(content, dict) else content
+
+        assert {str(value_at(row, listed.field)) for row in rows} == set(map(str, shown))
+        assert shown, on_page
