@@ -26,7 +26,7 @@ class Activity(NamedTuple):
     """Answers of one person under one narrative on one day."""
 
     person: int
-    # None: they came from a file and have no date.
+    # None: they came from a file that does not say when they were made.
     on: date | None
     # Whether they count now.
     counts: bool
@@ -132,7 +132,10 @@ def _in_force(scope: str, project: int) -> Built:
 
 @prepared("relevant_from", "narratives")
 def _judged(scope: str, seconds: int, relevant_from: int, narratives: int) -> Built:
-    """Select judgments: narrative, person, slot, counts or not, number, milliseconds, timed."""
+    """Select judgments: narrative, person, slot, counts or not, number, milliseconds, timed.
+
+    A judgment from a file counts on the day on which it was made, if the file says when.
+    """
     on_page = Q(source=Judgment.Source.PAGE)
     return (
         Judgment.objects.filter(narrative__in=[narratives])
@@ -140,7 +143,11 @@ def _judged(scope: str, seconds: int, relevant_from: int, narratives: int) -> Bu
         .values_list(
             "narrative_id",
             "annotator_id",
-            Case(When(on_page, then=Slot(F("at"), seconds)), default=Value(0)),
+            Case(
+                When(on_page, then=Slot(F("at"), seconds)),
+                When(made_at__isnull=False, then=Slot(F("made_at"), seconds)),
+                default=Value(0),
+            ),
             _counts("superseded_at", scope, relevant_from),
         )
         .annotate(n=Count("pk"), active=Sum("active_ms"), timed=Count("active_ms"))

@@ -153,12 +153,13 @@ class PersonPace:
 
 @dataclass(frozen=True)
 class TaskPace:
-    """Progress of one task in assignments, with the number done on the last days."""
+    """Progress of one task in assignments, with the numbers done on each day and lately."""
 
     task: str
     name: str
     done: int
     total: int
+    days: list[Day]
     lately: int
     outlook: Estimate | Unknown
 
@@ -168,9 +169,9 @@ def people_pace(
 ) -> list[PersonPace]:
     """Return the pace of everybody, by name, or of one person alone.
 
-    People who have left are included if answers of theirs count. Imported judgments have no date,
-    so they are on no day. A reader who judges learns how many documents others have answered, not
-    how they answered.
+    People who have left are included if answers of theirs count. Imported judgments whose file does
+    not say when they were made are on no day. A reader who judges learns how many documents others
+    have answered, not how they answered.
     """
     project = reader.project
     people = {one.pk: one for one in project.memberships.people().order_by("name")}
@@ -287,5 +288,5 @@ def tasks_pace(
         counted = [Day(on, count) for on, count in ended[task].items()]
         lately = last_days(counted, pace)
         outlook = estimate(total - done, lately, days[-1].on, asked=total > 0)
-        found.append(TaskPace(task, name, done, total, sum(lately), outlook))
+        found.append(TaskPace(task, name, done, total, counted, sum(lately), outlook))
     return found

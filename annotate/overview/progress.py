@@ -71,7 +71,8 @@ class PersonProgress:
     member: Membership
     # Answers under the current narratives; of a machine, its judgments.
     answered: int
-    # When they last answered in this project; answers from files have no date.
+    # When they last answered in this project; judgments from files were not
+    # given here.
     last_at: datetime | None
     imported: bool
     where: str
@@ -225,8 +226,7 @@ def _how_judgments_came(project: Project) -> dict[int, tuple[datetime | None, bo
 def _last_answers(project: Project, judged: Mapping[int, datetime]) -> dict[int, datetime]:
     """Return when each person last answered in this project, superseded answers included.
 
-    `judged` is when they last judged. Judgments from files have no date: nobody knows when they
-    were made.
+    `judged` is when they last judged. Judgments from files were not given here.
     """
     flagged = Flag.objects.filter(annotator__project=project, annotator__is_machine=False)
     found = dict(judged)

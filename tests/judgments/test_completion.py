@@ -416,7 +416,7 @@ def test_a_flag_beside_a_judgment_of_the_same_person_is_one_answer(tides):
     assert counted(tides.carla)["answers"] == (1, 12)
 
 
-def test_imported_judgments_have_no_date(tides, client):
+def test_imported_judgments_set_no_last_time(tides, client):
     load_judgments(tides.project, *whole_query("ada", "301"))
     client.force_login(tides.carla.user)
 
@@ -424,4 +424,4 @@ def test_imported_judgments_have_no_date(tides, client):
 
     (ada,) = [one for one in page.context["people"] if one["member"] == tides.ada]
     assert (ada["answered"], ada["last_at"]) == (3, None)
-    assert "Imported judgments have no date." in page.content.decode()
+    assert "imported judgments were given elsewhere." in page.content.decode()

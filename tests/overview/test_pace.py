@@ -144,6 +144,21 @@ def test_answers_that_no_longer_count_are_shown_beside_those_that_do(tides):
     assert found.active == 90.0
 
 
+def test_an_imported_judgment_is_on_the_day_that_its_file_gives_else_on_none(tides):
+    _, pair, documents, ada, _, carla = tides
+    now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    made = datetime(2026, 11, 17, 9, tzinfo=UTC)
+    judged(pair, documents[0], ada, now, source="file", made_at=made, active_ms=20_000)
+    judged(pair, documents[1], ada, now, source="file")
+
+    (found,) = people_pace(carla, Calendar.of(UTC, now), of=ada)
+
+    assert {day.on: (day.counting, day.active) for day in found.days if day.made} == {
+        date(2026, 11, 17): (1, 20.0)
+    }
+    assert found.answered == 2
+
+
 def test_a_lead_who_judges_learns_how_many_answers_others_gave_and_nothing_else(tides):
     project, pair, documents, ada, _, carla = tides
     project.overlap_judge = carla.project.overlap_judge = 3

@@ -53,7 +53,7 @@ class OutlookSerializer(serializers.Serializer[Any]):
 
 
 class DaySerializer(serializers.Serializer[Any]):
-    """Answers of one day in the reader's time zone. Imported judgments have no date."""
+    """Answers of one day in the reader's time zone; imported ones if their file says when."""
 
     on = serializers.DateField()
     counting = serializers.IntegerField(help_text="Answers that count now.")
