@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
@@ -22,6 +23,7 @@ from exporters.evaluations.models import Evaluation
 from exporters.evaluations.options import name_of
 from exporters.exports.access import BLIND_FIGURES
 from exporters.exports.job_page import job_page
+from jobs.models import Job
 
 # How many evaluations the list shows, the newest first.
 SHOWN = 25
@@ -29,7 +31,7 @@ SHOWN = 25
 
 @require_http_methods(["GET", "POST"])
 def evaluations(request: PageRequest, slug: str) -> HttpResponse:
-    """List evaluations, the newest first; a POST requests a new one."""
+    """Show the newest results, and list evaluations; a POST requests a new one."""
     member = lead(request.user, slug)
     form = EvaluationForm(member.project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -48,6 +50,10 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
         "results", "release__manifest"
     )
     listed = newest_by_key(rows.select_related("by", "project", "release"), request.GET, SHOWN)
+    done = Evaluation.objects.filter(project=member.project_id, state=Job.State.DONE)
+    newest = done.select_related("project", "release").order_by("-pk").first()
+    # A lead who is still blind sees no figures.
+    results = {} if newest is None or must_answer_first(member) else _content(request, newest)
     return project_page(
         request,
         "evaluations/evaluations.html",
@@ -59,6 +65,8 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
             for one in listed.rows
         ],
         next_url=listed.next,
+        newest=newest,
+        **results,
         status=422 if form.errors else 200,
     )
 
@@ -119,7 +127,15 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
     others = [name for name in names if name != results["baseline"]]
     system = _choose(request.GET.get("system", ""), names, (others or names or [""])[0])
     keys = [one["key"] for one in results["measures"]]
-    measure = _choose(request.GET.get("measure", ""), keys, (keys or [""])[0])
+    # Where no document loses its relevance, the first measure has no values.
+    with_values = [
+        key
+        for key in keys
+        if any(
+            value is not None for value in results["by_query"].get(key, {}).get(system, {}).values()
+        )
+    ]
+    measure = _choose(request.GET.get("measure", ""), keys, (with_values or keys or [""])[0])
     found_moves: list[Any] = next(
         (one["moves"] for one in results["systems"] if one["name"] == system), []
     )

@@ -14,6 +14,7 @@ from django.core.files.base import ContentFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotate.judgments import assignments
 from annotate.models import InstructionPair, Judgment
 from annotate.projects import rules
 from base.errors import Refused
@@ -323,6 +324,40 @@ def test_the_page_shows_values_differences_and_charts_with_their_links(leading, 
     # The bar, its table, the table of the histogram, and the figures by pair.
     assert page.count(f'href="{query}"') == 4
     assert "Does this set measure anything?" in page
+
+
+def test_the_list_begins_with_the_charts_of_the_newest_results(leading, client):
+    make_evaluation(leading)
+    newest = make_evaluation(leading)
+    Evaluation.objects.create(project=leading.project, systems=[], by=leading.carla)
+
+    page = client.get(page_url(leading))
+
+    assert page.context["newest"] == newest
+    assert [bar.value for bar in page.context["bars"]] == [0.75]
+    assert 'class="ranks"' in page.content.decode()
+
+
+def test_the_list_shows_no_results_to_a_lead_who_still_judges(leading, client):
+    make_evaluation(leading)
+    other = factories.pair(leading.pair.query, pair_id="q_2")
+    assignments.take(pair=other, task="judge", by=leading.carla, become_blind=True)
+
+    page = client.get(page_url(leading))
+
+    assert "bars" not in page.context
+    assert 'class="ranks"' not in page.content.decode()
+
+
+def test_the_charts_begin_with_a_measure_that_has_values(leading, client):
+    Judgment.objects.filter(candidate=leading.pool["a"]).update(relevance=1)
+    found = make_evaluation(leading)
+
+    page = client.get(found.get_absolute_url())
+
+    assert p_mrr(found) == {"good": None, "still": None}
+    assert page.context["measure"] != "p-mrr"
+    assert page.context["bars"]
 
 
 def test_negative_values_have_a_true_minus_sign(leading, client):
