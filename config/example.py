@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.db import transaction
+from django.utils import timezone
 
 from annotate.collection import intake
+from annotate.collection.models import Run
 from annotate.guidelines import actions as guidelines
 from annotate.judging.judging_session import read_judging_session
 from annotate.judgments import assignments
@@ -28,6 +33,8 @@ from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
 from audit.reviews.decisions import decide
 from base.users import User
+from exporters.evaluations import actions as evaluations
+from exporters.evaluations.systems import propose_systems
 from formats.records import DecisionRecord, ReviewRecord
 from formats.registry import lookup
 
@@ -62,6 +69,10 @@ FILES = (
     ("ignores.original.run", "trec-run"),
     ("ignores.changed.run", "trec-run"),
 )
+# The last day in the files with dates; it becomes the day before the example is made.
+LAST_DAY = date(2026, 10, 9)
+WITH_DATES = ("pairs.jsonl", "judgments.jsonl", "reviews.jsonl")
+_TIME = re.compile(r'(?<=": ")\d{4}-\d\d-\d\dT[\d:.]+\+00:00(?=")')
 
 
 class Login(NamedTuple):
@@ -80,12 +91,24 @@ def ensure_example() -> list[Login]:
     """
     if Project.objects.filter(slug=SLUG).exists():
         return _read_logins()
-    with transaction.atomic():
-        logins = _make_project(Path(settings.BASE_DIR) / "example")
+    with transaction.atomic(), TemporaryDirectory() as folder:
+        logins = _make_project(copy_with_recent_dates(Path(folder)))
         # Before the commit: if the commit fails, new passwords can be made; if this failed after
         # it, nobody could sign in.
         _save_logins(logins)
     return logins
+
+
+def copy_with_recent_dates(folder: Path) -> Path:
+    """Copy the files to a folder, with their dates moved to the last weeks."""
+    shutil.copytree(Path(settings.BASE_DIR) / "example", folder, dirs_exist_ok=True)
+    later = timezone.now().astimezone(UTC).date() - timedelta(days=1) - LAST_DAY
+    for name in WITH_DATES:
+        path = folder / name
+        text = path.read_text(encoding="utf-8")
+        recent = _TIME.sub(lambda at: (datetime.fromisoformat(at[0]) + later).isoformat(), text)
+        path.write_text(recent, encoding="utf-8")
+    return folder
 
 
 def _make_project(folder: Path) -> list[Login]:
@@ -111,6 +134,8 @@ def _make_project(folder: Path) -> list[Login]:
     _add_judging_assignments(project)
     _repeat_reviews(project, folder / "reviews.jsonl")
     reports_actions.request_agreement(project=project, by=lead)
+    systems = propose_systems(list(Run.objects.filter(project=project).order_by("name")))
+    evaluations.request_evaluation(project=project, measured=systems, by=lead)
     return sorted(logins)
 
 
@@ -124,7 +149,8 @@ def _ensure_account(name: str) -> Login:
 
 
 def _load(project: Project, path: Path, kind: str) -> None:
-    report = intake.load(project=project, kind=lookup(kind), file=intake.file_on_disk(str(path)))
+    file = intake.file_on_disk(str(path))._replace(name=path.name)
+    report = intake.load(project=project, kind=lookup(kind), file=file)
     if report.refused:
         raise RuntimeError(f"the example project does not load: {report.problems[0]}")
 

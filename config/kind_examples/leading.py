@@ -103,11 +103,18 @@ def hard_negatives(stage: Stage, runs: list[str], depth: int) -> None:
     )
 
 
-def measure(stage: Stage) -> None:
-    """Request an evaluation of every system with runs, on the current labels."""
+def measure(stage: Stage, baseline: str = "") -> None:
+    """Request an evaluation of every system with runs, on the current labels.
+
+    `baseline` is the system with which the others are compared.
+    """
     runs = list(Run.objects.filter(project=stage.project).order_by("name"))
     evaluations.request_evaluation(
-        project=stage.project, measured=propose_systems(runs), by=stage.by, now=stage.now
+        project=stage.project,
+        measured=propose_systems(runs),
+        baseline=baseline,
+        by=stage.by,
+        now=stage.now,
     )
 
 

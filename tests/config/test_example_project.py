@@ -275,9 +275,10 @@ def test_its_two_systems_have_the_measures_of_its_readme(project: Project) -> No
 
 
 def test_loading_its_files_into_the_example_again_changes_nothing(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(Path(__file__).parents[2])
+    example.copy_with_recent_dates(tmp_path / "example")
+    monkeypatch.chdir(tmp_path)
     before = count_rows()
 
     for _, kind, *rest in commands_of_the_readme():

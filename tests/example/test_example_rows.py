@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Q
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 from pytest_django.plugin import DjangoDbBlocker
 
 from annotate.judging.judging_session import read_judging_session
@@ -25,9 +29,11 @@ from annotate.models import (
     Narrative,
     Project,
 )
+from annotate.overview.finish_date import Estimate
 from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from audit.models import AgreementReport, Decision, Rating, Review
 from config.example import ensure_example
+from exporters.models import Evaluation
 
 pytestmark = pytest.mark.django_db
 
@@ -239,3 +245,29 @@ def test_an_agreement_report_is_requested(project: Project) -> None:
     report = AgreementReport.objects.get(project=project)
 
     assert report.state == AgreementReport.State.QUEUED
+
+
+def test_the_answers_are_of_the_last_weeks_so_that_progress_has_something_to_show(
+    project: Project, client: Client
+) -> None:
+    yesterday = timezone.now().astimezone(UTC).date() - timedelta(days=1)
+    client.force_login(member(project, "carla").user)
+
+    page = client.get(reverse("annotate:progress", args=[project.slug])).context
+
+    assert Decision.objects.get().at.astimezone(UTC).date() == yesterday
+    assert {day.on: day.made for day in page["days"] if day.made} == {
+        yesterday - timedelta(days=before): made
+        for before, made in (
+            *((22, 12), (21, 14), (16, 7), (15, 7), (11, 7)),
+            *((10, 13), (9, 4), (4, 5), (3, 7), (2, 6)),
+        )
+    }
+    assert isinstance(page["outlook"], Estimate)
+
+
+def test_an_evaluation_of_both_systems_is_requested(project: Project) -> None:
+    evaluation = Evaluation.objects.get(project=project)
+
+    assert [one["name"] for one in evaluation.systems] == ["follows", "ignores"]
+    assert evaluation.state == Evaluation.State.QUEUED

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.test import Client
+from django.urls import reverse
 
 from annotate.models import (
     Adjudication,
@@ -18,10 +19,13 @@ from annotate.models import (
     Judgment,
     Project,
 )
+from annotate.overview.finish_date import Estimate
 from audit.models import Check, Decision, Review, SampleItem
 from config.kind_examples.files import kinds_with_examples
 from config.kind_examples.making import make_example
+from exporters.evaluations.measuring import compute_evaluation
 from exporters.models import Evaluation, Release
+from jobs.runner import run
 from tests import factories
 
 FOLDER = Path(settings.BASE_DIR) / "examples"
@@ -72,6 +76,25 @@ def counts(project: Project) -> dict[str, int]:
 
 def get_json(client: Client, project: Project, what: str) -> Any:
     return client.get(f"/api/v1/projects/{project.slug}/{what}/").json()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", kinds_with_examples())
+def test_the_first_clicks_in_an_example_show_an_estimate_and_charts(
+    kind: str, client: Client
+) -> None:
+    user = factories.user("ines")
+    client.force_login(user)
+    project = make_example(kind=kind, by=user)
+    run(Evaluation, Evaluation.objects.get(project=project).pk, compute_evaluation)
+
+    progress = client.get(reverse("annotate:progress", args=[project.slug])).context
+    evaluation = client.get(reverse("exporters:evaluations", args=[project.slug])).context
+
+    asked = progress["reviewing"]
+    assert isinstance(asked.outlook if asked else progress["outlook"], Estimate)
+    assert sum(day.made for day in (asked.days if asked else progress["days"])) > 5
+    assert any(bar.value for bar in evaluation["bars"])
 
 
 @pytest.mark.django_db
