@@ -131,6 +131,7 @@ def crowded(tides: World) -> World:
     """A project in which each list has rows that it shows, and rows that are gone."""
     project = tides.project
     root, ada = (project.memberships.get(name=name) for name in ("root", "ada"))
+    administrator = factories.user("root")
     begun, not_begun, waiting, done, removed = (
         factories.query(project, one) for one in ("302", "303", "304", "305", "306")
     )
@@ -144,7 +145,7 @@ def crowded(tides: World) -> World:
     for query in (begun, done):
         narrative = factories.altered(InstructionPair.objects.get(query=query))
         for judge in (ada, factories.member(project, f"judge of {query.query_id}")):
-            factories.judgment(narrative, query.candidates.first(), judge)
+            factories.judgment(narrative, query.candidates.earliest("pk"), judge)
     out = factories.candidate(tides.pair.query, "OUT")
     remove_candidates(project=project, candidates=[out.pk], reason="Off topic.", by=root)
     remove_queries(project=project, queries=[removed.pk], reason="Off topic.", by=root)
@@ -160,9 +161,9 @@ def crowded(tides: World) -> World:
 
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     remove_member(member=factories.member(project, "eve"), by=root)
-    deactivate(user=factories.user("closed"), by=root.user)
-    withdraw(invitation=invite(role="annotator", by=root).invitation, by=root.user)
-    withdraw(invitation=invite_to_installation(by=root.user).invitation, by=root.user)
+    deactivate(user=factories.user("closed"), by=administrator)
+    withdraw(invitation=invite(role="annotator", by=root).invitation, by=administrator)
+    withdraw(invitation=invite_to_installation(by=administrator).invitation, by=administrator)
     archive(by=factories.lead(factories.project("old"), "root"))
     others = factories.project("old-of-others")
     factories.member(others, "root")

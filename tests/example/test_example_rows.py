@@ -28,6 +28,7 @@ from annotate.models import (
     Membership,
     Narrative,
     Project,
+    User,
 )
 from annotate.overview.finish_date import Estimate
 from annotate.pairs.pool import candidates_to_judge, judged_narrative
@@ -251,7 +252,7 @@ def test_the_answers_are_of_the_last_weeks_so_that_progress_has_something_to_sho
     project: Project, client: Client
 ) -> None:
     yesterday = timezone.now().astimezone(UTC).date() - timedelta(days=1)
-    client.force_login(member(project, "carla").user)
+    client.force_login(User.objects.get(username="carla"))
 
     page = client.get(reverse("annotate:progress", args=[project.slug])).context
 
