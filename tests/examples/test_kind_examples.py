@@ -94,6 +94,7 @@ def test_the_first_clicks_in_an_example_show_an_estimate_and_charts(
     asked = progress["reviewing"]
     assert isinstance(asked.outlook if asked else progress["outlook"], Estimate)
     assert sum(day.made for day in (asked.days if asked else progress["days"])) > 5
+    assert progress["shows_answers"] == (asked is None)
     assert any(bar.value for bar in evaluation["bars"])
 
 

@@ -75,6 +75,7 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
         # If nobody is asked to judge, the page estimates when the reviews will be done.
         reviewing=None if project.overlap_judge else reviewing,
         people=people,
+        shows_answers=bool(project.overlap_judge) or any(person.answered for person in people),
         reviewed={pk: one.reviews for pk, one in reviewed.items()},
         last_day=_last_days(people, reviewed, calendar.zone),
         lately={person.member.pk: person.lately(pace) for person in people},
