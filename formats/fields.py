@@ -191,7 +191,8 @@ class Fields:
         """Return a required id. A whole number is converted to text."""
         name, value = self._get(names)
         if value is None:
-            raise ValueError(f"{name} is missing")
+            others = f" (other accepted names: {', '.join(names[1:])})" if names[1:] else ""
+            raise ValueError(f"{name} is missing{others}")
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         return check_id(value, name)

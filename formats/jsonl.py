@@ -64,10 +64,12 @@ def parse_doc(fields: Fields, metadata: Fields | None = None) -> Doc:
 
     A `markup` in `metadata` takes precedence over one in the object itself.
     """
-    text = fields.optional_text("text", "contents", "body")
+    text = fields.optional_text("text", "contents", "body", "segment")
     markup = metadata.optional_one_of(MARKUPS, "markup") if metadata else None
     markup = markup or fields.optional_one_of(MARKUPS, "markup") or markup_of(text or "")
-    return Doc(fields.id("doc_id", "_id", "id", "docno"), fields.text("title"), text, markup)
+    return Doc(
+        fields.id("doc_id", "_id", "id", "docno", "docid"), fields.text("title"), text, markup
+    )
 
 
 def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:

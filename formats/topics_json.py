@@ -14,7 +14,7 @@ from formats.records import Topic
 from formats.source import Source
 from formats.texts import json_name
 
-_IDS = ("query_id", "id", "_id", "qid", "topic_id", "number")
+_IDS = ("query_id", "id", "_id", "qid", "topic_id", "number", "tid")
 
 
 @reader("topics-json", "topic")
@@ -30,7 +30,7 @@ def read_topics(source: Source) -> Iterator[Topic]:
         if not line.strip():
             continue
         value = _parse_object(line)
-        if value is None or not value.keys() & set(_IDS):
+        if value is None or (not value.keys() & set(_IDS) and _has_objects(value)):
             yield from _read_whole(source, line, lines)
             return
         yield from _parse_topic(source, value, seen)
@@ -55,6 +55,11 @@ def _parse_object(line: str) -> dict[str, object] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _has_objects(value: dict[str, object]) -> bool:
+    """Return whether all values are objects: then the whole file is one object by topic id."""
+    return all(isinstance(entry, dict) for entry in value.values())
 
 
 def _read_whole(source: Source, first: str, lines: Iterator[str]) -> Iterator[Topic]:
@@ -101,15 +106,40 @@ def _parse_topic(source: Source, value: object, seen: SeenKeys) -> Iterator[Topi
     def parse(fields: Fields) -> Topic:
         topic = Topic(
             fields.id(*_IDS),
-            fields.text("title", "Query", "query", "text"),
+            fields.text("title", "Query", "query", "text", "label"),
             fields.text("description", "desc"),
             fields.optional_text("narrative", "Guidelines", "guidelines", "instruction", "narr"),
         )
+        if (entries := fields.value("topics")) is not None:
+            topic = _parse_languages(source, topic.query_id, entries)
         if seen.is_repeated(topic.query_id):
             raise ValueError(f"topic {topic.query_id} occurs twice")
         return topic
 
     yield from parse_each(source, [Fields(value)], parse)
+
+
+def _parse_languages(source: Source, query_id: str, entries: object) -> Topic:
+    """Return a NeuCLIR topic in English, or in its first language if it is not in English."""
+    texts = (
+        [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    )
+    if not texts:
+        raise ValueError(f"topic {query_id} has no text in any language")
+    chosen = next((entry for entry in texts if entry.get("lang") == "eng"), texts[0])
+    fields = Fields({"topics": chosen})
+    entry = fields.part("topics")
+    topic = Topic(
+        query_id,
+        entry.text("topic_title"),
+        entry.text("topic_description"),
+        entry.optional_text("topic_narrative"),
+    )
+    language = entry.text("lang")
+    if len(texts) > 1:
+        source.leave_out(f"topics in other languages than {language}")
+    fields.report_unread(source)
+    return topic
 
 
 def write_topics(records: Iterable[Topic], stream: IO[bytes]) -> int:

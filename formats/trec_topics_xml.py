@@ -20,7 +20,7 @@ from formats.reading import (
 )
 from formats.records import Topic
 from formats.source import Source
-from formats.texts import CannotHold, check_text
+from formats.texts import CannotHold, check_text, excerpt
 from formats.trec_columns import id_problem
 
 _XML_FIELDS = {
@@ -49,6 +49,8 @@ class _XmlTopic(NamedTuple):
     number: str | None
     fields: dict[str, str]
     others: dict[str, None]
+    # Text outside of the topic's elements.
+    text: str
 
 
 class _XmlTopics:
@@ -75,6 +77,7 @@ class _XmlTopics:
         self._fields: dict[str, str] = {}
         self._others: dict[str, None] = {}
         self._parts: list[str] = []
+        self._outside: list[str] = []
         self._length = 0
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -87,6 +90,7 @@ class _XmlTopics:
                 self._line = self.parser.CurrentLineNumber
                 self._fields = {}
                 self._others = dict.fromkeys(attributes.keys() - {"number", "id"})
+                self._outside = []
                 self._length = 0
         elif self._depth == self._topic_depth + 1 and tag in (*_XML_FIELDS, "num", "number"):
             self._field = _XML_FIELDS.get(tag, "num")
@@ -96,8 +100,8 @@ class _XmlTopics:
             self._others[f"<{tag}>"] = None
 
     def _text(self, text: str) -> None:
-        if self._field_depth is not None:
-            self._parts.append(text)
+        if self._field_depth is not None or self._depth == self._topic_depth:
+            (self._outside if self._field_depth is None else self._parts).append(text)
             self._length += len(text)
             if self._length > MAX_RECORD:
                 raise _Unsafe("a topic is longer than 64 MiB")
@@ -113,7 +117,8 @@ class _XmlTopics:
             self._field_depth = None
         elif self._depth == self._topic_depth:
             number = self._number or self._fields.get("num")
-            self.finished.append(_XmlTopic(self._line, number, self._fields, self._others))
+            text = one_line("".join(self._outside))
+            self.finished.append(_XmlTopic(self._line, number, self._fields, self._others, text))
             self._topic_depth = None
         self._depth -= 1
 
@@ -131,8 +136,8 @@ class _XmlTopics:
 def read_topics_xml(source: Source) -> Iterator[Topic]:
     """Yield topics in XML: <topic number="…"> with query, question (or description), narrative.
 
-    `title` is another name of `query`. Other elements of a topic (subtopics) are not kept. Entity
-    declarations are refused.
+    `title` is another name of `query`. The text of a topic without any of these elements is its
+    title. Other elements of a topic (subtopics) are not kept. Entity declarations are refused.
     """
     topics = _XmlTopics()
     seen = SeenKeys()
@@ -176,7 +181,7 @@ def _parse(
 
 
 def _drain_topics(topics: _XmlTopics, source: Source, seen: SeenKeys) -> Iterator[Topic]:
-    for line, number, fields, others in topics.finished:
+    for line, number, fields, others, text in topics.finished:
         source.line, source.text = line, None
         if not number:
             source.refuse("a topic has no number")
@@ -184,12 +189,14 @@ def _drain_topics(topics: _XmlTopics, source: Source, seen: SeenKeys) -> Iterato
             source.refuse(problem)
         elif first := seen.first_line(number, line):
             source.refuse(f"topic {number} was already on line {first}")
+        elif text and any(value for name, value in fields.items() if name != "num"):
+            source.refuse(f"text outside of a field in topic {number}: {excerpt(text, 60)}")
         else:
             for name in others:
                 source.leave_out(name)
             yield Topic(
                 number,
-                one_line(fields.get("title", "")),
+                text or one_line(fields.get("title", "")),
                 fields.get("desc", ""),
                 fields.get("narr"),
             )

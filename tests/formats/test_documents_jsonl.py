@@ -41,7 +41,10 @@ def test_field_names_and_shapes_of_other_tools_are_read(line, doc):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ('{"title": "t"}', "doc_id is missing"),
+        (
+            '{"title": "t"}',
+            "doc_id is missing (other accepted names: _id, id, docno, docid)",
+        ),
         ('{"_id": "a b"}', "doc_id 'a b' contains white space"),
         ('{"doc_id": ""}', "doc_id is empty"),
         ('{"doc_id": ["a"]}', "doc_id must be text, not a list"),

@@ -100,6 +100,20 @@ def test_a_number_with_a_space_is_refused():
     assert "the topic's number '1 2' contains white space" in str(error)
 
 
+def test_the_text_of_a_topic_without_fields_is_its_title():
+    text = '<topics>\n<topic number="1">\nA 45-year-old man\nwith <b>x</b>pain.\n</topic></topics>'
+
+    assert read("trec-topics-xml", text) == [Topic("1", "A 45-year-old man with pain.")]
+
+
+def test_text_beside_the_fields_of_a_topic_is_refused():
+    text = '<topics>\n<topic number="1">A man.<query>pain</query></topic></topics>'
+
+    assert str(refusal("trec-topics-xml", text)) == (
+        "file, line 2: text outside of a field in topic 1: A man."
+    )
+
+
 def test_the_same_number_twice_is_refused():
     text = '<topics>\n<topic number="1"></topic>\n<topic number="1"></topic>\n</topics>'
 
