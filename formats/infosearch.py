@@ -178,6 +178,8 @@ def _parse_ranking(fields: Fields) -> tuple[str, list[tuple[str, float | None]]]
         doc_id = entry.id("docid")
         if doc_id in ranking:
             raise ValueError(f"document {doc_id} occurs twice among the candidates")
+        if "judgment" in entry.values:
+            raise ValueError("the candidates have judgments, so this is not a ranking")
         ranking[doc_id] = _parse_score(entry.value("score"))
     if not ranking:
         raise ValueError("candidates is empty: a query has at least one")

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from itertools import pairwise
 from typing import IO, Any, TypeVar
 
 from formats.folders import Folder
@@ -125,7 +126,7 @@ def _guess_list(head: str) -> str:
 def _guess_records(keys: set[str]) -> str | None:
     """Return the format whose records have lists in objects, each over many lines, or None."""
     if {"candidates", "docid"} <= keys:
-        return "infosearch-results"
+        return "umbrela-json" if "judgment" in keys else "infosearch-results"
     return "multi-infosearch-docs" if {"query_id", "documents"} <= keys else None
 
 
@@ -135,7 +136,7 @@ def _guess_json(line: str, head: str) -> str | None:
     except (ValueError, RecursionError):
         # Cut off, or an object over many lines: only its keys can be found.
         keys = set(re.findall(r'"(\w+)"\s*:', line if len(line) > 1 else head))
-    if records := _guess_records(keys | set(re.findall(r'"(docid)"\s*:', head))):
+    if records := _guess_records(keys | set(re.findall(r'"(docid|judgment)"\s*:', head))):
         return records
     if {"positive_doc", "hard_negative_doc"} <= keys:
         return "multi-infosearch"
@@ -145,9 +146,13 @@ def _guess_json(line: str, head: str) -> str | None:
         return "pairs-jsonl"
     if {"query_id", "doc_id"} <= keys:
         return "judgments-jsonl"
-    if keys & {"text", "contents", "body"} and keys & {"doc_id", "docno", "title", "id"}:
+    if keys & {"text", "contents", "body", "segment"} and keys & {
+        *("doc_id", "docno", "docid", "title", "id"),
+    }:
         return "docs-jsonl"
-    if keys & {"Query", "Guidelines", "query_id"} or {"id", "title"} <= keys:
+    if keys & {"Query", "Guidelines", "query_id", "tid"} or {"id", "title"} <= keys:
+        return "topics-json"
+    if {"topic_id", "topics"} <= keys:
         return "topics-json"
     if {"_id", "text"} <= keys:
         return "beir"
@@ -165,14 +170,54 @@ def _guess_columns(head: str) -> str | None:
         return "judgments-csv"
     if re.match(r"\"?Query1\b", line) and "Positive" in line:
         return "multiconir"
+    if re.match(r"topic_id\b.*\bdoc_id\b.*\bprob_", line):
+        return "lara-csv"
     fields = split_columns(line)
     if len(fields) == 4 and re.fullmatch(r"-?\d{1,3}", fields[3]):
         return "trec-qrels"
-    if len(fields) >= 6 and re.fullmatch(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?", fields[4]):
-        return "trec-run"
+    if len(fields) >= 6:
+        whole = lines if head.endswith("\n") or len(lines) == 1 else lines[:-1]
+        return _guess_six_columns([split_columns(line) for line in whole])
     if len(fields) == 3 and all(re.fullmatch(r"-?\d+", field) for field in fields):
         return "smart-qrels"
     return None
+
+
+_SCORE = re.compile(r"-?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?")
+_WHOLE = re.compile(r"-?[0-9]{1,9}")
+
+
+def _guess_six_columns(lines: list[list[str]]) -> str | None:
+    """Return trec-run or trec-labels if the lines clearly are one of them, or None.
+
+    In both, columns 4 and 5 are numbers. In a run they are ranks, each once per query, and scores
+    that follow them. Qrels with several judgments per line have numbers in column 6, too.
+    """
+    if not all(len(line) >= 6 and _SCORE.fullmatch(line[4]) for line in lines):
+        return None
+    if not all(_WHOLE.fullmatch(line[3]) for line in lines):
+        return "trec-run"
+    if all(_WHOLE.fullmatch(line[5]) for line in lines):
+        return None
+    rows = sorted((line[0], int(line[3]), -float(line[4])) for line in lines)
+    lowest: dict[str, int] = {}
+    for query, rank, _ in rows:
+        lowest.setdefault(query, rank)
+    neighbours = [(one, other) for one, other in pairwise(rows) if one[0] == other[0]]
+    is_ranking = all(
+        (one[1] < other[1] and one[2] <= other[2]) or one[1:] == other[1:]
+        for one, other in neighbours
+    )
+    is_numbered = all(rank in (0, 1) for rank in lowest.values()) and all(
+        other[1] == one[1] + 1 for one, other in neighbours
+    )
+    scores = {-score for *_, score in rows}
+    may_be_labels = all(-9 <= grade <= 9 and 0 <= -score <= 1 for _, grade, score in rows)
+    if may_be_labels and not (is_ranking and is_numbered):
+        return "trec-labels"
+    is_undecided = may_be_labels and not neighbours
+    are_equal_grades = len(scores) == 1 and scores <= set(range(-9, 10))
+    return "trec-run" if is_ranking and not is_undecided and not are_equal_grades else None
 
 
 LAYOUT = " \t\n\r\f"

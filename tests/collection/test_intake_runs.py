@@ -277,3 +277,26 @@ def test_a_dry_run_stores_no_file(project, storage):
     assert counts(report) == (4, 4, 0, 0, 0)
     assert Run.objects.count() == 0
     assert stored_files(storage) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (
+            "1 Q0 A 2 0.9 my-judge\n1 Q0 B 2 0.7 my-judge\n",
+            "the file looks like trec-labels: if its lines are judgments, load it as trec-labels",
+        ),
+        (
+            "1 0 A 2 1 -1\n1 0 B 2 0 -1\n",
+            (
+                "the ranks and scores of the first lines are not clearly a ranking: if they are "
+                "judgments, do not load the file as a run"
+            ),
+        ),
+    ],
+)
+def test_a_file_that_is_not_clearly_a_ranking_is_reported(project, text, note):
+    assert note in load(project, "trec-run", text, dry_run=True).notes
+    assert load(project, "trec-run", RUN).notes[:1] == [
+        "3 new documents have no text yet: load the texts of those to judge"
+    ]

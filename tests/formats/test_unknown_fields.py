@@ -146,6 +146,17 @@ EXAMPLES = {
         "there is no field “machne”; the fields are type, query_id, doc_id, annotator, relevance, "
         "label, side, ",
     ),
+    "trec-labels": Example("1 Q0 a 1 1 x\n1 Q0 b 1 1 x red\n", 2, "this has 7 columns"),
+    "umbrela-json": Example(
+        '{"query": {"qid": "1"}, "candidates": [{"docid": "a", "judgment": 1, "prompt": "p"}]}\n',
+        None,
+        ONE.format("“candidates.prompt”"),
+    ),
+    "lara-csv": Example(
+        "topic_id,doc_id,prob_0,prob_1,colour\n1,a,0.1,0.9,red\n",
+        None,
+        ONE.format("“colour”").replace("line 1", "line 2"),
+    ),
     "rubric-json": Example(
         '{"name": "ours", "title": "t", "colour": "red", "levels": [{"value": "a"}, '
         '{"value": "b", "rejects": true}], "criteria": [{"key": "k", "asks": "a"}]}',

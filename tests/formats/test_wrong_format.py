@@ -20,6 +20,9 @@ EXAMPLES = {
     "pairs-jsonl": '{"pair_id": "1", "query_id": "1", "narratives": []}\n',
     "judgments-csv": "query_id,doc_id,annotator,relevance\n1,a,ada,1\n",
     "judgments-jsonl": '{"query_id": "1", "doc_id": "a", "annotator": "ada", "relevance": 1}\n',
+    "trec-labels": "1 Q0 a 3 1 judge\n1 Q0 b 0 1 judge\n1 Q0 c 3 0.5 judge\n",
+    "umbrela-json": '{"query": {"qid": "1"}, "candidates": [{"docid": "a", "judgment": 1}]}\n',
+    "lara-csv": "topic_id,doc_id,annotation,prob_0,prob_1\n1,a,1,0.2,0.8\n",
     "multiconir": "Query1,Positive,HN1\nBooks: 1. Bees.,bees,ants\n",
     "multi-infosearch": (
         '{"query_id": "1", "combo_id": 1, "query": "q", "document": "d", "relevance": 1, '
@@ -38,6 +41,7 @@ ALSO_READ_AS = {
     "pairs-jsonl": {"topics-json"},
     "multi-infosearch": {"topics-json", "pairs-jsonl"},
     "judgments-jsonl": {"docs-jsonl", "pairs-jsonl", "topics-json"},
+    "trec-labels": {"trec-run"},
     "smart-docs": {"smart-queries"},
     "smart-queries": {"smart-docs"},
 }
@@ -63,6 +67,50 @@ def test_a_file_under_the_wrong_name_is_refused_with_the_right_one():
         if not message.endswith(f"; the file looks like {right}: load it as {right}")
     } == {}
     assert len(messages) >= 200
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("1 Q0 a 1 0.9 bm25\n1 Q0 b 2 0.7 bm25\n", "trec-run"),
+        ("1 Q0 a 7 2.5 bm25\n1 Q0 b 3 9.5 bm25\n", "trec-run"),
+        # Ranks that repeat or miss the first places beside numbers from 0 to 1.
+        ("1 Q0 a 3 1 my-judge\n", "trec-labels"),
+        ("1 Q0 a 2 0.9 my-judge\n1 Q0 b 2 0.7 my-judge\n", "trec-labels"),
+        ("1 Q0 a -2 1 my-judge\n1 Q0 b -1 1 my-judge\n", "trec-labels"),
+        # Equal small scores, one line for each query, and ranks that do not follow the scores.
+        ("1 Q0 a 1 1 x\n1 Q0 b 2 1 x\n", None),
+        ("1 Q0 a 1 3 x\n1 Q0 b 2 3 x\n", None),
+        ("1 Q0 a 1 0.9 x\n2 Q0 a 1 0.7 x\n", None),
+        ("1 Q0 a 1 2.5 x\n1 Q0 b 2 9.5 x\n", None),
+        # Qrels with several judgments on a line.
+        ("101 0 a 2 1 -1\n101 0 b -2 0 1\n", None),
+        ("101 0 a 2 7 -1\n101 0 b 3 5 -2\n", None),
+    ],
+)
+def test_six_columns_are_a_run_only_if_they_are_a_ranking(text, name):
+    assert guess_format(text) == name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"docid": "msmarco_v2.1_doc_00_0#0_0", "title": "T", "segment": "s", "start_char": 0}',
+        '{"docid": "msmarco_v2.1_doc_00_0", "title": "T", "body": "b"}',
+    ],
+)
+def test_documents_of_ms_marco_are_recognised_and_read(line):
+    assert guess_format(line + "\n") == "docs-jsonl"
+    (doc,) = read("docs-jsonl", line)
+    assert (doc.doc_id[:20], doc.text) in {
+        ("msmarco_v2.1_doc_00_", "s"),
+        ("msmarco_v2.1_doc_00_", "b"),
+    }
+
+
+@pytest.mark.parametrize("keys", ['"topic_id": "1", "topics": []', '"tid": "1", "label": "t"'])
+def test_topics_of_recent_tracks_are_recognised(keys):
+    assert guess_format(f"{{{keys}}}\n") == "topics-json"
 
 
 @pytest.mark.parametrize(

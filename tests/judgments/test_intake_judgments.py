@@ -789,3 +789,40 @@ def test_a_generator_claims_again_for_its_new_version(project):
     assert counts(again) == counts(oldest) == (3, 0, 0, 3, 0)
     assert current_judgments(narrative__version=1) == [("A", "m", 1), ("B", "m", 1)]
     assert current_judgments(narrative__version=2) == [("A", "m", 1), ("B", "m", 0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rater", "note"),
+    [
+        ("trec-labels", "301 Q0 A 2 0.85 my-judge\n", "my-judge", "confidence 0.85"),
+        (
+            "umbrela-json",
+            '{"query": {"qid": "301"}, "candidates": [{"docid": "A", "judgment": 2}]}\n',
+            *("umbrela", ""),
+        ),
+        (
+            "lara-csv",
+            "topic_id,doc_id,annotation,prob_0,prob_1,prob_2\n301,A,2,0.1,0.2,0.7\n",
+            *("llama-8b", "confidence 0.7"),
+        ),
+    ],
+)
+def test_labels_of_a_machine_are_judgments_that_count_for_no_person(
+    project, pair, name, text, rater, note
+):
+    load(project, name, text, "llama-8b.csv")
+
+    judgment = Judgment.objects.select_related("annotator").get()
+    assert (judgment.annotator.name, judgment.annotator.is_machine) == (rater, True)
+    assert (judgment.relevance, judgment.note) == (2, note)
+    assert not Judgment.objects.of_people().exists()
+    assert load(project, name, text, "llama-8b.csv").new == 0
+
+
+def test_another_confidence_of_a_machine_supersedes_the_first(project, pair):
+    load(project, "trec-labels", "301 Q0 A 2 0.85 my-judge\n")
+
+    load(project, "trec-labels", "301 Q0 A 2 0.4 my-judge\n")
+
+    assert [one.note for one in Judgment.objects.current()] == ["confidence 0.4"]
+    assert Judgment.objects.count() == 2

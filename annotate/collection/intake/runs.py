@@ -11,6 +11,7 @@ from django.core.files import File
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.models import Run
 from base import bulk
+from formats.recognition import recognize
 from formats.records import RunLine
 
 MAX_NAME = Run._meta.get_field("name").max_length or 0
@@ -77,6 +78,22 @@ class Runs(StagedRecords):
         if len(self._tags) > 1:
             self.intake.report.notes.append(
                 f"the lines have several tags; the run gets the first, {next(iter(self._tags))}"
+            )
+        self._note_labels()
+
+    def _note_labels(self) -> None:
+        """Add a note if the file, by its first lines, is not clearly a run."""
+        with self.intake.content() as stream:
+            format_found = recognize(stream)
+        if format_found is None:
+            self.intake.report.notes.append(
+                "the ranks and scores of the first lines are not clearly a ranking: if they are "
+                "judgments, do not load the file as a run"
+            )
+        elif RunLine not in format_found.reads:
+            self.intake.report.notes.append(
+                f"the file looks like {format_found.name}: if its lines are judgments, load it as "
+                f"{format_found.name}"
             )
 
     def _side_of_lines(self) -> Run.Side:
