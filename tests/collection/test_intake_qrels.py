@@ -192,3 +192,36 @@ def _done() -> dict[str, str]:
 def _is_done(assignment) -> bool:
     assignment.refresh_from_db()
     return assignment.done_at is not None
+
+
+NOT_IN_PROJECT = (
+    "no query of this file is in the project: the file has 1.3, 1.4, the project has 1, 2 …; "
+    "2 new queries without a title are created: correct the ids if this is not intended"
+)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("trec-qrels", "1.3 0 A 1\n1.4 0 A 1\n"),
+        ("trec-labels", "1.3 Q0 A 1 1 judge\n1.4 Q0 A 1 1 judge\n"),
+        ("judgments-csv", "query_id,doc_id,annotator,relevance\n1.3,A,ada,1\n1.4,A,ada,1\n"),
+    ],
+)
+def test_a_file_that_names_no_query_of_the_project_is_reported(project, name, text, dry_run):
+    load(project, "topics-json", '{"id": "1"}\n{"id": "2"}\n')
+
+    assert NOT_IN_PROJECT in load(project, name, text, dry_run=dry_run).notes
+
+
+def test_a_first_file_or_one_that_names_a_known_query_or_has_topics_is_not_reported(project):
+    files = [
+        ("trec-qrels", "1 0 A 1\n2 0 A 1\n"),
+        ("trec-qrels", "2 0 A 1\n3 0 A 1\n"),
+        ("topics-json", '{"id": "4", "title": "t"}\n'),
+    ]
+
+    notes = [note for name, text in files for note in load(project, name, text).notes]
+
+    assert [note for note in notes if note.startswith("no query")] == []

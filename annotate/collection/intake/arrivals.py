@@ -234,6 +234,8 @@ class StagedRecords(ABC):
     records: ClassVar[tuple[type, ...]]
     # Kinds with a lower order are written first.
     order: ClassVar[int]
+    # Whether its records define their queries, instead of only naming them.
+    defines_queries: ClassVar[bool] = False
     # Whether this kind writes only by `Intake.insert` and `Intake.run_at_end`, and can therefore be
     # written in slices, outside of one transaction.
     in_slices: ClassVar[bool] = False

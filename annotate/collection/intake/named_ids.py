@@ -6,6 +6,14 @@ from annotate.collection.intake.arrivals import Intake
 from annotate.collection.intake.documents import ANALYZE_AFTER, Documents
 from base import bulk
 
+# Queries that a note names, of the file and of the project.
+_FIRST_FRESH = "SELECT query_id FROM stage_query_ids WHERE fresh = 1 ORDER BY n, query_id LIMIT 3"
+_FIRST_KNOWN = """
+    SELECT q.query_id FROM annotate_query q WHERE q.project_id = %(project)s AND NOT EXISTS (
+        SELECT 1 FROM stage_query_ids g WHERE g.query_id = q.query_id AND g.fresh = 1
+    ) ORDER BY q.id LIMIT 3
+"""
+
 
 class NamedIds:
     """Every query and document that a file names, created if the project does not have them.
@@ -81,9 +89,23 @@ class NamedIds:
                 else f"{documents:,} new documents have no text yet: "
                 "load the texts of those to judge"
             )
+        if queries and not any(one.defines_queries for one in self.intake.staged):
+            self._note_foreign_queries(queries)
         for table, made in (("annotate_query", queries), ("annotate_document", documents)):
             if made > ANALYZE_AFTER:
                 bulk.analyze(table)
+
+    def _note_foreign_queries(self, created: int) -> None:
+        """Add a note if the project has queries, and the file names none of them."""
+        fresh = [row[0] for row in bulk.select(_FIRST_FRESH)]
+        known = [row[0] for row in bulk.select(_FIRST_KNOWN, self.intake.params)]
+        if created == bulk.number("SELECT COUNT(*) FROM stage_query_ids") and known:
+            self.intake.report.notes.append(
+                f"no query of this file is in the project: the file has {', '.join(fresh)}"
+                f"{' …' if created > len(fresh) else ''}, the project has {', '.join(known)} …; "
+                f"{'1 new query' if created == 1 else f'{created:,} new queries'} without a title "
+                "are created: correct the ids if this is not intended"
+            )
 
     def count(self) -> None:
         """Count the queries and documents that did not change."""

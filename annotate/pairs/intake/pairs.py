@@ -24,6 +24,7 @@ class Pairs(StagedRecords):
 
     order = 30
     records: ClassVar = (PairRecord,)
+    defines_queries = True
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)

@@ -21,6 +21,7 @@ class Topics(StagedRecords):
 
     order = 20
     records: ClassVar = (Topic,)
+    defines_queries = True
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
