@@ -165,3 +165,31 @@ def test_a_bad_line_in_a_folder_is_named_with_its_file(project):
         )
     ]
     assert Query.objects.count() == 0
+
+
+def test_topics_without_a_word_are_named(project):
+    report = load(project, "topics-json", '{"id": "1"}\n{"id": "2", "title": "t"}\n{"id": "3"}\n')
+
+    assert report.notes[0] == "2 topics have no title, description or narrative: 1, 3"
+
+
+LONG_TITLE = "I want to know " + "which harbours lie at the sea and how large each of them is."
+
+
+@pytest.mark.parametrize(
+    ("kind", "narrative", "note"),
+    [
+        ("own", "", "if the title is the narrative, give it as “narrative” in the file"),
+        ("followir", LONG_TITLE, "the title is also loaded as the narrative"),
+    ],
+)
+def test_a_title_that_may_be_the_narrative_is_reported_and_used_by_followir(
+    db, kind, narrative, note
+):
+    project = factories.project(kind=kind)
+
+    report = load(project, "topics-json", jsonl({"id": "464", "title": LONG_TITLE}))
+
+    assert report.notes[0] == (f"1 topic has no narrative, and a title of 15 words or more: {note}")
+    assert originals("464") == [(1, narrative)]
+    assert project.queries.get().title == LONG_TITLE

@@ -12,8 +12,14 @@ from annotate.pairs.intake.shared import (
     reopen_assignments,
     update_titles,
 )
+from annotate.projects.kinds import kind_of
 from base import bulk
 from formats.records import Topic
+
+# A title with this many words may be a narrative, as in the topics of TREC RAG 2025.
+LONG_TITLE = 15
+# How many ids a note names.
+_NAMED = 5
 
 
 class Topics(StagedRecords):
@@ -36,10 +42,18 @@ class Topics(StagedRecords):
             retitled="integer 0",
             rewritten="integer 0",
         )
+        self._narrative_from_title = kind_of(intake.project.kind).narrative_from_title
+        self._long_titles = 0
+        self._without_words: list[str] = []
 
     def take(self, record: Topic, place: int) -> None:
         query_id, title, description, narrative = record
         self.taken += 1
+        if not narrative and len(title.split()) >= LONG_TITLE:
+            self._long_titles += 1
+            narrative = title if self._narrative_from_title else None
+        if not (title or description or narrative):
+            self._without_words.append(query_id)
         self.topics.add(
             place,
             query_id,
@@ -60,6 +74,25 @@ class Topics(StagedRecords):
             "OR COALESCE(s.narrative, '') <> COALESCE(f.narrative, '')",
             lambda first, query_id: f"topic {query_id} was already on {first}, with other words",
         )
+        self._note_words()
+
+    def _note_words(self) -> None:
+        """Add notes on topics without a word, and on titles that may be narratives."""
+        notes = self.intake.report.notes
+        if count := len(self._without_words):
+            names = ", ".join(self._without_words[:_NAMED]) + (" …" if count > _NAMED else "")
+            topics = "1 topic has" if count == 1 else f"{count:,} topics have"
+            notes.append(f"{topics} no title, description or narrative: {names}")
+        if count := self._long_titles:
+            topics = "1 topic has" if count == 1 else f"{count:,} topics have"
+            used = (
+                "the title is also loaded as the narrative"
+                if self._narrative_from_title
+                else "if the title is the narrative, give it as “narrative” in the file"
+            )
+            notes.append(
+                f"{topics} no narrative, and a title of {LONG_TITLE} words or more: {used}"
+            )
 
     def write(self) -> None:
         intake = self.intake

@@ -77,6 +77,8 @@ class ProjectKind(NamedTuple):
     # Rules for rows of files: values of `annotate.judgments.intake.kind_rules.LoadRule`. A file
     # that breaks one is loaded only if a lead confirms it.
     load_rules: tuple[MustHold, ...] = ()
+    # Whether a long title of a topic without a narrative is also its original narrative.
+    narrative_from_title: bool = False
     # Whether rules also count claims of machines and files for documents that nobody judged.
     counts_claims: bool = False
     # Whether more than half of the auditors must reject an instruction; else one is enough.

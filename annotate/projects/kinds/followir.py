@@ -27,6 +27,8 @@ FOLLOWIR = ProjectKind(
         KindGrade(2, "Highly relevant", "The document is about the altered narrative."),
     ),
     sides=("original", "altered"),
+    # The topics of TREC RAG 2025 have their narrative as title.
+    narrative_from_title=True,
     must_hold=(
         MustHold("shrinking"),
         MustHold("change"),
@@ -38,6 +40,7 @@ FOLLOWIR = ProjectKind(
     formats=(
         "trec-topics",
         "trec-topics-xml",
+        "topics-json",
         "trec-qrels",
         "trec-docs",
         "docs-jsonl",
