@@ -6,7 +6,11 @@ import csv
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from formats.reading import MAX_RECORD
 from formats.source import Source
+
+# The csv module's own limit on a cell is lower, and one for the whole process.
+csv.field_size_limit(MAX_RECORD)
 
 # Columns without a name are called this, followed by their number.
 NAMELESS = "column"
@@ -42,11 +46,7 @@ def read_csv(source: Source, *, lower: bool = False) -> CsvTable | None:
     if header_line is None:
         return None
     delimiter = next((d for d in ",;\t" if d in header_line), ",")
-    try:
-        names = next(csv.reader([header_line], delimiter=delimiter))
-    except csv.Error as error:
-        source.refuse_all(f"the header line is not valid CSV: {error}")
-        return None
+    names = next(csv.reader([header_line], delimiter=delimiter))
     header = [name.strip() or f"{NAMELESS} {number}" for number, name in enumerate(names, 1)]
     header = [name.lower() for name in header] if lower else header
     return CsvTable(header, _read_rows(source, header, lines, delimiter, starts))
@@ -66,7 +66,10 @@ def _read_rows(
             row = next(rows, None)
         except csv.Error as error:
             source.line, source.text = starts[0] if starts else (source.line, None)
-            source.refuse(f"not valid CSV: {error}")
+            if "limit" in str(error):
+                source.refuse(f"a cell is longer than {MAX_RECORD:,} characters")
+            else:
+                source.refuse(f"not valid CSV: {error}")
             if source.broken or "limit" in str(error) or "end of data" in str(error):
                 return
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 
@@ -13,7 +14,7 @@ from formats.limits import MAX_BLANK
 from formats.problems import FormatError
 from formats.registry import FORMATS, lookup
 from formats.source import Source
-from tests.formats.files import refusal, zip_files
+from tests.formats.files import read, refusal, zip_files
 
 MIB = 1024 * 1024
 FILES = [name for name in FORMATS if FORMATS[name].kind == "file"]
@@ -113,3 +114,28 @@ def test_an_archive_of_many_tightly_packed_small_files_is_refused():
 
     with pytest.raises(FormatError, match="the archive unpacks to more than 67,108,864 bytes"):
         ZipFolder(io.BytesIO(data), "a.zip")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("judgments-csv", "query_id,doc_id,annotator,relevance,note\n1,a,ada,1,{}\n"),
+        ("filter-csv", "query_id,machine,decision,reason\n1,gpt,discard,{}\n"),
+        ("multiconir", "Query1,Positive,HN1\nBooks: 1. Bees.,{},ants\n"),
+        ("lara-csv", "topic_id,doc_id,prob_0,prob_1,prompt\n1,a,0.1,0.9,{}\n"),
+    ],
+)
+def test_a_cell_of_every_table_may_be_longer_than_the_limit_of_the_csv_module(name, text):
+    assert read(name, text.format("x" * 200_000))
+
+
+def test_a_cell_above_the_documented_limit_is_refused_with_the_limit():
+    text = "query_id,doc_id,annotator,relevance,note\n1,a,ada,1,0123456789\n"
+    limit = csv.field_size_limit(9)
+    try:
+        error = refusal("judgments-csv", text)
+    finally:
+        csv.field_size_limit(limit)
+
+    assert limit == 64 * 1024 * 1024
+    assert (error.line, error.message) == (2, "a cell is longer than 67,108,864 characters")

@@ -13,7 +13,7 @@ from formats.folders import ZipFolder, open_folder
 from formats.problems import FormatError
 from formats.registry import lookup
 from formats.source import open_source
-from tests.formats.files import refusal, zip_files
+from tests.formats.files import zip_files
 
 LINES = "".join(f"line {number}\n" for number in range(2_000))
 METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
@@ -96,14 +96,6 @@ def test_a_flipped_byte_causes_at_most_a_refusal(method):
             lines_of(bytes(data))
         except FormatError:
             continue
-
-
-def test_an_overlong_cell_in_the_header_line_is_refused():
-    error = refusal("judgments-csv", f"query_id,{'x' * 131_073}\n1,2\n")
-
-    assert str(error) == (
-        "file: the header line is not valid CSV: field larger than field limit (131072)"
-    )
 
 
 def test_a_file_whose_name_is_not_utf_8_is_refused(tmp_path):
