@@ -326,7 +326,7 @@ _ALL = (
     ),
     Format(
         "umbrela-json",
-        "Umbrela's judgments (JSON)",
+        "Judgments of umbrela (JSON)",
         "A model's judgments: for each query its candidates, each with a judgment.",
         "file",
         (JudgmentRecord, FlagRecord),
