@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from formats.csv_rows import read_csv
 from formats.fields import Fields, parse_each, read_json
-from formats.ids import check_id
+from formats.ids import MAX_ID, check_id
 from formats.reading import parse_relevance, reader, split_columns
 from formats.records import FlagRecord, JudgmentRecord, Qrel
 from formats.source import Source
@@ -16,6 +16,7 @@ from formats.texts import excerpt
 from formats.trec_columns import count_columns
 
 UMBRELA = "umbrela"
+_CONFIDENCE = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]-?[0-9]{1,3})?")
 _GRADES = {"prob_yes": 1, "prob_no": 0}
 
 
@@ -54,7 +55,7 @@ def _parse_columns(columns: list[str]) -> JudgmentRecord:
 def _confidence_note(value: object) -> str:
     """Return the note that keeps a confidence; raise ValueError if it is not from 0 to 1."""
     text = str(value)
-    if not re.fullmatch(r"[0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?", text) or float(text) > 1:
+    if len(text) > MAX_ID or not _CONFIDENCE.fullmatch(text) or float(text) > 1:
         raise ValueError(f"the confidence {excerpt(text, 40)!r} is not a number from 0 to 1")
     return f"confidence {text}"
 

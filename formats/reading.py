@@ -183,7 +183,7 @@ def _guess_columns(head: str) -> str | None:
     return None
 
 
-_SCORE = re.compile(r"-?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?")
+_SCORE = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 
 
