@@ -24,6 +24,7 @@ class AuditConfig(AppConfig):
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
         from audit.checks import check_chain, outcomes
+        from audit.checks import journal_entry as check_entry
         from audit.checks import notices as check_notices
         from audit.checks import overview as checks
         from audit.reports import overview
@@ -42,6 +43,9 @@ class AuditConfig(AppConfig):
         replacing.checks_of.register(outcomes.count_checks)
         sent_back.register(passes.why_sent_back)
         journal_entries.register("rating", journal_entry.read_rating)
+        journal_entries.register("check", check_entry.read_check)
+        journal_entries.register("settle", check_entry.read_settlement)
+        journal_entries.register("check_withdrawal", check_entry.read_withdrawal)
         contributions.register(overview.contribution)
         progress.reviews_by_member.register(overview.reviews_by_member)
         contributions.register(checks.contribution)

@@ -19,9 +19,8 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.spans import Span
 from annotate.collection.text_versions import MAX_TEXT_VERSION
-from annotate.pairs.models import InstructionPair
-from annotate.projects.models import Membership
 from base.errors import Refused
+from base.users import User
 from formats.fields import time_problem
 
 MAX_ENTRIES = 100
@@ -37,18 +36,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class EntryOrigin:
-    """The narrative that an entry is about, and its time by the browser's clock."""
+    """The identity of an entry, and its time by the browser's clock."""
 
     uuid: UUID
-    pair: int
-    narrative: int
     made_at: datetime
 
 
 @dataclass(frozen=True)
 class DocumentEntry(EntryOrigin):
-    """An entry about one document."""
+    """An entry about one document under a narrative."""
 
+    pair: int
+    narrative: int
     candidate: int
     # The text version that was on the screen: 0 for no text, None if the page did not send it.
     text_version: int | None
@@ -66,7 +65,7 @@ class RegisteredEntry(EntryOrigin, ABC):
     """An entry of a kind that another app registers, which saves itself."""
 
     @abstractmethod
-    def save(self, *, by: Membership, pair: InstructionPair) -> SavedEntry:
+    def save(self, *, by: User) -> SavedEntry:
         """Save the entry, or raise Refused or Http404. Idempotent."""
 
 
@@ -141,18 +140,15 @@ def parse_entry(entry: Any) -> Entry:
     if kind not in _KINDS and kind not in _registered:
         known = ", ".join([*_KINDS, *_registered])
         raise Refused(_("The field “kind” must be one of %(kinds)s.") % {"kinds": known})
-    _key(entry, "user")
-    origin = {
-        "uuid": _uuid(entry, "uuid"),
-        "pair": _key(entry, "pair"),
-        "narrative": _key(entry, "narrative"),
-        "made_at": _moment(entry, "made_at"),
-    }
+    key_field(entry, "user")
+    origin = {"uuid": uuid_field(entry, "uuid"), "made_at": _moment(entry, "made_at")}
     if kind in _registered:
         return _registered[kind](entry, origin)
     document = {
-        "candidate": _key(entry, "candidate"),
-        "text_version": _optional(entry, "text_version", _text_version),
+        "pair": key_field(entry, "pair"),
+        "narrative": key_field(entry, "narrative"),
+        "candidate": key_field(entry, "candidate"),
+        "text_version": optional_field(entry, "text_version", _text_version),
     }
     return _KINDS[kind](entry, {**origin, **document})
 
@@ -174,6 +170,14 @@ def text_field(entry: Mapping[str, Any], name: str, default: str | None = None) 
     return _field(entry, name, str, "a text", default)
 
 
+def form_field(entry: Mapping[str, Any], name: str) -> dict[str, str]:
+    """Return a field that holds a form's fields by name, or raise Refused."""
+    sent = _field(entry, name, dict, "the fields of a form")
+    if not all(isinstance(value, str) for value in sent.values()):
+        raise Refused(_("The field “%(name)s” must hold texts by name.") % {"name": name})
+    return sent
+
+
 def _grade(entry: Mapping[str, Any], common: dict[str, Any]) -> Entry:
     return GradeEntry(
         **common,
@@ -182,9 +186,9 @@ def _grade(entry: Mapping[str, Any], common: dict[str, Any]) -> Entry:
         evidence=_spans(entry, "evidence"),
         clauses=_spans(entry, "clauses"),
         verdicts=_verdicts(entry, "verdicts"),
-        active_ms=_optional(entry, "active_ms", _milliseconds),
+        active_ms=optional_field(entry, "active_ms", _milliseconds),
         pressed=_field(entry, "pressed", str, "a word", ""),
-        instead_of=_optional(entry, "instead_of", _uuid),
+        instead_of=optional_field(entry, "instead_of", uuid_field),
     )
 
 
@@ -193,12 +197,12 @@ def _flag(entry: Mapping[str, Any], common: dict[str, Any]) -> Entry:
         **common,
         flag=_field(entry, "flag", str, "a word"),
         words=_field(entry, "words", str, "a text", ""),
-        instead_of=_optional(entry, "instead_of", _uuid),
+        instead_of=optional_field(entry, "instead_of", uuid_field),
     )
 
 
 def _undo(entry: Mapping[str, Any], common: dict[str, Any]) -> Entry:
-    return UndoEntry(**common, undoes=_uuid(entry, "undoes"))
+    return UndoEntry(**common, undoes=uuid_field(entry, "undoes"))
 
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], dict[str, Any]], Entry]] = {
@@ -218,13 +222,15 @@ def _field(
     return value
 
 
-def _optional(
+def optional_field(
     entry: Mapping[str, Any], name: str, parse: Callable[[Mapping[str, Any], str], T]
 ) -> T | None:
+    """Return a field as `parse` reads it, or None if it is missing."""
     return None if entry.get(name) is None else parse(entry, name)
 
 
-def _key(entry: Mapping[str, Any], name: str) -> int:
+def key_field(entry: Mapping[str, Any], name: str) -> int:
+    """Return the key of a row, or raise Refused."""
     value = _field(entry, name, int, "a whole number")
     if value not in _KEYS:
         raise Refused(_("The field “%(name)s” is not a valid id.") % {"name": name})
@@ -242,7 +248,8 @@ def _text_version(entry: Mapping[str, Any], name: str) -> int:
     return version
 
 
-def _uuid(entry: Mapping[str, Any], name: str) -> UUID:
+def uuid_field(entry: Mapping[str, Any], name: str) -> UUID:
+    """Return a UUID, or raise Refused."""
     value = _field(entry, name, str, "a UUID")
     if not _UUID.fullmatch(value) or not UUID(value).int:
         raise Refused(_("The field “%(name)s” must be a UUID.") % {"name": name})

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from annotate.projects import access
 from annotate.projects.access import Person
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample, SampleItem
 from base import raw_sql
 from base.lookup import first_or_404
 
 NO_SAMPLE = "There is no such sample in your projects."
+_READ = (
+    "sample__project",
+    "narrative__pair__query",
+    "narrative__pair__project",
+    "candidate__document",
+)
 NO_LABEL = "There is no such label in your projects."
 
 
@@ -39,14 +46,16 @@ def label(pk: int) -> SampleItem:
     caller has yet to check the person's rights.
     """
     return first_or_404(
-        SampleItem.objects.select_related(
-            "sample__project",
-            "narrative__pair__query",
-            "narrative__pair__project",
-            "candidate__document",
-        ).filter(pk=min(pk, raw_sql.LARGEST_KEY)),
+        SampleItem.objects.select_related(*_READ).filter(pk=min(pk, raw_sql.LARGEST_KEY)),
         NO_LABEL,
     )
+
+
+def items_of(project: Project, keys: Sequence[int]) -> list[SampleItem]:
+    """Return labels of a project with what `label` reads, in the order of `keys`."""
+    found = SampleItem.objects.filter(sample__project=project).select_related(*_READ)
+    by_key = found.in_bulk([key for key in keys if key <= raw_sql.LARGEST_KEY])
+    return [by_key[key] for key in keys if key in by_key]
 
 
 def item(user: Person, pk: int) -> Checking:

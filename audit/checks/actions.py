@@ -73,8 +73,8 @@ def check(
 ) -> Check:
     """Record a check of a claimed label by `by`, blind to the claim and to the other checker.
 
-    A different answer supersedes their previous check until the item is settled. Sending the same
-    UUID again changes nothing. Refused: two others have checked it, a grade the project does not
+    An answer supersedes their previous check until the item is settled. Sending the same UUID again
+    changes nothing, nor does the same answer without a UUID. Refused: two others have checked it, a grade the project does not
     have, a condition without an answer, already settled; for a lead, also once both have answered,
     because leads see both answers. Stale: the document has a newer text than `text`, the version
     that was on the screen (`annotate.collection.text_versions.lock_read_version`).
@@ -91,7 +91,7 @@ def check(
         mine = next((one for one in current if one.checker_id == by.pk), None)
         if mine is not None:
             _refuse_if_fixed(mine, current, by)
-            if _content_of(mine) == answer:
+            if uuid is None and _content_of(mine) == answer:
                 return mine
             _supersede(mine, by, now)
             place = mine.place
@@ -114,7 +114,7 @@ def settle(
 ) -> Check:
     """Settle, as a third person, a label on which two checkers differ or that they could not judge.
 
-    The same UUID, or the same answer by the same person, changes nothing. Refused: `by` is one of
+    The same UUID changes nothing, nor does the same answer without a UUID. Refused: `by` is one of
     the two, fewer than two have checked it, nothing to settle, settled by somebody else, a grade
     the project does not have. Stale: as for `check`.
     """
@@ -138,7 +138,7 @@ def settle(
         if settlement is not None:
             if settlement.checker_id != by.pk:
                 raise Refused(_("Somebody else has settled this one."))
-            if _content_of(settlement) == answer:
+            if uuid is None and _content_of(settlement) == answer:
                 return settlement
             _refuse_if_reason_read(settlement)
             _supersede(settlement, by, now)

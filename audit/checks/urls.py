@@ -14,6 +14,7 @@ urlpatterns = [
     path("samples/<int:pk>/labels.csv", samples.sample_labels, name="sample_labels"),
     path("samples/<int:pk>/checking/", checking.checking, name="checking"),
     path("samples/<int:pk>/settling/", checking.settling, name="settling"),
+    path("samples/<int:pk>/labels/", checking.labels, name="labels"),
     path("labels/<int:pk>/check/", checking.check, name="check"),
     path("labels/<int:pk>/check/withdrawal/", checking.check_withdrawal, name="check_withdrawal"),
     path("labels/<int:pk>/reason/", checking.check_reason, name="check_reason"),

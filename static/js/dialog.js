@@ -21,7 +21,10 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.isComposing) return;
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     menu.open = false;
-    menu.querySelector("summary").focus({ preventScroll: true });
+    const summary = menu.querySelector("summary");
+    summary.focus({ preventScroll: true });
+    // A menu that a key opens gives the focus back to the page, whose Enter must not open it again; Tab goes on from here.
+    if (summary.dataset.key) summary.blur();
     event.preventDefault();
   }
 }, true);

@@ -7,7 +7,7 @@
 // `journal` dispatches events for this tab and the others: "entry" {entry} for a new entry, "answer" {entry, answer} when
 // the server has answered, "gone" {entry} when an entry was discarded, "status" when `status` has changed.
 export const journal = new EventTarget();
-export const status = { state: "", waiting: 0, refused: 0, savedAt: null, savedKind: "", unkept: false };
+export const status = { state: "", waiting: 0, refused: 0, savedAt: null, savedUndo: false, unkept: false };
 
 const ADDRESS = "/api/v1/journal/";
 const BATCH = 50;
@@ -117,11 +117,11 @@ export async function add(entry, about) {
   startSending();
 }
 
-// The entries of one pair that a page cannot have known when it was rendered, oldest first.
-export async function entriesSinceLoad(pair) {
+// The entries that `isOurs` accepts and that a page cannot have known when it was rendered, oldest first.
+export async function entriesSinceLoad(isOurs) {
   const since = performance.timeOrigin;
   const saved = (await rows("saved")).filter((row) => row.savedAt >= since);
-  const all = [...saved, ...(await rows("waiting"))].filter((row) => row.entry.pair === pair);
+  const all = [...saved, ...(await rows("waiting"))].filter((row) => isOurs(row.entry));
   return all.sort((one, other) => one.seq - other.seq).map((row) => row.entry);
 }
 
@@ -155,7 +155,7 @@ function broadcast(message) {
 function receive(message) {
   if (message.type === "answers") {
     for (const { entry, answer } of message.answers) {
-      if (answer.state === "saved") [status.savedAt, status.savedKind] = [answer.at, entry.kind];
+      if (answer.state === "saved") [status.savedAt, status.savedUndo] = [answer.at, entry.undoes !== undefined];
       journal.dispatchEvent(new CustomEvent("answer", { detail: { entry, answer } }));
     }
   } else if (message.type === "state") {

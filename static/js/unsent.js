@@ -56,7 +56,7 @@ function show() {
     if (place.firstChild?.nodeValue !== text || Boolean(more) !== Boolean(place.querySelector("a, button"))) place.replaceChildren(text, ...(more ? [" ", more] : []));
   } else if (line && status.savedAt && !status.waiting) {
     const moment = new Date(status.savedAt);
-    const words = status.savedKind === "undo" ? root.dataset.takenBack : root.dataset.saved;
+    const words = status.savedUndo ? root.dataset.takenBack : root.dataset.saved;
     line.dataset.state = "saved";
     line.replaceChildren(words, " ", make("time", { dateTime: moment.toISOString(), textContent: clock(moment) }));
   } else if (line && ["waiting", "refused", "saving", "sending"].includes(line.dataset.state) && !status.waiting) {

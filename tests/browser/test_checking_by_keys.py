@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from audit.models import Check, Sample
-from tests.browser.waiting import document_on, hides, shows
+from tests.browser.waiting import document_on, hides, saved, shows
 from tests.checks.checking import check_label, claimed_scene, draw
 
 # The claims, and the keys that ada and ben press for each. C goes to dan, who presses 0.
@@ -32,7 +32,8 @@ def check_all(page, answers):
     for _ in answers:
         doc_id = document_on(page)
         seen.append(doc_id)
-        press(page, answers[doc_id])
+        page.keyboard.press(answers[doc_id])
+        hides(page, doc_id)
     assert sorted(seen) == sorted(answers)
 
 
@@ -59,7 +60,8 @@ def test_two_check_by_keys_a_third_settles_and_the_figures_are_those_counted_by_
         press(page, "Enter")
         assert accessibility(page) == []
         check_all(page, answers)
-        expect(page.get_by_text("There is nothing more for you to check")).to_be_visible()
+        expect(page.get_by_role("heading", name="There is nothing more")).to_be_visible()
+        saved(page)
 
     dan = new_person("dan")
     dan.goto(f"/samples/{sample.pk}/")
@@ -67,7 +69,8 @@ def test_two_check_by_keys_a_third_settles_and_the_figures_are_those_counted_by_
         dan.locator("#settle").click()
     expect(dan.get_by_text("One said")).to_be_visible()
     assert accessibility(dan) == []
-    press(dan, "0")
+    dan.keyboard.press("0")
+    saved(dan)
     assert Check.objects.current().get(place=3).relevance == 0
 
     # One of four is wrong: C is claimed to be 2 and is 0. None of C1, one of two of S1.
@@ -97,17 +100,20 @@ def test_an_accidental_press_is_undone_and_words_go_with_the_grade(tides, new_pe
     page.goto(f"/samples/{Sample.objects.get().pk}/checking/")
     first = document_on(page)
 
-    press(page, "1")
+    page.keyboard.press("1")
     hides(page, first)
-    press(page, "z")
+    page.keyboard.press("z")
     shows(page, first)
+    saved(page, "Taken back")
     assert not Check.objects.current().exists()
 
     page.keyboard.press("n")
     expect(page.get_by_label("Note", exact=True)).to_be_focused()
     page.keyboard.type("On page 2: 1 mill.")
     page.keyboard.press("Escape")
-    press(page, "2")
+    page.keyboard.press("2")
+    hides(page, first)
+    saved(page)
     check = Check.objects.current().get()
     assert (check.relevance, check.words) == (2, "On page 2: 1 mill.")
 
@@ -122,7 +128,7 @@ def test_a_label_can_be_left_for_later(tides, new_person):
     page.goto(f"/samples/{Sample.objects.get().pk}/checking/")
     first = document_on(page)
 
-    press(page, "ArrowRight")
+    page.keyboard.press("ArrowRight")
 
     hides(page, first)
     press(page, "q")
@@ -137,7 +143,8 @@ def test_cannot_judge_is_answered_by_keys_and_a_third_settles(tides, new_person)
     page.keyboard.press("c")
     expect(page.get_by_label("Why can’t you judge it?")).to_be_focused()
     page.keyboard.type("It is cut off.")
-    press(page, "Control+Enter")
+    page.keyboard.press("Control+Enter")
+    saved(page)
 
     check = Check.objects.current().get()
     assert (check.relevance, check.cannot_judge, check.words) == (None, True, "It is cut off.")
@@ -147,7 +154,8 @@ def test_cannot_judge_is_answered_by_keys_and_a_third_settles(tides, new_person)
     dan.goto(f"/samples/{sample.pk}/settling/")
     expect(dan.locator(".check__answers")).to_contain_text("cannot judge")
     expect(dan.locator(".check__answers")).to_contain_text("It is cut off.")
-    press(dan, "2")
+    dan.keyboard.press("2")
+    saved(dan)
     assert Check.objects.current().get(place=3).relevance == 2
 
 
@@ -171,8 +179,9 @@ def test_words_are_marked_and_found_as_on_the_judge_page(tides, new_person):
     page.keyboard.press("m")
     expect(page.locator("[data-marks-status]")).to_have_text("")
     # The keys still grade, and the words to find stay for the next document.
-    press(page, "1")
+    page.keyboard.press("1")
     expect(page.locator("[data-find-status]")).to_have_text("2 found")
+    saved(page)
     assert Check.objects.current().get().relevance == 1
 
 
@@ -203,16 +212,20 @@ def test_conditions_are_answered_by_keys_and_counted(tides, counted, new_person,
     page.keyboard.press("a")
     page.keyboard.press("a")
     expect(page.locator("[data-conditions-sum]")).to_have_text("3 of 3 met")
-    press(page, "Enter")
+    first = document_on(page)
+    page.keyboard.press("Enter")
+    hides(page, first)
 
+    saved(page)
     check = Check.objects.current().get()
     assert (check.relevance, sorted(check.verdicts.values())) == (3, ["met", "met", "met"])
     for key in "asd":
         page.keyboard.press(key)
-    press(page, "Enter")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="There is nothing more")).to_be_visible()
+    saved(page)
     unsure = Check.objects.current().exclude(pk=check.pk).get()
     assert (unsure.relevance, unsure.cannot_judge) == (None, True)
-    expect(page.get_by_text("There is nothing more for you to check")).to_be_visible()
 
 
 def test_without_script_conditions_are_radios(tides, counted, new_person):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -69,6 +70,11 @@ def check_label(sample: Sample, doc_id: str, **grades: int | None) -> None:
             do(item=item, cannot_judge=True, words="It is cut off.", by=by)
         else:
             do(item=item, relevance=relevance, by=by)
+
+
+def shown_on(page: str) -> str:
+    """Return a page without what its script keeps ready for other labels."""
+    return re.sub(r"<template data-for-slot.*?</template>", "", page, flags=re.DOTALL)
 
 
 def original(narrative: Narrative) -> Narrative:

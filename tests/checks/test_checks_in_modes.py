@@ -281,12 +281,13 @@ def test_a_label_shows_its_mode_with_its_progress_and_the_other_modes(tides, cli
 
     page = client.get(reverse("audit:check", args=[second.pk]))
 
-    assert [(one["mode"], one["left"], one["is_here"]) for one in page.context["passes"]] == [
+    assert [(one["mode"], one["left"], one["is_here"]) for one in page.context["modes"]] == [
         ("original", 2, False),
         ("altered", 2, False),
         ("reversed", 1, True),
     ]
-    assert (page.context["done"], page.context["total"]) == (1, 2)
+    session = page.context["session"]
+    assert (len(session.answers), len(session.order)) == (1, 2)
     assert "Judge in reversed mode." in page.content.decode()
     assert "Not at sea." in page.content.decode()
 
@@ -368,6 +369,6 @@ def test_the_id_of_a_document_is_hidden_until_it_is_checked_in_every_mode(tides,
     for item in of_modes:
         actions.check(item=item, relevance=1, by=ada)
         page = client.get(reverse("audit:check", args=[item.pk]))
-        shown.append(page.context["name"].doc_id)
+        shown.append(page.context["view"].name.doc_id)
 
     assert shown == [None, "G"]

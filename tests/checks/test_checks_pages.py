@@ -227,7 +227,7 @@ def test_a_label_that_one_has_checked_says_when(scene, sample, client):
 
     page = client.get(url("check", item(sample, "A").pk)).content.decode()
 
-    assert re.search(r'Answered: <time datetime="[^"]+" data-local="datetime">', page)
+    assert re.search(r'Saved <time datetime="[^"]+" data-local="datetime">', page)
 
 
 def test_the_page_offers_to_undo_the_last_answer(scene, sample, client):

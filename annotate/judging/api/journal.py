@@ -95,10 +95,7 @@ def _save_entry(
         return EntryStatus(uuid, "foreign", None, "")
     try:
         entry = parse_entry(sent)
-        if entry.pair not in known:
-            known[entry.pair] = access.pair(person, entry.pair)
-        member, pair = known[entry.pair]
-        at, warning = _save(entry, member, pair)
+        at, warning = _save(entry, person, known)
     except Refused as refused:
         return EntryStatus(uuid, "refused", None, str(refused))
     except Http404 as missing:
@@ -106,10 +103,14 @@ def _save_entry(
     return EntryStatus(uuid, "saved", at, warning)
 
 
-def _save(entry: Entry, by: Membership, pair: InstructionPair) -> SavedEntry:
+def _save(
+    entry: Entry, person: User, known: dict[int, tuple[Membership, InstructionPair]]
+) -> SavedEntry:
     if isinstance(entry, RegisteredEntry):
-        return entry.save(by=by, pair=pair)
-    row, warning = _record(entry, by, pair)
+        return entry.save(by=person)
+    if entry.pair not in known:
+        known[entry.pair] = access.pair(person, entry.pair)
+    row, warning = _record(entry, *known[entry.pair])
     return SavedEntry(row.at, warning)
 
 

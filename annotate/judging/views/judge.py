@@ -205,6 +205,7 @@ def _render_page(
         ),
         "done": session.settled,
         "total": session.total,
+        "at_end": number is None,
         "can_undo": bool(session.history),
         "finished": summarize(pair, session, grades),
         "kinds": Flag.Kind,

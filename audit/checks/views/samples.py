@@ -26,7 +26,6 @@ from audit.checks.modes import MODES, make_mode_samples, progress_by_mode, selec
 from audit.checks.queue import LABEL_FILTERS, filter_labels, progress
 from audit.checks.sampled_claims import plan
 from audit.checks.suspects import Suspect, find_suspects, merge_suspects
-from audit.checks.views.checking import PAGE_SIZE, with_after
 from base.csv_output import csv_response
 from base.page_request import PageRequest, refusal_in
 from base.pagination import Page, page_by_key
@@ -38,6 +37,8 @@ ERROR_KINDS: dict[str, tuple[str, ...]] = {
     Sample.Asks.COUNT: ("grade",),
     Sample.Asks.QUESTIONS: ("topic", "constraint", "status"),
 }
+
+PAGE_SIZE = 50
 
 
 @require_GET
@@ -296,9 +297,16 @@ def _suspects_page(found: list[Suspect], query: QueryDict) -> Page[Any]:
     start = keys.index(after) + 1 if after in keys else 0
     rows = found[start : start + PAGE_SIZE]
     end = start + len(rows)
-    onward = with_after(query, keys[end - 1]) if end < len(found) else ""
+    onward = _with_after(query, keys[end - 1]) if end < len(found) else ""
     previous = ""
     if start:
         before = start - PAGE_SIZE
-        previous = with_after(query, keys[before - 1] if before > 0 else "")
+        previous = _with_after(query, keys[before - 1] if before > 0 else "")
     return Page(rows, previous, onward)
+
+
+def _with_after(query: QueryDict, after: str) -> str:
+    """Return the query string with another `after`."""
+    link = query.copy()
+    link["after"] = after
+    return "?" + link.urlencode()

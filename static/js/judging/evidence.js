@@ -32,6 +32,7 @@ const unsent = strip ? sessionMap("marks") : new Map();
 const sent = new Map();
 let now = null;
 let leave = null;
+let isAmended = false;
 
 function say(sentence) {
   part("spoken").textContent = sentence;
@@ -66,12 +67,24 @@ function keep() {
   unsent.set(now.candidate, { evidence, clauses, before, version });
 }
 
+// Tells the page that more was marked; while several are being marked, once at the end.
+function amend() {
+  isAmended = true;
+  if (!leave) tellAmended();
+}
+
+function tellAmended() {
+  if (isAmended) root.dispatchEvent(new Event("judge:amended"));
+  isAmended = false;
+}
+
 function change(kind, spans) {
   if (spans.length > MOST) return say(words("tooMany"));
   now.before.push({ evidence: now.evidence, clauses: now.clauses });
   now[kind] = spans;
   keep();
   draw();
+  amend();
 }
 
 function addPassage([start, end]) {
@@ -95,6 +108,7 @@ function takeBack() {
   Object.assign(now, now.before.pop());
   keep();
   draw();
+  amend();
 }
 
 // --- drawing --------------------------------------------------------------------------------------
@@ -173,6 +187,7 @@ function begin(kind, help, start) {
     part("help").hidden = true;
     delete root.dataset.marking;
     say(words("left"));
+    tellAmended();
   });
 }
 
@@ -279,6 +294,7 @@ function listen(rule) {
   });
 
   root.addEventListener("judge:document", ({ detail: { candidate, documentView, answer } }) => {
+    isAmended = false;
     leave?.();
     part("help").hidden = true;
     say("");
@@ -314,6 +330,7 @@ function listen(rule) {
   });
 
   root.addEventListener("judge:saved", ({ detail: { entry } }) => {
+    isAmended = false;
     leave?.();
     unsent.delete(entry.candidate);
     if (entry.kind === "judgment") sent.set(entry.uuid, { evidence: entry.evidence, clauses: entry.clauses, version: String(entry.text_version) });

@@ -30,8 +30,9 @@ export function summarize(place, { given, judgingSession, entries, address, numb
       }),
     );
   }
-  const spent = given.active_ms + [...entries.values()].reduce((sum, entry) => sum + (entry.active_ms ?? 0), 0);
   const time = place.querySelector("[data-time]");
+  if (!time) return;
+  const spent = given.active_ms + [...entries.values()].reduce((sum, entry) => sum + (entry.active_ms ?? 0), 0);
   time.hidden = !spent;
   time.lastElementChild.textContent = timeSpent(words, spent);
 }

@@ -1,7 +1,9 @@
-// One judge's session on one narrative: the documents in order and the answer to each. It follows the same rules as
+import { candidateOf, isUndo, valueOf } from "./entries.js";
+
+// One judge's session on one narrative, or one checker's on the labels of a sample: the documents in order and the answer to each. It follows the same rules as
 // annotate.judging.judging_session.JudgingSession, so that the page knows the next document without asking the server; a
 // test compares the two. Beyond it, this one holds every statement: if one is withdrawn or refused, its predecessor becomes
-// current again.
+// current again. After the undoing of a check nothing is current.
 
 export class JudgingSession {
   #statements = []; // oldest first: {candidate, kind, value, uuid, given, fixed, undoneBy, refused}
@@ -9,11 +11,13 @@ export class JudgingSession {
   #byUuid = new Map();
   #asked; // UUIDs of the statements that rejudge requests are shown with
   #places;
+  #restores;
 
   // `answers`: candidate -> [kind, value, uuid]; `history`: the candidates of `answers` whose statement can be withdrawn, oldest
   // first (statements from a file cannot). `asked`: UUIDs of the statements that rejudge requests are shown with.
-  constructor({ order, answers = {}, history = [], asked = [] }) {
+  constructor({ order, answers = {}, history = [], asked = [], task = "judge" }) {
     this.order = order;
+    this.#restores = task === "judge";
     this.#asked = new Set(asked);
     this.#places = new Map(order.map((candidate, place) => [candidate, place]));
     const known = new Set(history);
@@ -41,16 +45,16 @@ export class JudgingSession {
 
   // Applies a journal entry; applying it again changes nothing.
   apply(entry) {
-    if (entry.kind === "undo") {
-      const undone = this.#byUuid.get(entry.undoes);
-      if (undone) undone.undoneBy = entry.uuid;
+    if (isUndo(entry)) {
+      for (const undone of this.#undoneBy(entry)) undone.undoneBy ??= entry.uuid;
       return;
     }
     const before = this.#byUuid.get(entry.uuid);
+    const candidate = candidateOf(entry);
     // The rejudge request remains open after "later".
-    if (entry.flag === "later" && this.asked(entry.candidate)) this.#asked.add(entry.uuid);
+    if (entry.flag === "later" && this.asked(candidate)) this.#asked.add(entry.uuid);
     if (before) before.refused = false;
-    else this.#add({ candidate: entry.candidate, kind: entry.kind, value: entry.kind === "flag" ? entry.flag : entry.relevance, uuid: entry.uuid });
+    else this.#add({ candidate, kind: entry.kind, value: valueOf(entry), uuid: entry.uuid });
   }
 
   // Whether a statement was applied already.
@@ -60,10 +64,19 @@ export class JudgingSession {
 
   // Ignores an entry that the server refused or that was discarded.
   withdraw(entry) {
-    const statement = this.#byUuid.get(entry.kind === "undo" ? entry.undoes : entry.uuid);
-    if (!statement) return;
-    if (entry.kind === "undo") statement.undoneBy = null;
-    else statement.refused = true;
+    if (isUndo(entry)) {
+      for (const undone of this.#undoneBy(entry)) if (undone.undoneBy === entry.uuid) undone.undoneBy = null;
+      return;
+    }
+    const statement = this.#byUuid.get(entry.uuid);
+    if (statement) statement.refused = true;
+  }
+
+  // The statements that end with an undoing: one judgment, but all checks of a label.
+  #undoneBy(entry) {
+    const undone = this.#byUuid.get(entry.undoes);
+    if (!undone) return [];
+    return this.#restores ? [undone] : this.#byCandidate.get(undone.candidate);
   }
 
   // Adds a statement from the server that is older than all statements known here for a candidate.

@@ -331,7 +331,7 @@ function ready() {
   count();
 }
 
-for (const statement of await entriesSinceLoad(given.pair)) if (isOurs(statement)) apply(statement);
+for (const statement of await entriesSinceLoad(isOurs)) apply(statement);
 ready();
 const wanted = new URLSearchParams(location.search).get("at");
 go((wanted && rowOf(wanted)) || rows().find((row) => judgingSession.asked(candidateOf(row))) || rows().find((row) => !judgingSession.answerOf(candidateOf(row))) || rows()[0], false);

@@ -1,13 +1,17 @@
-// The judge page. It stays while the documents change: an answer goes into the journal (journal.js), and once it is kept
-// there the next document is shown, from the stack of those fetched ahead. Actions are processed one after the other, and
-// each ends when the document is painted, so a key pressed twice quickly grades two documents.
-// Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved.
+// The work page, on which documents are judged and labels are checked or settled (templates/judging/work.html). It stays while
+// the documents change: an answer goes into the journal (journal.js), and once it is kept there the next document is shown,
+// from the stack of those fetched ahead. Actions are processed one after the other, and each ends when the document is
+// painted, so a key pressed twice quickly grades two documents.
+// Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved, and
+// judge:amended, which they send when more was added to the answer that stands.
 import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
 import { clearNotices, showNotice } from "../notices.js";
 import { Clock, watched } from "./clock.js";
+import { candidateOf, isCheck, isUndo, valueOf } from "./entries.js";
 import { summarize } from "./finished.js";
 import { sessionMap } from "./kept.js";
 import { JudgingSession } from "./judging-session.js";
+import { clearOnward } from "./onward.js";
 import { Stack } from "./stack.js";
 
 const BEHIND = 20;
@@ -33,10 +37,17 @@ let current = given.candidate;
 
 const number = new Intl.NumberFormat(document.documentElement.lang);
 const words = (name, values = {}) => root.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
-const address = (candidate) => (candidate === null ? given.urls.judging : given.urls.candidate.replace(/0\/$/, `${candidate}/`));
-const isOurs = (entry) => entry.pair === given.pair && entry.narrative === given.narrative;
+const address = (candidate) => (candidate === null ? given.urls.judging : given.urls.candidate.replace("/0/", `/${candidate}/`));
+const checks = given.task !== undefined;
+const isOurs = (entry) => (checks ? isCheck(entry) && judgingSession.position(entry.item) > 0 : entry.pair === given.pair && entry.narrative === given.narrative);
 const gradeName = (value) => given.grades.find((grade) => grade.value === value)?.name ?? "";
-const answerText = (entry) => (entry.kind === "flag" ? root.querySelector(`[data-flag-badge="${entry.flag}"]`).content.textContent.trim() : `${entry.relevance} ${gradeName(entry.relevance)}`);
+
+function answerText(entry) {
+  if (entry.kind === "flag") return root.querySelector(`[data-flag-badge="${entry.flag}"]`).content.textContent.trim();
+  const value = valueOf(entry);
+  if (value !== null) return `${value} ${gradeName(value)}`;
+  return words(entry.fields.cannot_judge ? "unable" : "answered");
+}
 
 // --- the queue of actions -------------------------------------------------------------------------
 
@@ -74,20 +85,22 @@ function fullAnswer(candidate, documentView) {
   if (!short) return {};
   const { uuid, kind, value } = short;
   const entry = entries.get(uuid);
+  if (entry && checks) return { kind, uuid, fields: entry.fields, note: entry.fields.cannot_judge ? "" : entry.fields.words };
   if (entry?.kind === "judgment") return { kind, uuid, relevance: value, note: entry.note, evidence: entry.evidence, clauses: entry.clauses, verdicts: entry.verdicts };
   if (entry) return { kind, uuid, flag: value, words: entry.words };
   const drawn = JSON.parse(documentView.dataset.answer || "{}");
   if (drawn.uuid === uuid) return drawn;
+  if (checks) return { kind, uuid, fields: {}, note: "" };
   return kind === "flag" ? { kind, uuid, flag: value, words: "" } : { kind, uuid, relevance: value, note: "", evidence: [], clauses: [], verdicts: {} };
 }
 
 // Updates what changes with every statement: the grade, the flag, the progress, and the links to the neighbours.
 function draw(long) {
   const short = current === null ? null : judgingSession.answerOf(current);
-  for (const button of root.querySelectorAll("[name=relevance]")) button.setAttribute("aria-pressed", short?.kind === "judgment" && Number(button.value) === short.value);
+  for (const button of root.querySelectorAll("[name=relevance]")) button.setAttribute("aria-pressed", short !== null && short.kind !== "flag" && Number(button.value) === short.value);
   const flag = part("flag");
-  flag.hidden = short?.kind !== "flag";
-  if (!flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
+  if (flag) flag.hidden = short?.kind !== "flag";
+  if (flag && !flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
   for (const one of place.querySelectorAll("[data-again]")) one.hidden = one !== rejudgeRequest();
   const progress = document.querySelector("#judge-progress progress");
   progress.max = Math.max(1, judgingSession.total);
@@ -126,7 +139,7 @@ function closeMenus() {
     if (menu.contains(document.activeElement)) document.activeElement.blur();
     menu.open = false;
   }
-  for (const field of root.querySelectorAll("[data-entry=flag] textarea")) field.value = "";
+  for (const field of root.querySelectorAll("form[data-entry] textarea")) field.value = "";
 }
 
 function updateHistory(candidate, step) {
@@ -142,12 +155,16 @@ function updateHistory(candidate, step) {
 function show(candidate, step = "push") {
   closeMenus();
   clearNotices();
+  clearOnward();
+  // The next Space or Enter is not meant for the button that answered the last document.
+  if (root.contains(document.activeElement) && document.activeElement.matches("button, a, summary, input[type=radio]")) document.activeElement.blur();
   current = candidate;
   updateHistory(candidate, step);
   if (candidate === null) return finish();
   const documentView = stack.get(candidate);
   if (!documentView) return waitFor(candidate);
   place.replaceChildren(documentView);
+  fillSlots(documentView);
   const long = fullAnswer(candidate, documentView);
   for (const form of root.querySelectorAll("form[data-entry=judgment], form[data-entry=flag]")) form.action = `${address(candidate)}${form.dataset.entry}/`;
   note.defaultValue = long.note ?? "";
@@ -159,11 +176,19 @@ function show(candidate, step = "push") {
   return painted().then(fetchAhead);
 }
 
+// What is asked and how it is answered changes with the label that is checked.
+function fillSlots(documentView) {
+  for (const template of documentView.querySelectorAll("template[data-for-slot]")) {
+    root.querySelector(`[data-slot=${template.dataset.forSlot}]`)?.replaceChildren(template.content.cloneNode(true));
+  }
+}
+
 // Announces the document to the other modules and to screen readers.
 function announce(documentView, long) {
   scrollTo(0, 0);
   clock.turn(current);
-  document.getElementById("list").search = `?at=${current}`;
+  const list = document.getElementById("list");
+  if (list) list.search = `?at=${current}`;
   root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, documentView, answer: long } }));
   spoken.textContent = words("document", { position: number.format(judgingSession.position(current)), total: number.format(judgingSession.total), title: documentView.dataset.label });
   const asks = rejudgeRequest()?.querySelector("p").textContent.trim();
@@ -214,29 +239,70 @@ const updateNoteTick = () => (part("noted").hidden = !note.value.trim());
 
 // --- answering ------------------------------------------------------------------------------------
 
-const about = (entry, label) => ({ label, answer: entry.kind === "undo" ? words("takenBack") : answerText(entry) });
-const newEntry = (kind, candidate) => ({ uuid: uuid(), kind, user: given.user, pair: given.pair, narrative: given.narrative, candidate, made_at: new Date().toISOString() });
+const about = (entry, label) => ({ label, answer: isUndo(entry) ? words("takenBack") : answerText(entry) });
 
-async function answer(kind, fields, pressed) {
-  if (root.dataset.at !== "document") return;
-  const candidate = current;
-  if (isFromElsewhere(candidate)) return;
+function newEntry(kind, candidate) {
+  const origin = { uuid: uuid(), user: given.user, made_at: new Date().toISOString() };
+  if (!checks) return { ...origin, kind, pair: given.pair, narrative: given.narrative, candidate };
+  return { ...origin, kind: kind === "undo" ? "check_withdrawal" : given.task, item: candidate };
+}
+
+// The content of an answer to the document on screen, from the fields of the form that was sent.
+function contentOf(kind, fields, pressed) {
+  if (kind === "flag") return { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() };
+  if (checks) return { fields: Object.fromEntries([...fields].filter(([name]) => name !== "csrfmiddlewaretoken")) };
+  return { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(current), pressed };
+}
+
+// Builds the entry of an answer and shows why it is refused, if it is; returns it or null.
+function collect(kind, content) {
   const text_version = Number(place.firstElementChild.dataset.textVersion);
-  const entry = { ...newEntry(kind, candidate), text_version, instead_of: judgingSession.answerOf(candidate)?.uuid ?? null };
-  if (kind === "flag") Object.assign(entry, { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() });
-  else Object.assign(entry, { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(candidate), pressed });
+  const entry = { ...newEntry(kind, current), ...content, instead_of: judgingSession.answerOf(current)?.uuid ?? null };
+  if (checks) entry.fields.text_version = String(text_version);
+  else entry.text_version = text_version;
   let refused = null;
   root.dispatchEvent(new CustomEvent("judge:collect", { detail: { entry, refuse: (sentence) => (refused ??= sentence) } }));
-  if (refused !== null) {
-    clearNotices();
-    showNotice(refused, { kind: "warning" });
-    return;
-  }
-  await record(entry, place.firstElementChild.dataset.label);
-  // The note is sent with the judgment: it is no longer begun, unless more was written in the meantime.
-  if (notes.get(candidate) === entry.note) notes.delete(candidate);
-  clock.clear(candidate);
+  if (refused === null) return entry;
+  clearNotices();
+  showNotice(refused, { kind: "warning" });
+  return null;
+}
+
+async function answer(kind, fields, pressed) {
+  if (root.dataset.at !== "document" || isFromElsewhere(current)) return;
+  const entry = collect(kind, contentOf(kind, fields, pressed));
+  if (entry === null) return;
+  const candidate = current;
+  await keepAnswer(entry);
   await show(judgingSession.next(candidate));
+}
+
+async function keepAnswer(entry) {
+  const candidate = candidateOf(entry);
+  await record(entry, place.firstElementChild.dataset.label);
+  // The note is sent with the answer: it is no longer begun, unless more was written in the meantime.
+  if (notes.get(candidate) === (entry.note ?? entry.fields?.words)) notes.delete(candidate);
+  clock.clear(candidate);
+}
+
+// Saves a note or a mark that was added to the grade that stands, at once and with the same grade. The document stays.
+async function amend() {
+  const stands = current === null ? null : judgingSession.answerOf(current);
+  const button = stands && stands.kind !== "flag" && [...root.querySelectorAll("[name=relevance]")].find((one) => Number(one.value) === stands.value);
+  if (root.dataset.at !== "document" || !button || isFromElsewhere(current)) return;
+  const kind = button.form.dataset.entry;
+  const entry = collect(kind, contentOf(kind, new FormData(button.form, button), ""));
+  if (entry === null) return setUnsaved(true);
+  await keepAnswer(entry);
+  note.defaultValue = entry.note ?? entry.fields.words;
+  setUnsaved(false);
+  draw(fullAnswer(current, place.firstElementChild));
+}
+
+// Says beside "Saved" that something on the page is not.
+function setUnsaved(on) {
+  const line = document.getElementById("save-line");
+  line.dataset.unsaved = on ? words("unsaved") : "";
 }
 
 // The first key on a document that another tab has judged in the meantime shows that answer; the next one replaces it.
@@ -256,7 +322,7 @@ async function undo() {
   if (!statement) return;
   const { candidate } = statement;
   const entry = { ...newEntry("undo", candidate), undoes: statement.uuid };
-  if (statement.given) unsure.add(entry.uuid);
+  if (statement.given && !checks) unsure.add(entry.uuid);
   await record(entry, stack.get(candidate)?.dataset.label ?? "");
   await show(candidate, candidate === current ? "stay" : "push");
   spoken.textContent = `${words("takenBack")}. ${spoken.textContent}`;
@@ -284,9 +350,9 @@ journal.addEventListener("entry", ({ detail: { entry } }) => {
   entries.set(entry.uuid, entry);
   judgingSession.apply(entry);
   redraw();
-  if (known || entry.kind === "undo") return;
-  elsewhere.set(entry.candidate, entry.uuid);
-  if (entry.candidate === current) showNotice(words("elsewhere", { answer: answerText(entry) }), { kind: "warning" });
+  if (known || isUndo(entry)) return;
+  elsewhere.set(candidateOf(entry), entry.uuid);
+  if (candidateOf(entry) === current) showNotice(words("elsewhere", { answer: answerText(entry) }), { kind: "warning" });
 });
 
 journal.addEventListener("gone", ({ detail: { entry } }) => {
@@ -325,6 +391,8 @@ let clicked = false;
 let clickedAt = 0;
 root.addEventListener("click", (event) => {
   clicked = event.detail > 0;
+  // After a click no button keeps the focus: Space scrolls the document, and Enter does what the page promises.
+  if (clicked) event.target.closest("button, summary")?.blur();
   // The second half of a double click is not meant for the next document, which nobody has read yet.
   if (event.detail > 1 && event.timeStamp - clickedAt < DOUBLE && event.target.closest("[data-entry] [type=submit]")) event.preventDefault();
   if (clicked) clickedAt = event.timeStamp;
@@ -346,9 +414,11 @@ note.addEventListener("input", () => {
   else notes.set(current, note.value);
   updateNoteTick();
 });
+note.addEventListener("blur", () => note.value !== note.defaultValue && enqueue(amend));
+root.addEventListener("judge:amended", () => enqueue(amend));
 addEventListener("popstate", () => {
   // Also fires if only the fragment changed: then the document is already shown.
-  const candidate = Number(location.pathname.match(/\/candidates\/(\d+)\/$/)?.[1]) || null;
+  const candidate = Number(location.pathname.match(/\/(?:candidates|labels)\/(\d+)\//)?.[1]) || null;
   enqueue(() => (candidate === current ? null : show(candidate, "stay")));
 });
 // A page from the browser's back/forward cache does not know the answers given since.
@@ -359,7 +429,7 @@ addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 enqueue(async () => {
   // Wait until the other modules of the page are listening.
   if (document.readyState !== "complete") await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
-  const fresh = (await entriesSinceLoad(given.pair)).filter(isOurs);
+  const fresh = (await entriesSinceLoad(isOurs));
   for (const entry of fresh) {
     entries.set(entry.uuid, entry);
     judgingSession.apply(entry);
@@ -369,7 +439,7 @@ enqueue(async () => {
   // A document that was requested by its own URL is shown.
   const { type, redirectCount } = performance.getEntriesByType("navigation")[0] ?? {};
   const sent = type === "navigate" && redirectCount > 0;
-  const passed = sent && fresh.some((entry) => entry.candidate === current && entry.uuid === judgingSession.answerOf(current)?.uuid);
+  const passed = sent && fresh.some((entry) => candidateOf(entry) === current && entry.uuid === judgingSession.answerOf(current)?.uuid);
   if (current === null || passed) {
     const next = judgingSession.next(current);
     return next === null ? finish() : show(next, "replace");

@@ -92,8 +92,9 @@ export class Stack extends EventTarget {
   async #fetch(batch) {
     const turn = ++this.#fetches;
     const timely = (candidate) => (this.#since.get(candidate) ?? 0) <= turn;
-    const query = new URLSearchParams(batch.map((candidate) => ["candidate", candidate]));
-    const answer = await fetch(`${this.#address}?${query}`, { headers: { accept: "text/html" }, signal: AbortSignal.timeout(30_000) });
+    const address = new URL(this.#address, location.href);
+    for (const candidate of batch) address.searchParams.append("candidate", candidate);
+    const answer = await fetch(address, { headers: { accept: "text/html" }, signal: AbortSignal.timeout(30_000) });
     if (!answer.ok || answer.redirected) throw new Error(`${answer.status} ${answer.url}`);
     const html = await answer.text();
     const documentViews = new DOMParser().parseFromString(html, "text/html").querySelectorAll(".judge__document-view");

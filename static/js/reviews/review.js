@@ -191,8 +191,8 @@ journal.addEventListener("entry", ({ detail: { entry } }) => {
 const begun = rows.filter((row) => localStorage.getItem(storageKey(row)) !== null);
 const drawn = new Map(begun.map((row) => [row, wordsOf(row).value]));
 for (const row of begun) show(row, null, localStorage.getItem(storageKey(row)));
-for (const entry of await entriesSinceLoad(given.pair)) {
-  const row = isOurs(entry) && rows.find((one) => one.dataset.row === entry.criterion);
+for (const entry of await entriesSinceLoad(isOurs)) {
+  const row = rows.find((one) => one.dataset.row === entry.criterion);
   if (!row) continue;
   if (drawn.has(row) && entry.words !== undefined) drawn.set(row, entry.words);
   show(row, entry.level, drawn.has(row) || timers.has(row) ? undefined : entry.words);
