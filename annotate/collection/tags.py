@@ -91,6 +91,7 @@ def _render_attributes(cell: ShownCell) -> str:
         (name, value)
         for name, value in (
             ("class", names),
+            ("role", "rowheader" if cell.first and not cell.header else ""),
             ("rowspan", cell.rowspan if cell.rowspan > 1 else ""),
             ("colspan", cell.colspan if cell.colspan > 1 else ""),
             ("data-marks", cell.marks),

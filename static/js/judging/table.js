@@ -1,6 +1,6 @@
 // Windows of a big table: its links replace the window in place, without leaving the page. The new window then dispatches
-// `document:window`. Two keys scroll a wide table (`data-table-scroll`), and at its edge show the next window; browsers
-// themselves scroll a focused table with the arrow keys.
+// `document:window`. Two keys scroll a wide table (`data-table-scroll`), and at its edge show the next window. The keys that
+// scroll a page scroll the table of a document first, and a line below it says how many rows and columns are out of sight.
 const WINDOW = ".document__window";
 
 // Fetches a window and replaces another with it; throws if it cannot be fetched.
@@ -66,3 +66,46 @@ document.addEventListener("click", async (event) => {
     sayFailed(place);
   }
 });
+
+// --- the keys of the page, and what is out of sight -------------------------------------------------
+
+const FIELDS = "textarea, select, input:not([type=radio], [type=checkbox]), [contenteditable]";
+const LINE = 40;
+const shown = () => document.querySelector(".judge .document__table");
+
+// By how much a key scrolls a table of this height; undefined for other keys.
+function stepOf({ key, shiftKey }, height) {
+  if (key === " ") return (shiftKey ? -0.9 : 0.9) * height;
+  return { PageDown: 0.9 * height, PageUp: -0.9 * height, ArrowDown: LINE, ArrowUp: -LINE, End: Infinity, Home: -Infinity }[key];
+}
+
+document.addEventListener("keydown", (event) => {
+  const table = shown();
+  if (!table || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.target.matches(FIELDS) || event.target.closest("dialog")) return;
+  if (event.key === " " && event.target.matches("a, button, summary, input")) return;
+  if (event.target.matches("input, [role=region], [role=group]")) return;
+  const step = stepOf(event, table.clientHeight - (table.querySelector("thead")?.offsetHeight ?? 0));
+  if (step === undefined) return;
+  const before = table.scrollTop;
+  table.scrollTop = Number.isFinite(step) ? before + step : step > 0 ? table.scrollHeight : 0;
+  // At the end of the table the page scrolls.
+  if (table.scrollTop !== before) event.preventDefault();
+});
+
+function sayMore(table) {
+  const line = table.closest(WINDOW).querySelector("[data-table-more]");
+  const edge = table.getBoundingClientRect();
+  const rows = [...table.querySelectorAll("tbody > tr")].filter((row) => row.getBoundingClientRect().bottom > edge.bottom + 1).length;
+  const cells = [...(table.querySelector("tr")?.cells ?? [])];
+  const columns = cells.filter((cell) => cell.getBoundingClientRect().right > edge.right + 1 || cell.getBoundingClientRect().left < edge.left - 1).length;
+  const words = (count, one, many) => (count ? line.dataset[count === 1 ? one : many].replace("{count}", count) : "");
+  line.textContent = [words(rows, "row", "rows"), words(columns, "column", "columns")].filter(Boolean).join(" · ");
+}
+
+if (document.querySelector(".judge")) {
+  const look = () => shown() && sayMore(shown());
+  document.addEventListener("scroll", ({ target }) => target === shown() && look(), { capture: true, passive: true });
+  document.addEventListener("judge:document", look, true);
+  document.addEventListener("document:window", look);
+  addEventListener("resize", look);
+}

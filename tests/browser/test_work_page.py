@@ -1,0 +1,346 @@
+"""The work page feels the same for every task: judging, checking labels in each way, settling them.
+
+Each test runs over all of them. What belongs to judging alone is in the other modules.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.judgments import assignments
+from annotate.models import Assignment, Judgment
+from audit.models import Check, Sample
+from tests import factories
+from tests.browser.waiting import document_on, hides, listens, saved, shows, until
+from tests.checks.checking import check_label, claimed_scene, draw
+
+GONE = "net::ERR_INTERNET_DISCONNECTED"
+DOCUMENTS = "ABCDE"
+
+
+class Work:
+    """One person's work on five documents: where it begins, the keys of an answer, what is saved."""
+
+    # The keys that answer a document; the last one saves.
+    keys: tuple[str, ...] = ("1",)
+    who = "ada"
+
+    def __init__(self) -> None:
+        self.scene = claimed_scene({"C1": dict.fromkeys(DOCUMENTS, 1)})
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Give the person something to do, and set `url`."""
+        sample = self.draw()
+        self.url = f"/samples/{sample.pk}/checking/"
+
+    def draw(self, **choices: Any) -> Sample:
+        return draw(self.scene, stratify=Sample.Stratify.NONE, size=len(DOCUMENTS), **choices)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the current answers: the document and the note of each."""
+        rows = Check.objects.current().filter(checker__name=self.who)
+        return sorted(rows.values_list("item__candidate__document__doc_id", "words"))
+
+    def answer(self, page: Page) -> None:
+        for key in self.keys:
+            page.keyboard.press(key)
+
+    def open(self, new_person, **options: Any) -> Page:
+        page = new_person(self.who, **options)
+        page.goto(self.url)
+        listens(page)
+        return page
+
+
+class Judging(Work):
+    """Judging a pool."""
+
+    def prepare(self) -> None:
+        pair = self.scene.narratives["C1"].pair
+        assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=self.scene.ada)
+        self.url = f"/pairs/{pair.pk}/judging/"
+
+    def rows(self) -> list[tuple[str, str]]:
+        rows = Judgment.objects.current().filter(annotator__name=self.who)
+        return sorted(rows.values_list("candidate__document__doc_id", "note"))
+
+
+class Checking(Work):
+    """Checking grades."""
+
+
+class Questions(Work):
+    """Answering two questions about a label."""
+
+    keys = ("a", "s", "Enter")
+
+    def draw(self, **choices: Any) -> Sample:
+        self.scene.project.grades.filter(value=2).delete()
+        self.scene.selection = self.scene.selection._replace(asks=Sample.Asks.QUESTIONS)
+        return super().draw(**choices)
+
+
+class Counting(Work):
+    """Counting the conditions that a document meets."""
+
+    keys = ("a", "s", "Enter")
+
+    def draw(self, **choices: Any) -> Sample:
+        for number in (1, 2):
+            self.scene.narratives["C1"].conditions.create(number=number, text=f"Mill {number}.")
+        self.scene.selection = self.scene.selection._replace(asks=Sample.Asks.COUNT)
+        return super().draw(**choices)
+
+
+class Settling(Work):
+    """Settling labels on which two checkers differ."""
+
+    who = "dan"
+
+    def prepare(self) -> None:
+        sample = self.draw()
+        for doc_id in DOCUMENTS:
+            check_label(sample, doc_id, ada=0, ben=2)
+        self.url = f"/samples/{sample.pk}/settling/"
+
+
+EVERY_TASK = pytest.mark.parametrize("task", [Judging, Checking, Questions, Counting, Settling])
+BY_GRADE = pytest.mark.parametrize("task", [Judging, Checking, Settling])
+
+
+@pytest.fixture
+def work(live_server, task):
+    return task()
+
+
+def wait_until_fetched(page: Page) -> None:
+    """Wait until the documents that follow are in the browser."""
+    page.wait_for_function(
+        """wanted => new Set(performance.getEntriesByType("resource")
+            .flatMap(({ name }) => new URL(name).searchParams.getAll("candidate"))).size >= wanted""",
+        arg=len(DOCUMENTS) - 1,
+    )
+
+
+@EVERY_TASK
+def test_answers_given_offline_are_kept_and_saved_when_the_network_is_back(
+    work, new_person, expected_complaints
+):
+    expected_complaints += [GONE]
+    page = work.open(new_person)
+    wait_until_fetched(page)
+    page.context.set_offline(True)
+
+    answered = []
+    for _ in range(3):
+        answered.append(document_on(page))
+        work.answer(page)
+        hides(page, answered[-1])
+    expect(page.locator("#save-line")).to_contain_text("Offline: 3 waiting")
+    assert work.rows() == []
+
+    page.context.set_offline(False)
+    saved(page)
+    assert work.rows() == [(doc_id, "") for doc_id in sorted(answered)]
+
+
+@EVERY_TASK
+def test_no_answer_is_lost_at_ten_keys_a_second_and_slow_answers(work, new_person):
+    page = work.open(new_person)
+    wait_until_fetched(page)
+    page.route("**/api/v1/journal/", lambda route: (page.wait_for_timeout(300), route.fallback()))
+
+    for _ in DOCUMENTS:
+        for key in work.keys:
+            page.keyboard.press(key)
+            page.wait_for_timeout(100)
+
+    until(page, lambda: len(work.rows()) == len(DOCUMENTS), "every answer")
+    expect(page.locator("#judge-progress")).to_have_text("5 of 5")
+
+
+@EVERY_TASK
+def test_a_note_and_half_an_answer_survive_a_reload(work, new_person):
+    page = work.open(new_person)
+    first = document_on(page)
+    page.keyboard.press("n")
+    page.keyboard.type("On page 2.")
+    page.keyboard.press("Escape")
+    page.keyboard.press(work.keys[0] if len(work.keys) > 1 else "Shift")
+
+    page.reload()
+    listens(page)
+
+    shows(page, first)
+    expect(page.locator("#note")).to_have_value("On page 2.")
+    for key in work.keys[1:] or work.keys:
+        page.keyboard.press(key)
+    hides(page, first)
+    saved(page)
+    assert work.rows() == [(first, "On page 2.")]
+
+
+@EVERY_TASK
+def test_after_a_note_enter_and_further_keys_do_what_the_page_promises(work, new_person):
+    page = work.open(new_person)
+    first = document_on(page)
+    for key in work.keys[:-1]:
+        page.keyboard.press(key)
+
+    page.keyboard.press("n")
+    page.keyboard.type("On page 2.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#note")).to_be_hidden()
+    page.keyboard.press(work.keys[-1])
+
+    hides(page, first)
+    saved(page)
+    assert work.rows() == [(first, "On page 2.")]
+
+
+@EVERY_TASK
+def test_undo_takes_the_last_answer_back_and_shows_its_document(work, new_person):
+    page = work.open(new_person)
+    first = document_on(page)
+    work.answer(page)
+    hides(page, first)
+
+    page.keyboard.press("z")
+
+    shows(page, first)
+    saved(page, "Taken back")
+    assert work.rows() == []
+    expect(page.locator("#judge-progress")).to_have_text("0 of 5")
+
+
+@EVERY_TASK
+def test_another_tab_shows_the_answer_and_warns_before_it_is_replaced(work, new_person):
+    page = work.open(new_person)
+    other = page.context.new_page()
+    other.goto(work.url)
+    listens(other)
+    first = document_on(page)
+    shows(other, first)
+
+    work.answer(page)
+    hides(page, first)
+    expect(other.locator("[data-notices]")).to_contain_text("In another tab")
+    work.answer(other)
+
+    expect(other.locator("[data-notices]")).to_contain_text("Press the key again to replace it.")
+    shows(other, first)
+    other.keyboard.press(work.keys[-1])
+    hides(other, first)
+    saved(other)
+    assert work.rows() == [(first, "")]
+
+
+@EVERY_TASK
+def test_answers_wait_until_the_person_signs_in_again(work, new_person, expected_complaints):
+    expected_complaints += ["status of 403", "status of 401"]
+    page = work.open(new_person)
+    wait_until_fetched(page)
+    page.context.clear_cookies(name="sessionid")
+    first = document_on(page)
+
+    work.answer(page)
+
+    hides(page, first)
+    expect(page.locator("#save-line")).to_contain_text("Sign in again: 1 waiting")
+    with page.context.expect_page() as opened:
+        page.locator("#save-line").get_by_role("link", name="Sign in").click()
+    other = opened.value
+    expect(other.get_by_role("main")).to_contain_text("kept in this browser")
+    other.get_by_label("User name or mail address").fill(work.who)
+    other.get_by_label("Password").fill(factories.PASSWORD)
+    other.get_by_role("button", name="Sign in").click()
+    until(page, lambda: work.rows() == [(first, "")], "the answer")
+
+
+@BY_GRADE
+def test_space_and_enter_after_a_click_answer_nothing(work, new_person):
+    page = work.open(new_person)
+    first = document_on(page)
+    page.locator("#grade-1").click()
+    hides(page, first)
+    second = document_on(page)
+
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+
+    shows(page, second)
+    saved(page)
+    assert work.rows() == [(first, "")]
+    expect(page.locator("#judge-progress")).to_have_text("1 of 5")
+
+
+@EVERY_TASK
+def test_a_held_key_answers_one_document(work, new_person):
+    page = work.open(new_person)
+    first = document_on(page)
+    for key in work.keys[:-1]:
+        page.keyboard.press(key)
+
+    for _ in range(5):
+        page.keyboard.down(work.keys[-1])
+    page.keyboard.up(work.keys[-1])
+
+    hides(page, first)
+    saved(page)
+    assert work.rows() == [(first, "")]
+
+
+@BY_GRADE
+def test_a_note_on_an_answered_document_is_saved_at_once_with_the_same_grade(work, new_person):
+    page = work.open(new_person)
+    first = document_on(page)
+    work.answer(page)
+    hides(page, first)
+    page.keyboard.press("ArrowLeft")
+    shows(page, first)
+
+    page.keyboard.press("n")
+    page.keyboard.type("On page 2.")
+    page.keyboard.press("Escape")
+
+    until(page, lambda: work.rows() == [(first, "On page 2.")], "the note")
+    shows(page, first)
+    expect(page.locator("#grade-1")).to_have_attribute("aria-pressed", "true")
+
+
+@EVERY_TASK
+def test_the_ways_on_after_the_last_document_wait_for_the_network(
+    work, new_person, expected_complaints
+):
+    expected_complaints += [GONE]
+    page = work.open(new_person)
+    wait_until_fetched(page)
+    page.context.set_offline(True)
+    for _ in DOCUMENTS:
+        doc_id = document_on(page)
+        work.answer(page)
+        hides(page, doc_id)
+    expect(page.locator(".finished")).to_be_visible()
+
+    page.keyboard.press("Enter")
+
+    expect(page.locator("[data-part=onward]")).to_contain_text(
+        "5 of your answers are not saved yet"
+    )
+    here = page.url
+    page.context.set_offline(False)
+    page.wait_for_url(lambda url: url != here)
+    assert len(work.rows()) == len(DOCUMENTS)
+
+
+@EVERY_TASK
+@pytest.mark.parametrize("size", [(1280, 800), (720, 450), (400, 800)])
+def test_the_page_is_accessible_at_every_size(work, new_person, accessibility, size):
+    page = work.open(new_person, viewport={"width": size[0], "height": size[1]})
+
+    assert accessibility(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
