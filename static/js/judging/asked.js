@@ -46,6 +46,13 @@ function choose(view) {
   localStorage.setItem(VIEW, view);
 }
 
+// In a small window the tools of the bar are behind one button.
+const tools = root?.querySelector("[data-tools-button]");
+if (tools) {
+  tools.hidden = false;
+  tools.addEventListener("click", () => (tools.ariaExpanded = String(root.toggleAttribute("data-tools"))));
+}
+
 if (pane) {
   const views = pane.querySelector("[data-asked-views]");
   const folds = pane.querySelector("[data-asked-fold]");

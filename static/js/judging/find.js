@@ -1,16 +1,14 @@
-// The find box. Its words are kept from document to document, as long as the tab is open; each of them is found anywhere,
-// also within words and in any case (the same rule as annotate.collection.table_windows.search_pattern). Enter goes to the next
+// The find box, for one document: the next one begins without words to find. Each of the words is found anywhere, also within words and in any case (the same rule as annotate.collection.table_windows.search_pattern). Enter goes to the next
 // match, Shift and Enter to the one before; Escape leaves the box and keeps the words. For a table that is shown in windows
 // the server says how many matches there are, and in which window the next one is.
 import { canMark, rangeOf, setHighlight, texts } from "./marked.js";
 import { reveal } from "./reveal.js";
 import { fetchWindow, replaceWindow, sayFailed, windowUrl } from "./table.js";
 
-const KEPT = "rejudge.find";
 const PAINTED = 5_000;
 const PAUSE = 250;
 const form = document.querySelector("[data-find]");
-const root = document.querySelector(".judge, .check");
+const root = document.querySelector(".judge");
 
 if (form && root && canMark) {
   const field = form.querySelector("input");
@@ -146,14 +144,17 @@ if (form && root && canMark) {
   }
 
   function typed() {
-    sessionStorage.setItem(KEPT, field.value);
     whole = null;
     search();
     count(!place());
     if (place() && pattern()) ask();
   }
 
-  root.addEventListener("judge:document", ({ detail }) => show(detail.documentView));
+  root.addEventListener("judge:document", ({ detail }) => {
+    field.value = "";
+    open(false);
+    show(detail.documentView);
+  });
   document.addEventListener("document:window", (event) => {
     if (!documentView?.contains(event.target)) return;
     search();
@@ -184,8 +185,6 @@ if (form && root && canMark) {
       typed();
     }
   });
-  field.value = sessionStorage.getItem(KEPT) ?? "";
-  open(field.value !== "");
   form.hidden = false;
-  show(document.querySelector(".judge__document-view, .check__document-view"));
+  show(document.querySelector(".judge__document-view"));
 }

@@ -6,7 +6,7 @@ import { reveal } from "./reveal.js";
 // In a very long document this many are highlighted at once, and the rest a moment later.
 const AT_ONCE = 1_000;
 const tools = document.querySelector("[data-marks-tools]");
-const root = document.querySelector(".judge, .check");
+const root = document.querySelector(".judge");
 
 if (tools && root && canMark) {
   const status = tools.querySelector("[data-marks-status]");
@@ -78,5 +78,5 @@ if (tools && root && canMark) {
   });
   toggle.ariaPressed = String(wantsMarks());
   tools.hidden = false;
-  show(document.querySelector(".judge__document-view, .check__document-view"));
+  show(document.querySelector(".judge__document-view"));
 }
