@@ -103,7 +103,7 @@ PROGRESS_ROUTES = {
     # That somebody has reviewed this version.
     "audit:story",
     # Which labels are left: two people have checked the others.
-    *("audit:check", "audit:sample", "audit:checking"),
+    *("audit:check", "audit:sample", "audit:checking", "audit:labels"),
     # The same in the API.
     *("audit:api_reviews", "audit:api_story", "audit:api_samples", "audit:api_sample"),
     *("audit:api_label", "audit:api_next_label"),

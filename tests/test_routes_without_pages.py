@@ -42,7 +42,7 @@ NO_PAGE = {
     ),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
     *("audit:agreement_units", "audit:categories_table", "audit:sample_labels"),
-    *("audit:checking", "audit:settling", "audit:check_withdrawal"),
+    *("audit:checking", "audit:labels", "audit:settling", "audit:check_withdrawal"),
     "audit:check_reason",
     *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
     *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),

@@ -132,7 +132,7 @@ def test_a_key_used_twice_on_a_page_names_both_actions():
     problems = keymap.find_problems({**keymap.DEFAULTS, "undo": "l"})
 
     sentence = (
-        "l is the key of two actions: “Take the last judgment back” and "
+        "l is the key of two actions: “Take the last answer back” and "
         "“Later: comes back at the end”."
     )
     assert problems == {"undo": sentence, "later": sentence}

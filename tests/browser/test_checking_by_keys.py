@@ -178,9 +178,9 @@ def test_words_are_marked_and_found_as_on_the_judge_page(tides, new_person):
     page.keyboard.press("Escape")
     page.keyboard.press("m")
     expect(page.locator("[data-marks-status]")).to_have_text("")
-    # The keys still grade, and the words to find stay for the next document.
+    # The keys still grade, and the next document begins without words to find.
     page.keyboard.press("1")
-    expect(page.locator("[data-find-status]")).to_have_text("2 found")
+    expect(page.locator("[data-find-status]")).to_have_text("")
     saved(page)
     assert Check.objects.current().get().relevance == 1
 

@@ -203,7 +203,7 @@ def test_keys_go_from_mark_to_mark_and_bring_each_into_sight(read):
 # --- finding --------------------------------------------------------------------------------------
 
 
-def test_the_words_to_find_stay_from_document_to_document(read):
+def test_words_are_found_and_the_next_document_begins_without_them(read):
     page = read("A dam. Dams and DAM.", "No such word, but a dam")
 
     page.keyboard.press("/")
@@ -217,9 +217,9 @@ def test_the_words_to_find_stay_from_document_to_document(read):
     page.keyboard.press("1")
     shows(page, "B0")
 
-    expect(page.get_by_role("textbox", name="Words to find")).to_have_value("dam word")
-    expect_marked(page, "find", ["word", "dam"])
-    expect(page.locator("[data-find-status]")).to_have_text("2 found")
+    expect_marked(page, "find", [])
+    expect(page.locator(".find__words")).to_have_value("")
+    expect(page.locator("[data-find-status]")).to_have_text("")
 
 
 def test_a_button_clears_the_words_to_find(read):
@@ -422,7 +422,12 @@ def test_a_very_long_text_reopens_at_the_same_line(read):
     holds(page, "scrollY > 10000")
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.keyboard.press("Escape")
-    top = "[...CSS.highlights.get('find')][0].getBoundingClientRect().top"
+    # The first part of the text that is in sight, and where it begins.
+    top = """(() => {
+        const parts = [...document.querySelectorAll(".document__part")];
+        const at = parts.findIndex((part) => part.getBoundingClientRect().bottom > 0);
+        return at * 1e6 + parts[at].getBoundingClientRect().top;
+    })()"""
     before = page.evaluate(top)
 
     page.keyboard.press("ArrowRight")
@@ -462,3 +467,30 @@ def test_words_are_marked_in_the_texts_that_are_open_in_the_list(read):
     page.keyboard.press("x")
 
     holds(page, "CSS.highlights.get('mark-query').size === 0")
+
+
+def test_the_keys_that_scroll_the_page_scroll_a_tall_table_and_the_edge_says_what_follows(read):
+    page = read(tall_table(40), "other", markup="markdown")
+    more = page.locator("[data-table-more]")
+    expect(more).to_contain_text("more rows below")
+    table = page.locator(".document__table")
+
+    page.keyboard.press("Space")
+
+    until(page, lambda: table.evaluate("table => table.scrollTop") > 100, "the table scrolls")
+    assert page.evaluate("scrollY") == 0
+    page.keyboard.press("End")
+    expect(more).to_have_text("")
+    assert table.evaluate("table => table.scrollTop + table.clientHeight >= table.scrollHeight - 1")
+    expect(page.locator("thead th").first).to_be_in_viewport()
+    assert page.get_by_role("rowheader", name="r40c1").count() == 1
+
+
+def test_a_low_table_has_no_empty_strip(read):
+    page = read(tall_table(2), "other", markup="markdown")
+
+    gap = page.locator(".document__table").evaluate(
+        "frame => frame.clientHeight - frame.querySelector('table').offsetHeight"
+    )
+
+    assert gap == 0

@@ -23,7 +23,7 @@ from annotate.models import InstructionPair, Narrative
 from audit.models import Sample
 from tests import factories
 from tests.browser.test_releasing import archive, release
-from tests.browser.waiting import document_on
+from tests.browser.waiting import document_on, saved
 
 # Two instructions of each of two queries, by their original positions.
 ENTRIES = (0, 49)
@@ -160,7 +160,7 @@ def generator_answer(rejected: dict[str, Any]) -> bytes:
 def shown_document(page: Page) -> str:
     """Return the table and the instruction that a checker is shown."""
     doc_id = document_on(page)
-    return doc_id + page.locator(".judge__side .id, .check .id").first.inner_text()
+    return doc_id + page.locator(".judge__question .id").first.inner_text()
 
 
 def check_all(page: Page, sample: Sample, answers: dict[str, int]) -> None:
@@ -169,7 +169,9 @@ def check_all(page: Page, sample: Sample, answers: dict[str, int]) -> None:
     seen = []
     for _ in answers:
         seen.append(shown_document(page))
-        press(page, str(answers[seen[-1]]))
+        page.keyboard.press(str(answers[seen[-1]]))
+        expect(page.locator("#judge-progress")).to_contain_text(f"{len(seen)} of")
+    saved(page)
     assert sorted(seen) == sorted(answers)
 
 

@@ -290,7 +290,7 @@ def test_the_question_mark_shows_the_keys(scene):
     scene.page.keyboard.press("?")
 
     help_page = scene.page.get_by_role("dialog")
-    expect(help_page).to_contain_text("Take the last judgment back")
+    expect(help_page).to_contain_text("Take the last answer back")
     expect(help_page).to_contain_text("Highly relevant")
 
 

@@ -35,9 +35,9 @@ def save(page):
 def test_a_pressed_key_becomes_the_actions_and_works_on_the_judge_page(new_person, pair):
     page = new_person("ada")
     page.goto("/settings/")
-    field(page, "Take the last judgment back").focus()
+    field(page, "Take the last answer back").focus()
     page.keyboard.press("Shift+U")
-    expect(field(page, "Take the last judgment back")).to_have_value("u")
+    expect(field(page, "Take the last answer back")).to_have_value("u")
     field(page, "Next document, without a grade").focus()
     page.keyboard.press("Space")
     save(page)
@@ -88,17 +88,17 @@ def test_a_key_of_two_actions_is_reported_at_once_and_not_saved(new_person, pair
     page = new_person("ada")
     page.goto("/settings/")
     error = (
-        "l is the key of two actions: “Take the last judgment back” and "
+        "l is the key of two actions: “Take the last answer back” and "
         "“Later: comes back at the end”."
     )
 
-    field(page, "Take the last judgment back").focus()
+    field(page, "Take the last answer back").focus()
     page.keyboard.press("l")
 
     expect(page.locator("[data-keymap-status]")).to_have_text(error)
     expect(page.locator(".errorlist", has_text=error)).to_have_count(2)
     save(page)
-    expect(field(page, "Take the last judgment back")).to_be_focused()
+    expect(field(page, "Take the last answer back")).to_be_focused()
     assert not Preferences.objects.exists()
 
     field(page, "Later: comes back at the end").focus()
@@ -117,7 +117,7 @@ def test_an_impossible_key_is_reported_at_its_field(new_person, pair, key, sente
     page = new_person("ada")
     page.goto("/settings/")
 
-    field(page, "Take the last judgment back").focus()
+    field(page, "Take the last answer back").focus()
     page.keyboard.press(key)
 
     expect(page.locator("#wrong-undo")).to_contain_text(sentence)
@@ -127,7 +127,7 @@ def test_tab_enter_and_escape_stay_the_browsers(new_person, pair):
     page = new_person("ada")
     page.goto("/settings/")
 
-    field(page, "Take the last judgment back").focus()
+    field(page, "Take the last answer back").focus()
     page.keyboard.press("u")
     page.keyboard.press("Tab")
     expect(page.locator("button[value=undo]")).to_be_focused()
@@ -146,7 +146,7 @@ def test_one_key_is_reset_and_then_all(new_person, pair):
     page.goto("/settings/")
 
     page.locator("button[value=undo]").click()
-    expect(field(page, "Take the last judgment back")).to_have_value("z")
+    expect(field(page, "Take the last answer back")).to_have_value("z")
     save(page)
     expect(page.get_by_text("Saved.")).to_be_visible()
     assert Preferences.objects.get().keys == {"later": "y", "note": "b"}
@@ -162,11 +162,11 @@ def test_without_script_a_key_is_typed_saved_and_put_back(new_person, pair):
     page = new_person("ada", java_script_enabled=False)
     page.goto("/settings/")
 
-    field(page, "Take the last judgment back").fill("u")
+    field(page, "Take the last answer back").fill("u")
     field(page, "Previous document").fill("up")
     page.keyboard.press("Enter")
     expect(page.locator("#wrong-previous")).to_contain_text("“up” is not a key")
-    expect(field(page, "Take the last judgment back")).to_have_value("u")
+    expect(field(page, "Take the last answer back")).to_have_value("u")
     field(page, "Previous document").fill("page up")
     save(page)
     expect(page.get_by_text("Saved.")).to_be_visible()

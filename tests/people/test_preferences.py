@@ -125,7 +125,7 @@ def test_a_collision_is_shown_at_both_fields_and_the_input_is_kept(signed_in):
 
     shown = page(response)
     sentence = (
-        "l is the key of two actions: “Take the last judgment back” and "
+        "l is the key of two actions: “Take the last answer back” and "
         "“Later: comes back at the end”."
     )
     assert response.status_code == 422
