@@ -22,7 +22,7 @@ DOCUMENTS = "ABCDE"
 
 
 class Work:
-    """One person's work on five documents: where it begins, the keys of an answer, what is saved."""
+    """One person's work on five documents: its page, the keys of an answer, what is saved."""
 
     # The keys that answer a document; the last one saves.
     keys: tuple[str, ...] = ("1",)
@@ -120,8 +120,11 @@ def work(live_server, task):
 def wait_until_fetched(page: Page) -> None:
     """Wait until the documents that follow are in the browser."""
     page.wait_for_function(
-        """wanted => new Set(performance.getEntriesByType("resource")
-            .flatMap(({ name }) => new URL(name).searchParams.getAll("candidate"))).size >= wanted""",
+        """wanted => {
+            const got = performance.getEntriesByType("resource")
+                .flatMap(({ name }) => new URL(name).searchParams.getAll("candidate"));
+            return new Set(got).size >= wanted;
+        }""",
         arg=len(DOCUMENTS) - 1,
     )
 
