@@ -75,9 +75,9 @@ def check(
 
     An answer supersedes their previous check until the item is settled. Sending the same UUID again
     changes nothing, nor does the same answer without a UUID. Refused: two others have checked it, a
-    grade the project does not have, a condition without an answer, already settled; for a lead, also once both have answered,
-    because leads see both answers. Stale: the document has a newer text than `text`, the version
-    that was on the screen (`annotate.collection.text_versions.lock_read_version`).
+    grade the project does not have, a condition without an answer, already settled; for a lead,
+    also once both have answered, because leads see both answers. Stale: the document has a newer
+    text than `text`, the version on the screen (`collection.text_versions.lock_read_version`).
     """
     answer = _parse_answer(given)
     now = now or timezone.now()

@@ -45,15 +45,14 @@ class CheckEntry(RegisteredEntry):
             raise Refused(form.sentence())
         before = _current(item, member)
         made = self.action(item=item, by=member, **(form.answer() | {"uuid": self.uuid}))
-        unseen = before is not None and before.uuid not in (self.instead_of, made.uuid)
+        if before is None or before.uuid in (self.instead_of, made.uuid):
+            return SavedEntry(made.at)
         return SavedEntry(
             made.at,
             _(
                 "You had answered this label in another tab or on another device. Both answers are "
                 "kept; this one counts."
-            )
-            if unseen and made.pk != before.pk
-            else "",
+            ),
         )
 
 

@@ -50,7 +50,7 @@ class Work:
             page.keyboard.press(key)
 
     def open(self, new_person, **options: Any) -> Page:
-        page = new_person(self.who, **options)
+        page: Page = new_person(self.who, **options)
         page.goto(self.url)
         listens(page)
         return page
