@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -22,12 +23,14 @@ from django.conf import settings
 from ruamel.yaml import YAML
 
 from tests.services.postgres import postgres
-from tests.services.processes import running, wait_until
+from tests.services.processes import running, short_folder, wait_until
 
 ROOT = Path(settings.BASE_DIR)
 COMPOSE = YAML(typ="safe", pure=True).load((ROOT / "docker-compose.yml").read_text("utf-8"))
 SERVICES = COMPOSE["services"]
 OUR_SERVICES = ["prepare", "web", "worker", "beat"]
+# The user of the image, who is nobody here.
+UNPRIVILEGED = 10001
 DOCKERFILES = [ROOT / "Dockerfile", ROOT / "proxy" / "Dockerfile"]
 # The variables that the README says to set in .env.
 SET_IN_ENV = {
@@ -170,6 +173,51 @@ def test_the_image_contains_every_package():
     assert packages - {"tests", "benchmarks"} <= taken
     assert {"manage.py", "requirements.lock", "static", "templates", "example", "examples"} <= taken
     assert all((ROOT / name).exists() for name in taken)
+
+
+@pytest.fixture
+def image(tmp_path):
+    """A folder with what `.dockerignore` admits, readable by everybody, and an empty `data`."""
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    with short_folder("image") as folder:
+        folder.chmod(0o755)
+        for name in [line[1:] for line in ignored if line.startswith("!")]:
+            if (ROOT / name).is_dir():
+                shutil.copytree(
+                    ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
+                )
+            else:
+                shutil.copy(ROOT / name, folder / name)
+        data = folder / "data"
+        data.mkdir()
+        if os.geteuid() == 0:
+            os.chown(data, UNPRIVILEGED, UNPRIVILEGED)
+        yield folder
+
+
+def test_what_the_image_contains_is_enough_to_prepare_and_to_show_a_page(image):
+    """As a user who is not root and can write to the data folder only."""
+    as_user = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups"]
+    prefix = as_user if os.geteuid() == 0 else []
+    env = {
+        "PATH": os.environ["PATH"],
+        # A folder that this user cannot write to, as in the image.
+        "HOME": str(image),
+        "REJUDGE_DATA": str(image / "data"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    port = free_port()
+
+    prepared = subprocess.run(
+        [*prefix, *command("prepare")], cwd=image, env=env, capture_output=True, text=True
+    )
+    assert prepared.returncode == 0, prepared.stderr
+    argv = [*prefix, *command("web", "--port", port)]
+    with running(argv, log=image / "log", env=env, cwd=image):
+        wait_until(partial(listens, port), "a web server", seconds=90, log=image / "log")
+        answer, page = get_page(port, "/accounts/login/", Host="localhost")
+
+    assert (answer.status, "Sign in" in page) == (200, True)
 
 
 def read_env_example():
