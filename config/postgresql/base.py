@@ -20,14 +20,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
     _checked_at = float("-inf")
 
     def init_connection_state(self) -> None:
-        """Keep one plan of each prepared statement (`base.raw_sql.repeating_cursor`).
+        """Keep one plan of each prepared statement (`base.raw_sql.repeating_cursor`), without JIT.
 
-        Otherwise PostgreSQL plans some of them again each time, which takes longer than executing
-        them. Set here because some poolers reject options at connection time.
+        Otherwise PostgreSQL plans some of them again each time, and compiles those whose estimated
+        cost is high; both take longer than executing them. Set here because some poolers reject
+        options at connection time.
         """
         super().init_connection_state()
         with self.cursor() as cursor:
-            cursor.execute("SET plan_cache_mode = force_generic_plan")
+            cursor.execute("SET plan_cache_mode = force_generic_plan; SET jit = off")
         self._checked_at = time.monotonic()
 
     def close_if_unusable_or_obsolete(self) -> None:

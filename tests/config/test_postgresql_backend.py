@@ -75,6 +75,12 @@ def test_prepared_statements_keep_their_plan(db):
         assert cursor.fetchone() == ("force_generic_plan",)
 
 
+def test_no_statement_is_compiled_even_if_the_server_would(db):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setting, reset_val FROM pg_settings WHERE name = 'jit'")
+        assert cursor.fetchone() == ("off", "on")
+
+
 def test_a_check_has_postgresql_plan_prepared_statements_for_the_rows_of_today(own):
     def plan() -> str:
         cursor.execute("EXPLAIN (COSTS OFF) EXECUTE look_up(1)")

@@ -28,7 +28,6 @@ SETTINGS = {
     "full_page_writes": "off",
     "max_connections": "200",
     "shared_buffers": "64MB",
-    "jit": "off",
     "autovacuum": "off",
 }
 
