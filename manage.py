@@ -12,6 +12,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
+    from django.db import Error as DatabaseError
 
     try:
         execute_from_command_line(sys.argv)
@@ -19,11 +20,28 @@ def main() -> None:
     except ImproperlyConfigured as error:
         # Whoever sets Rejudge up needs the sentence, not a Python traceback.
         sys.exit(f"Rejudge does not start.\n{error}")
+    except DatabaseError as error:
+        explanation = _explain(error)
+        if not explanation or "--traceback" in sys.argv:
+            raise
+        sys.exit(explanation)
     except BrokenPipeError:
         # The reader of a pipe, such as `head`, wants no more. Python would complain on exit that it
         # cannot write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _explain(error: Exception) -> str:
+    """Return what to do about a database that does not answer or was not prepared, else ""."""
+    from config.installation_status import unapplied_migrations
+    from jobs.unavailable import is_away
+
+    if is_away(error):
+        return f"The database does not answer: {' '.join(str(error).split())}"
+    if unapplied_migrations():
+        return "The database is older than the code. Run: manage.py prepare"
+    return ""
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 PROBES = {"/healthz", "/readyz", "/metrics"}
+# Only /metrics depends on who asks.
+WITHOUT_SESSION = {"/healthz", "/readyz"}
 
 
 def any_name(
@@ -16,12 +18,15 @@ def any_name(
 ) -> Callable[[HttpRequest], HttpResponseBase]:
     """Middleware: answer these endpoints under any host name, since probes often use an IP address.
 
-    Nothing in the responses depends on the host name.
+    Nothing in the responses depends on the host name. Cookies are dropped where the session does
+    not matter: reading it would ask the database, which may be the one that does not answer.
     """
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         if request.path_info in PROBES:
             request.META["HTTP_HOST"] = _served_name()
+        if request.path_info in WITHOUT_SESSION:
+            request.META.pop("HTTP_COOKIE", None)
         return get_response(request)
 
     return answer

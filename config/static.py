@@ -16,13 +16,22 @@ def collect_static() -> bool:
 
     Returns whether anything was done.
     """
-    stamp = Path(settings.STATIC_ROOT) / ".collected"
+    stamp = _stamp()
     fingerprint = _fingerprint()
     if stamp.exists() and stamp.read_text(encoding="ascii") == fingerprint:
         return False
     call_command("collectstatic", interactive=False, clear=True, verbosity=0)
     stamp.write_text(fingerprint, encoding="ascii")
     return True
+
+
+def is_static_collected() -> bool:
+    """Return whether static files were ever collected on this machine: pages need them."""
+    return _stamp().exists()
+
+
+def _stamp() -> Path:
+    return Path(settings.STATIC_ROOT) / ".collected"
 
 
 def _fingerprint() -> str:

@@ -41,6 +41,25 @@ def test_healthz_answers_without_checking_anything(client, django_assert_num_que
     assert "no-store" in response["Cache-Control"]
 
 
+def test_healthz_asks_no_database_about_the_session(
+    client, administrator, django_assert_num_queries
+):
+    client.force_login(administrator)
+
+    with django_assert_num_queries(0):
+        assert client.get("/healthz").content == b"ok\n"
+
+
+def test_readyz_asks_as_many_queries_with_a_session_as_without(
+    client, administrator, django_assert_num_queries
+):
+    client.force_login(administrator)
+    client.get("/readyz")
+
+    with django_assert_num_queries(3):
+        assert client.get("/readyz").status_code == 200
+
+
 def test_readyz_reports_that_everything_is_ready(client):
     response = client.get("/readyz")
 

@@ -8,7 +8,7 @@ from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import DatabaseError, transaction
+from django.db import transaction
 
 from annotate.collection.intake import KINDS, FileReport, file_on_disk, totals
 from annotate.collection.loading import check_grades, known_format, load_file
@@ -87,13 +87,6 @@ class Command(RejudgeCommand):
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            Project.objects.exists()
-        except DatabaseError as error:
-            raise CommandError(
-                f"The database does not answer as it should: {error}. If it is new, run "
-                "manage.py migrate first."
-            ) from error
         try:
             known_format(options["format"])
             if options["dry_run"] and not Project.objects.filter(slug=options["project"]).exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import time
@@ -17,6 +18,8 @@ from django.db.migrations.executor import MigrationExecutor
 from base.commands import RejudgeCommand
 from config.static import collect_static
 
+# The key of PostgreSQL's advisory lock, which no other code takes.
+PREPARING = 0x70726570617265
 DAY_SECONDS = 24 * 60 * 60.0
 
 
@@ -30,18 +33,28 @@ class Command(RejudgeCommand):
         self.prepare()
 
     def prepare(self) -> None:
-        """Bring the database and the static files up to date."""
+        """Bring the database and the static files up to date; wait for others that do the same."""
         # Only this system account may read the data, whatever the folder's permissions are.
         os.umask(0o077)
         self.write(f"Data is kept in {settings.DATA}")
+        with (settings.DATA / "prepare.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._migrate()
+            delete_old_scratch_files()
+            if collect_static():
+                self.write("Collected the static files")
+
+    def _migrate(self) -> None:
+        if connection.vendor == "postgresql":
+            # Other machines do not see the lock in the data folder. Closing the connection frees
+            # this one.
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             self.write("Bringing the database up to date")
             call_command("migrate", interactive=False, verbosity=0)
         connection.close()
-        delete_old_scratch_files()
-        if collect_static():
-            self.write("Collected the static files")
 
     def write(self, line: str) -> None:
         """Print one line and flush it, so that it also passes through a pipe at once."""

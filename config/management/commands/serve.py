@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from config.management.commands import prepare
+from config.static import is_static_collected
 from config.supervisor import Program, is_port_free
 
 
@@ -44,6 +45,11 @@ class Command(prepare.Command):
         # Large temporary files belong in the data folder: /tmp is often in memory, and small.
         os.environ.setdefault("TMPDIR", str(settings.SCRATCH))
         web = web_command(host, port, options["web_workers"])
+        if options.get("only") == "web" and not is_static_collected():
+            raise CommandError(
+                f"There are no static files in {settings.STATIC_ROOT}. Run first, on each machine "
+                "with a data folder of its own: manage.py prepare"
+            )
         if options.get("only"):
             worker = worker_command(options["job_workers"], schedule=False)
             exec_program({"web": web, "worker": worker, "beat": beat_command()}[options["only"]])
