@@ -36,11 +36,12 @@ def visible_flags(reader: Membership) -> QuerySet[Flag]:
     An annotator sees their own. A lead who also judges a pair sees the others' flags on a document
     only after judging it.
     """
-    flags = Flag.objects.current().filter(
-        narrative__in=judged_narratives(reader.project), annotator__is_machine=False
-    )
+    flags = Flag.objects.current().filter(narrative__in=judged_narratives(reader.project))
     if not reader.leads:
         return flags.filter(annotator=reader)
+    # By key, so that PostgreSQL knows that they are few of all flags and reads no others.
+    people = list(reader.project.memberships.people().values_list("pk", flat=True))
+    flags = flags.filter(annotator__in=people)
     judged = Judgment.objects.current().filter(
         narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=reader
     )
@@ -50,7 +51,7 @@ def visible_flags(reader: Membership) -> QuerySet[Flag]:
 
 
 def list_flags(reader: Membership, asked: QueryDict, *, of: Membership | None = None) -> FlagPage:
-    """Return the flags selected by `?kind=` and `?person=` (a member's key): four queries.
+    """Return the flags selected by `?kind=` and `?person=` (a member's key): five queries.
 
     `of` selects one person's flags. Invalid query parameters are ignored.
     """

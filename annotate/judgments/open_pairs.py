@@ -246,7 +246,10 @@ def _unanswered_documents(by: Membership) -> QuerySet[Any]:
         candidate=OuterRef("candidate_id"),
         annotator=OuterRef("annotator_id"),
     )
-    candidates = Candidate.objects.filter(query=OuterRef("query_id"))
+    # The project limits what PostgreSQL reads if it hashes the candidates.
+    candidates = Candidate.objects.filter(
+        query=OuterRef("query_id"), query__project__in=[by.project.pk]
+    )
     pool = in_scope(by.project, candidates, OuterRef("pk"))
     mine = {"annotator__in": [by.pk]}
     return pool.filter(~Exists(judgments.filter(**mine)), ~Exists(flags.filter(**mine))).annotate(

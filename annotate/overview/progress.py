@@ -281,7 +281,10 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
     flags: dict[tuple[int, int], list[Flag]] = defaultdict(list)
     mine = {} if reader.leads else {"annotator": reader}
     blind = blind_pairs(reader)
-    under = {"candidate__in": ids, "narrative__in": judged_narratives(project)}
+    under = {
+        "candidate__in": ids,
+        "narrative__in": [one.pk for several in narratives.values() for one in several],
+    }
     for judgment in (
         Judgment.objects.current()
         .filter(**under, **mine)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
 
-from annotate.collection.models import Candidate, Query, Run, RunLine
+from annotate.collection.models import Query, Run, RunLine
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
 from audit.checks.claims import Claim, ClaimSelection, build_frame
@@ -53,24 +53,23 @@ def find_suspects(
     the runs of that mode count. Ranks follow from the scores, as trec_eval orders them.
     """
     gold = build_frame(project, selection._replace(relevant_only=True)).claims
-    covered, hits = _coverage(project, runs), _hits(runs, depth, below)
+    covered = _coverage(project, runs)
+    hits = _hits(runs, {claim.document for claim in gold}, depth, below)
 
-    def of(claim: Claim) -> int:
-        return sum(covered[ranking] for ranking in _rankings(claim, selection.side))
-
-    def missed(claim: Claim) -> int:
+    suspects, searched = [], 0
+    left: set[int] = set()
+    for claim in gold:
         rankings = _rankings(claim, selection.side)
-        return of(claim) - sum(hits[ranking, claim.document] for ranking in rankings)
-
-    searched = [claim for claim in gold if of(claim) >= at_least]
-    suspects = [
-        Suspect(claim, missed(claim), of(claim))
-        for claim in searched
-        if of(claim) and missed(claim) >= at_least
-    ]
+        of = sum(covered[ranking] for ranking in rankings)
+        if of < at_least:
+            left.add(claim.narrative.query)
+            continue
+        searched += 1
+        missed = of - sum(hits[ranking, claim.document] for ranking in rankings)
+        if of and missed >= at_least:
+            suspects.append(Suspect(claim, missed, of))
     suspects.sort(key=lambda one: (-one.missed, one.claim.narrative.query_id, one.claim.name))
-    left = {claim.narrative.query for claim in gold if of(claim) < at_least}
-    return FoundSuspects(suspects, len(searched), len(gold) - len(searched), len(left))
+    return FoundSuspects(suspects, searched, len(gold) - searched, len(left))
 
 
 def merge_suspects(found: Sequence[FoundSuspects]) -> FoundSuspects:
@@ -119,16 +118,18 @@ def _coverage(project: Project, runs: Collection[Run]) -> Counter[Ranking]:
     return found
 
 
-def _hits(runs: Collection[Run], depth: int, below: float | None) -> Counter[tuple[Ranking, int]]:
-    """Return how many runs rank each pool document up to `depth` and score it high enough."""
-    pool = Candidate.objects.filter(query=OuterRef("query"), document=OuterRef("document"))
-    found = RunLine.objects.filter(Exists(pool), run__in=runs, rank__lte=depth)
+def _hits(
+    runs: Collection[Run], documents: Container[int], depth: int, below: float | None
+) -> Counter[tuple[Ranking, int]]:
+    """Return how many runs rank each of these documents up to `depth` and score it high enough."""
+    found = RunLine.objects.filter(run__in=runs, rank__lte=depth)
     if below is not None:
         found = found.filter(score__gte=below)
     rows = found.order_by().values_list("query", "pair", "run__side", "document")
     return Counter(
         {
             ((query, pair, side), document): hits
-            for query, pair, side, document, hits in rows.annotate(hits=Count("run"))
+            for query, pair, side, document, hits in rows.annotate(hits=Count("run")).iterator()
+            if document in documents
         }
     )

@@ -13,7 +13,7 @@ from itertools import groupby, starmap
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from annotate.collection.models import Candidate, Query
 from annotate.collection.unseen_rows import Unseen, seen_condition
@@ -167,14 +167,12 @@ def pairs(project: Project) -> list[Pair]:
 def _judged_pairs(project: Project) -> set[int]:
     """Return the pairs that people have judged or settled under the current altered narrative."""
     altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
-    under = {"narrative__in": altered.current()}
+    # One row of each narrative is enough to read.
+    under = {"narrative": OuterRef("pk")}
     judgments = Judgment.objects.current().of_people().filter(in_pools(), **under)
     settled = Adjudication.objects.current().filter(in_pools(), **under)
-    return {
-        pair
-        for rows in (judgments, settled)
-        for (pair,) in stream_rows(rows.order_by().distinct(), "narrative__pair")
-    }
+    rows = altered.current().filter(Exists(judgments) | Exists(settled))
+    return {pair for (pair,) in stream_rows(rows, "pair")}
 
 
 def _count_claims(project: Project) -> dict[int, dict[str, int]]:
@@ -266,10 +264,11 @@ def with_prior(of: Sequence[Pair]) -> set[int]:
     """Return the keys of those pairs that have a document with an earlier relevance."""
     found: set[int] = set()
     for batch in batches(of, BATCH):
-        rows = Candidate.objects.filter(
-            query__in={pair.query.pk for pair in batch}, prior_relevance__isnull=False
+        rows = Query.objects.filter(
+            Exists(Candidate.objects.filter(query=OuterRef("pk"), prior_relevance__isnull=False)),
+            pk__in={pair.query.pk for pair in batch},
         )
-        known = {query for (query,) in stream_rows(rows.order_by().distinct(), "query")}
+        known = {query for (query,) in stream_rows(rows, "pk")}
         found |= {pair.pk for pair in batch if pair.query.pk in known}
     return found
 

@@ -125,7 +125,7 @@ def test_flags_cost_the_same_however_many(tides, client, django_assert_max_num_q
         flag(tides, 3, by, "problem", "Both.")
     client.force_login(tides.carla.user)
 
-    with django_assert_max_num_queries(10) as queries:
+    with django_assert_max_num_queries(11) as queries:
         client.get(tides.url)
 
     assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)

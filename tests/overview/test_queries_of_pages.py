@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from itertools import product
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotate.models import Candidate, Document, DocumentText, Flag, Judgment, Run, RunLine
 from tests import factories
 
 
@@ -63,9 +69,9 @@ def test_home_asks_at_most_fifteen_queries_for_a_further_project(carla):
 # Each list of a project for its lead -> the most database queries it may take.
 LISTS = {
     "queries": 13,
-    "progress": 25,
+    "progress": 26,
     "matrix": 18,
-    "flags": 9,
+    "flags": 10,
     "members": 6,
     "guidelines": 6,
     "disagreements": 23,
@@ -105,3 +111,109 @@ def test_each_list_asks_the_same_queries_however_many_rows_there_are(carla):
 
     assert large == small
     assert {one: number for one, number in large.items() if number > LISTS[one]} == {}
+
+
+def fill_project(slug: str, *, queries: int, documents: int, people: int) -> None:
+    """Create a project with judgments, flags and a run of all its documents.
+
+    The rows of each table are inserted together, so that there can be thousands.
+    """
+    project = factories.project(slug)
+    factories.lead(project)
+    members = [factories.member(project, f"ada{number}") for number in range(people)]
+    run = Run.objects.create(project=project, name="bm25")
+    narratives = {}
+    for number in range(queries):
+        query = factories.query(project, f"{300 + number}")
+        narratives[query] = factories.altered(factories.pair(query))
+    made = Document.objects.bulk_create(
+        Document(project=project, doc_id=f"D{number}", text_version=1, length=4)
+        for number in range(queries * documents)
+    )
+    DocumentText.objects.bulk_create(
+        DocumentText(document=one, text="Text", markup=one.markup, digest=one.digest, length=4)
+        for one in made
+    )
+    pool = Candidate.objects.bulk_create(
+        Candidate(query=query, document=made[place * documents + rank], prior_relevance=1)
+        for (place, query), rank in product(enumerate(narratives), range(documents))
+    )
+    Judgment.objects.bulk_create(
+        Judgment(
+            narrative=narratives[one.query],
+            candidate=one,
+            annotator=members[(rank + relevance) % people],
+            relevance=relevance,
+            text_version=1,
+        )
+        for (rank, one), relevance in product(enumerate(pool), (0, 1))
+    )
+    Flag.objects.bulk_create(
+        Flag(
+            narrative=narratives[one.query],
+            candidate=one,
+            annotator=members[(rank + 2) % people],
+            kind=Flag.Kind.PROBLEM,
+            words="Two in one.",
+            text_version=1,
+        )
+        for rank, one in enumerate(pool)
+    )
+    RunLine.objects.bulk_create(
+        RunLine(run=run, query=one.query, document=one.document, rank=rank + 1, score=-rank)
+        for rank, one in enumerate(pool)
+    )
+
+
+def rows_read(client: Client, path: str) -> Counter[str]:
+    """Open a page; return the most rows that one of its queries reads from each table."""
+    most: Counter[str] = Counter()
+
+    def explain(execute: Any, sql: Any, parameters: Any, many: bool, context: Any) -> Any:
+        if str(sql).lstrip().startswith(("SELECT", "WITH")):
+            cursor = connection.connection.cursor()
+            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", parameters)
+            (found,) = cursor.fetchone()
+            plan = json.loads(found) if isinstance(found, str) else found
+            for table, rows in _scanned(plan[0]["Plan"]).items():
+                most[table] = max(most[table], rows)
+        return execute(sql, parameters, many, context)
+
+    with connection.execute_wrapper(explain):
+        assert client.get(path).status_code == 200
+    return most
+
+
+def _scanned(plan: dict[str, Any]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    if "Relation Name" in plan:
+        rows = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Index Recheck"))
+        found[plan["Relation Name"]] = round((plan["Actual Rows"] + rows) * plan["Actual Loops"])
+    for part in plan.get("Plans", ()):
+        found += _scanned(part)
+    return found
+
+
+@pytest.mark.postgresql
+def test_no_page_of_a_project_reads_the_rows_of_another(carla):
+    fill_project("small", queries=2, documents=3, people=3)
+    fill_project("large", queries=30, documents=100, people=60)
+    with connection.cursor() as cursor:
+        # Without the second, PostgreSQL reads small tables whole, whatever a query asks for.
+        cursor.execute("ANALYZE; SET LOCAL enable_seqscan = off")
+    ends = [one if "?" in one else f"{one}/" for one in LISTS]
+    query = Candidate.objects.filter(query__project__slug="small").values_list("query")[0][0]
+    addresses = ["", *ends, f"queries/{query}/", "publication/"]
+
+    found = {end: rows_read(carla, f"/projects/small/{end}") for end in addresses}
+
+    # The small project has at most 12 rows in a table, the large one at least 3,000 in each of
+    # these.
+    too_many = {
+        (end, table): rows
+        for end, tables in found.items()
+        for table, rows in tables.items()
+        if rows > 500
+    }
+    assert too_many == {}
+    assert found["flags/"]["annotate_flag"] == 6
