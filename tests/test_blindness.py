@@ -96,7 +96,7 @@ PROGRESS_ROUTES = {
     # The same for all projects of the reader; and pages that show a message which one of these
     # pages has left.
     *("annotate:home", "api_page", "glossary"),
-    *("annotate:notices", "annotate:notices_count", "annotate:api_notices"),
+    *("annotate:notices", "annotate:api_notices"),
     *("annotate:api_progress", "annotate:api_queries", "annotate:api_query"),
     # Who has finished their work.
     *("annotate:query", "annotate:api_pair"),

@@ -18,7 +18,7 @@ NO_PAGE = {
     "annotate:missing_texts_file",
     *("annotate:hard_negatives", "annotate:candidate_removal", "annotate:candidate_restoration"),
     "annotate:replacement_undoing",
-    *("annotate:pause", "annotate:due_date", "annotate:notices_count"),
+    *("annotate:pause", "annotate:due_date"),
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
     *("annotate:load_cancellation", "annotate:load_recheck", "annotate:load_leaving"),
     "annotate:undo",

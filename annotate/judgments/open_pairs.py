@@ -33,6 +33,7 @@ from annotate.pairs.pool import (
     workable_pairs,
 )
 from annotate.projects.models import Membership, Project
+from base.current_request import read_once
 from base.prepared_queries import Built, Prepared, prepared
 
 Task = Assignment.Task
@@ -117,7 +118,16 @@ def open_work(*, task: str, by: Membership) -> list[OpenWork]:
 
 
 def open_work_of(*, task: str, members: Sequence[Membership]) -> dict[int, list[OpenWork]]:
-    """Return the open work of `task` for members of different projects, by key: one query."""
+    """Return the open work of `task` for members of different projects, by key: one query, once in
+    a request.
+    """
+    return read_once(
+        (open_work_of, task, *sorted(member.pk for member in members)),
+        lambda: _read_open_work(task, members),
+    )
+
+
+def _read_open_work(task: str, members: Sequence[Membership]) -> dict[int, list[OpenWork]]:
     found: dict[int, list[OpenWork]] = {member.pk: [] for member in members}
     by_project = {member.project_id: member.pk for member in members}
     for project, query, narrative in _run_for_members(_open, task, members):

@@ -52,7 +52,11 @@ def register(provider: Provider) -> None:
 
 def notices_of(user: User) -> list[Notice]:
     """Return what waits for a person in their projects, newest first."""
-    members = list(access.memberships_of(user).select_related("user"))
+    return notices_in(list(access.memberships_of(user)))
+
+
+def notices_in(members: Sequence[Membership]) -> list[Notice]:
+    """Return what waits for a person by their memberships, newest first."""
     found: list[Notice] = []
     for provider in (
         _sent_back_notices,

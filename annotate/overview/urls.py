@@ -10,7 +10,6 @@ from annotate.overview.views import project as projects
 urlpatterns = [
     path("", home.home, name="home"),
     path("notices/", notices.notices, name="notices"),
-    path("notices/count/", notices.notices_count, name="notices_count"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/assignments/", home.assignment, name="assignment"),
     path(

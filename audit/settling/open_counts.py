@@ -17,6 +17,7 @@ from annotate.projects.models import Grade, Membership, Project
 from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader, ReaderFacts
 from audit.settling.queue_filters import Kind, QueueFilter
+from base.current_request import read_once
 from base.prepared_queries import Built, prepared
 from base.raw_sql import aware_datetime
 
@@ -44,9 +45,15 @@ def count_open(leads: Sequence[Membership]) -> dict[int, int]:
 
 
 def count_open_with_newest(leads: Sequence[Membership]) -> dict[int, tuple[int, datetime | None]]:
-    """Return the same counts, each with the time of the newest disagreement."""
+    """Return the same counts, each with the time of the newest disagreement; once in a request."""
     if not leads:
         return {}
+    return read_once(
+        (count_open_with_newest, *sorted(lead.pk for lead in leads)), lambda: _count_open(leads)
+    )
+
+
+def _count_open(leads: Sequence[Membership]) -> dict[int, tuple[int, datetime | None]]:
     found: Counter[int] = Counter()
     since: dict[int, list[datetime]] = defaultdict(list)
     reader = Reader(*leads)

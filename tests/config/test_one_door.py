@@ -23,7 +23,6 @@ EXEMPT = {
         "annotate/overview/api/notices.py:MyNotices.get",
         "annotate/overview/api/notices.py:MyNotices.put",
         "annotate/overview/views/notices.py:notices",
-        "annotate/overview/views/notices.py:notices_count",
         "annotate/people/api/me.py:Me.get",
         "annotate/people/api/me.py:MyPreferences.get",
         "annotate/people/api/me.py:MyPreferences.patch",

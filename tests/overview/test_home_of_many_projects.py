@@ -110,7 +110,28 @@ def test_many_projects_take_as_many_queries_as_four(projects, client, name):
         page = client.get(reverse("annotate:home")).content.decode()
 
     assert page.count('class="home-project"') == 8
-    assert len(many) == len(few) <= 35
+    assert len(many) == len(few) <= 40
+
+
+def test_home_has_pages_with_the_projects_that_have_work_on_the_first(projects, client):
+    projects(3)
+    carla = User.objects.get(username="carla")
+    for number in range(29):
+        _member(factories.project(f"empty{number:02}"), carla, "lead")
+    client.force_login(carla)
+
+    first, second, beyond = (
+        client.get(reverse("annotate:home"), {"page": number}).content.decode()
+        for number in (1, 2, 9)
+    )
+
+    assert [page.count('class="home-project"') for page in (first, second, beyond)] == [30, 2, 2]
+    assert ("Project2" in first, "Project2" in second) == (True, False)
+    assert ("1 to 30 of 32" in first, "31 to 32 of 32" in second) == (True, True)
+    assert ('href="?page=2" rel="next"' in first, 'href="?page=1" rel="prev"' in second) == (
+        True,
+        True,
+    )
 
 
 @pytest.mark.parametrize("name", ["carla", "ada"])

@@ -126,18 +126,36 @@ def test_marking_as_read_never_goes_back_or_into_the_future(ada):
 
 def test_the_page_shows_what_is_new_until_it_is_marked_as_read(client, ada):
     client.force_login(ada.user)
-    page, count = reverse("annotate:notices"), reverse("annotate:notices_count")
+    page, home = reverse("annotate:notices"), reverse("annotate:home")
 
     shown = client.get(page)
     assert "Tasks that you can take" in shown.content.decode()
-    assert "1 new" in client.get(count).content.decode()
+    assert "1 new" in client.get(home).content.decode()
     client.post(page, {"until": shown.context["until"]})
 
     again = client.get(page).content.decode()
     assert "Tasks that you can take" in again
     assert "Mark all as read" not in again
-    assert "new" not in client.get(count).content.decode()
+    assert "1 new" not in client.get(home).content.decode()
     assert client.post(page, {"until": "soon"}).status_code == 302
+
+
+def test_the_page_has_fifty_notices_the_new_ones_first(client, ada, pair):
+    for number in range(51):
+        other = factories.project(f"other{number}", overlap_rewrite=0, overlap_review=0)
+        other.memberships.create(user=ada.user, name="ada", role="annotator")
+        query = factories.query(other)
+        factories.candidate(query)
+        factories.pair(query)
+    mark_read(until=NOON, by=ada.user, now=NOON)
+    client.force_login(ada.user)
+
+    first, second = (client.get(reverse("annotate:notices"), {"page": page}) for page in (1, 2))
+
+    assert (len(first.context["new"]), len(first.context["seen"])) == (50, 0)
+    assert [one.project.slug for one in second.context["seen"]] == ["tides"]
+    assert "51 to 52 of 52" in second.content.decode()
+    assert "Mark all as read" in second.content.decode()
 
 
 def test_programs_read_notices_and_mark_them(client, ada):

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.core.paginator import Paginator
 from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
@@ -23,6 +24,7 @@ from annotate.judgments import assignments, blindness, completion, open_pairs, w
 from annotate.judgments.models import Flag, Judgment
 from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
+from annotate.overview.notices import new_among, notices_in, seen_until
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import shown_to_judges
@@ -36,13 +38,16 @@ from base.prepared_queries import Built, prepared
 from base.routes import address
 from jobs.status import worker_status
 
+# The number of projects on a page.
+SIZE = 30
+
 
 @require_GET
 def home(request: PageRequest) -> HttpResponse:
     """Show the person's work in each project.
 
     That is: their tasks with work left, the tasks they could take, what else waits for them, and
-    the project's progress if they lead it.
+    the project's progress if they lead it. A page has SIZE projects, `?page=2` the next ones.
     """
     every = access.projects_of(request.user)
     members = [member for member in every if member.project.archived_at is None]
@@ -51,11 +56,17 @@ def home(request: PageRequest) -> HttpResponse:
     today = judged_today(members)
     added = overviews(members)
     offers = offers_of(members)
-    judging = completion.judging_of([member.project for member in members if member.leads])
-    roles = {value: str(words) for value, words in Membership.Role.choices}
-    name_next_documents(
-        [one for several in offers.values() for one in several if not one["hides_figures"]]
+    held = {member.pk: my_assignments(member) for member in members}
+    # Projects with work come first, in each half by name.
+    members.sort(
+        key=lambda member: (
+            not (held[member.pk] or _offered(offers[member.pk]) or added[member.pk].todo)
+        )
     )
+    page = Paginator(members, SIZE).get_page(request.GET.get("page"))
+    judging = completion.judging_of([one.project for one in page.object_list if one.leads])
+    roles = {value: str(words) for value, words in Membership.Role.choices}
+    name_next_documents([one for member in page for one in _offered(offers[member.pk])])
     rows: list[dict[str, Any]] = [
         {
             "project": {
@@ -69,17 +80,15 @@ def home(request: PageRequest) -> HttpResponse:
             "leads": member.leads,
             "today": today.get(member.pk, 0),
             "today_words": _judged_today_words(today[member.pk]) if member.pk in today else "",
-            "assignments": assignment_rows(my_assignments(member)),
-            "offers": [_on_page(one) for one in offers[member.pk] if not one["hides_figures"]],
+            "assignments": assignment_rows(held[member.pk]),
+            "offers": [_on_page(one) for one in _offered(offers[member.pk])],
             "hiding": [_on_page(one) for one in offers[member.pk] if one["hides_figures"]],
             "todo": added[member.pk].todo,
             "due": schedule.due(member.project),
             "judging": judging.get(member.project_id),
         }
-        for member in members
+        for member in page
     ]
-    # Projects with work come first, in each half by name.
-    rows.sort(key=lambda one: not (one["assignments"] or one["offers"] or one["todo"]))
     # One token for all forms: each call would mask it differently.
     token = get_token(request)
     return render(
@@ -94,11 +103,18 @@ def home(request: PageRequest) -> HttpResponse:
                 )
                 for place, row in enumerate(rows)
             ],
+            "page": page,
+            "new_notices": len(new_among(notices_in(members), seen_until(request.user))),
             "archived": [one for one in every if one.leads and one.project.archived_at is not None],
             **(worker() if any(member.leads for member in members) else {}),
             "csrf_token": token,
         },
     )
+
+
+def _offered(offers: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tasks that are offered openly: those that hide no figures from a lead."""
+    return [one for one in offers if not one["hides_figures"]]
 
 
 def _on_page(offer: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,17 +1,21 @@
-"""The page of a person's notices, and the number of new ones."""
+"""The page of a person's notices."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods
 
 from annotate.overview.notices import mark_read, new_among, notices_of, seen_until
 from base.page_request import PageRequest
+
+# The number of notices on a page.
+SIZE = 50
 
 
 @require_http_methods(["GET", "POST"])
@@ -23,24 +27,21 @@ def notices(request: PageRequest) -> HttpResponse:
             mark_read(until=until, by=request.user)
         return redirect("annotate:notices")
     now = timezone.now()
-    found = notices_of(request.user)
-    new = new_among(found, seen_until(request.user))
+    found, since = notices_of(request.user), seen_until(request.user)
+    # They are in the order of their times, so that the new ones come first.
+    page = Paginator(found, SIZE).get_page(request.GET.get("page"))
+    new = new_among(page.object_list, since)
     return render(
         request,
         "overview/notices.html",
         {
             "new": new,
-            "seen": [one for one in found if one not in new],
+            "seen": page.object_list[len(new) :],
+            "any_new": bool(new_among(found, since)),
             "until": now.isoformat(),
+            "page": page,
         },
     )
-
-
-@require_GET
-def notices_count(request: PageRequest) -> HttpResponse:
-    """Show how many notices are new, for the link on home."""
-    new = len(new_among(notices_of(request.user), seen_until(request.user)))
-    return render(request, "overview/_notices_count.html", {"new": new})
 
 
 def _parse_time(typed: str) -> datetime | None:
