@@ -84,6 +84,19 @@ def test_our_images_run_as_an_unprivileged_user(dockerfile):
     assert re.findall(r"^USER (\S+)", dockerfile.read_text("utf-8"), re.MULTILINE) == ["10001"]
 
 
+def test_the_documentation_names_the_versions_that_run():
+    caddy = re.findall(r"^FROM caddy:([\d.]+)-", DOCKERFILES[1].read_text("utf-8"), re.MULTILINE)
+    images = [re.split("[:-]", SERVICES[name]["image"])[1] for name in ("postgres", "redis")]
+
+    documented = re.findall(
+        r"^\| (?:PostgreSQL|Redis|Caddy) \| [\d.]+ \| ([\d.]+) \|",
+        (ROOT / "docs" / "services.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+
+    assert documented == [*images, *caddy]
+
+
 def test_nothing_runs_as_root():
     built = {name for name in SERVICES if "build" in SERVICES[name]}
 
