@@ -179,7 +179,7 @@ def _count_claims(project: Project) -> dict[int, dict[str, int]]:
     """Count the labels that machines claim under each pair's current narratives, by side."""
     in_force = Narrative.objects.filter(pair__project=project).current()
     rows = Judgment.objects.current().filter(
-        in_pools(), annotator__is_machine=True, narrative__in=in_force
+        in_pools(), annotator__in=machines_of(project), narrative__in=in_force
     )
     of_narrative = rows.order_by().values("narrative__pair", "narrative__side")
     found: dict[int, dict[str, int]] = {}

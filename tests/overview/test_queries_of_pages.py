@@ -217,3 +217,19 @@ def test_no_page_of_a_project_reads_the_rows_of_another(carla):
     }
     assert too_many == {}
     assert found["flags/"]["annotate_flag"] == 6
+
+
+@pytest.mark.postgresql
+def test_pages_read_no_more_judgments_than_they_need(carla):
+    """The page of a query reads those of that query, and publication one under each narrative."""
+    fill_project("large", queries=30, documents=100, people=60)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE; SET LOCAL enable_seqscan = off")
+    query = Candidate.objects.values_list("query")[0][0]
+
+    of_query = rows_read(carla, f"/projects/large/queries/{query}/")
+    publication = rows_read(carla, "/projects/large/publication/")
+
+    # Of 6,000 in the project.
+    assert of_query["annotate_judgment"] <= 400
+    assert publication["annotate_judgment"] <= 30

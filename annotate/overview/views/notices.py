@@ -30,13 +30,14 @@ def notices(request: PageRequest) -> HttpResponse:
     found, since = notices_of(request.user), seen_until(request.user)
     # They are in the order of their times, so that the new ones come first.
     page = Paginator(found, SIZE).get_page(request.GET.get("page"))
-    new = new_among(page.object_list, since)
+    shown = list(page)
+    new = new_among(shown, since)
     return render(
         request,
         "overview/notices.html",
         {
             "new": new,
-            "seen": page.object_list[len(new) :],
+            "seen": shown[len(new) :],
             "any_new": bool(new_among(found, since)),
             "until": now.isoformat(),
             "page": page,
