@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext_lazy as _
-
 from annotate.projects.audit_events import Kind
 
 AUDIT_EVENTS = {
-    "rubric.chosen": Kind(_("Chose a rubric")),
-    "review_draw.made": Kind(_("Drew the instructions to review")),
-    "review_draw.ended": Kind(_("Ended a draw: all instructions are reviewed")),
-    "instruction.decided": Kind(_("Decided on an instruction"), reveals_judgments=True),
-    "instruction.undecided": Kind(
-        _("Withdrew a decision on an instruction"), reveals_judgments=True
-    ),
-    "names.revealed": Kind(_("Looked up the names behind answers"), reveals_judgments=True),
-    "label.settled": Kind(_("Settled a label"), reveals_judgments=True),
-    "label.unsettled": Kind(_("Withdrew the settlement of a label"), reveals_judgments=True),
-    "sample.made": Kind(_("Made a sample of labels")),
-    "agreement.asked": Kind(_("Requested an agreement report")),
-    "agreement.cancelled": Kind(_("Cancelled an agreement report")),
+    "rubric.chosen": Kind("Chose a rubric"),
+    "review_draw.made": Kind("Drew the instructions to review"),
+    "review_draw.ended": Kind("Ended a draw: all instructions are reviewed"),
+    "instruction.decided": Kind("Decided on an instruction", reveals_judgments=True),
+    "instruction.undecided": Kind("Withdrew a decision on an instruction", reveals_judgments=True),
+    "names.revealed": Kind("Looked up the names behind answers", reveals_judgments=True),
+    "label.settled": Kind("Settled a label", reveals_judgments=True),
+    "label.unsettled": Kind("Withdrew the settlement of a label", reveals_judgments=True),
+    "sample.made": Kind("Made a sample of labels"),
+    "agreement.asked": Kind("Requested an agreement report"),
+    "agreement.cancelled": Kind("Cancelled an agreement report"),
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext as _
-
 from base.control_characters import first_invalid_character
 from jobs.errors import Refused
 
@@ -43,7 +41,7 @@ def refuse_invalid_characters(text: str, before: str = "") -> None:
         return
     code = f"U+{ord(character):04X}"
     if ord(character) < 0xA0:
-        sentence = _("This holds a control character (%(code)s). Remove it, then save.")
+        sentence = "This holds a control character (%(code)s). Remove it, then save."
     else:
-        sentence = _("This holds a broken character (%(code)s). Remove it, then save.")
+        sentence = "This holds a broken character (%(code)s). Remove it, then save."
     raise Refused(sentence % {"code": code})

@@ -8,7 +8,6 @@ from typing import ClassVar, NamedTuple
 
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from base.errors import Refused
 from base.users import User
@@ -63,7 +62,7 @@ def run_once(
         if found := _stored_response(key, digest, by, now):
             return Outcome(found, is_replay=True)
         # The first request was refused, or its key has been deleted since.
-        raise Refused(_("A request with this key is being processed. Send it again.")) from None
+        raise Refused("A request with this key is being processed. Send it again.") from None
     return Outcome(done, is_replay=False)
 
 
@@ -76,7 +75,7 @@ def _stored_response(key: str, digest: str, by: User, now: datetime) -> StoredRe
     if found is None:
         return None
     if found.digest != digest:
-        raise Refused(_("This key was used for another request. Use a new key for each request."))
+        raise Refused("This key was used for another request. Use a new key for each request.")
     return StoredResponse(found.status, found.body)
 
 

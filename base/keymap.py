@@ -13,10 +13,6 @@ from collections.abc import Collection, Iterable, Mapping
 from string import ascii_lowercase
 from typing import Any, NamedTuple, Protocol
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _now
-from django.utils.translation import gettext_lazy as _
-
 from base.reader_preferences import preferences
 from base.users import User
 
@@ -26,7 +22,7 @@ class Action(NamedTuple):
 
     name: str
     key: str
-    label: str | Promise
+    label: str
     page: str = "judge"
     beside: tuple[str, ...] = ()
 
@@ -36,69 +32,69 @@ class Action(NamedTuple):
         return (self.page, *self.beside)
 
 
-PAGES: Mapping[str, str | Promise] = {
-    "judge": _("Judging"),
-    "review": _("Reviewing instructions"),
-    "settle": _("Settling disagreements"),
-    "check": _("Checking labels"),
-    "lists": _("Lists and guidelines"),
+PAGES: Mapping[str, str] = {
+    "judge": "Judging",
+    "review": "Reviewing instructions",
+    "settle": "Settling disagreements",
+    "check": "Checking labels",
+    "lists": "Lists and guidelines",
 }
 
 # Actions on a document that are the same when judging it and when checking its label.
 _CHECK = ("check",)
 
 ACTIONS = (
-    Action("undo", "z", _("Take the last answer back"), beside=_CHECK),
-    Action("previous", "ArrowLeft", _("Previous document"), beside=_CHECK),
-    Action("next", "ArrowRight", _("Next document, without a grade"), beside=_CHECK),
-    Action("later", "l", _("Later: comes back at the end")),
-    Action("cannot_judge", "c", _("Cannot judge"), beside=_CHECK),
-    Action("problem", "p", _("Problem with this document")),
-    Action("note", "n", _("A note with the answer"), beside=_CHECK),
-    Action("evidence", "e", _("Mark a passage or cell as evidence")),
-    Action("sentence", "t", _("Mark the sentence or cell under the pointer")),
-    Action("clause", "w", _("Mark a clause of the narrative")),
-    Action("met", "a", _("The condition is met"), beside=_CHECK),
-    Action("not_met", "s", _("The condition is not met"), beside=_CHECK),
-    Action("cant_tell", "d", _("Can't tell"), beside=_CHECK),
-    Action("condition_previous", "ArrowUp", _("Previous condition"), beside=_CHECK),
-    Action("condition_next", "ArrowDown", _("Next condition"), beside=_CHECK),
-    Action("find", "/", _("Find in the document"), beside=_CHECK),
-    Action("marks", "m", _("Marked words on or off"), beside=_CHECK),
-    Action("next_mark", "j", _("Next marked word"), beside=_CHECK),
-    Action("previous_mark", "k", _("Previous marked word"), beside=_CHECK),
-    Action("table_left", ",", _("Scroll the table to the left"), beside=_CHECK),
-    Action("table_right", ".", _("Scroll the table to the right"), beside=_CHECK),
-    Action("guidelines", "g", _("Guidelines"), beside=_CHECK),
-    Action("original", "o", _("Narrative: changes, side by side, clean")),
-    Action("fold", "f", _("Fold the narrative away"), beside=_CHECK),
-    Action("mode", "v", _("One document, or all as a list")),
-    Action("open", "x", _("Open the row")),
-    Action("leave", "q", _("Leave: back to the list"), beside=_CHECK),
-    Action("review_previous", "k", _("Previous row"), "review"),
-    Action("review_next", "j", _("Next row"), "review"),
-    Action("review_since", "p", _("What changed since the last version"), "review"),
-    Action("review_documents", "d", _("Some of its documents"), "review"),
-    Action("review_submit", "s", _("Submit the review"), "review"),
-    Action("review_go_on", "n", _("Review the next"), "review"),
-    Action("review_leave", "q", _("Leave: back to the reviews"), "review"),
-    Action("settle_decide", "s", _("Settle it"), "settle"),
-    Action("settle_ambiguous", "w", _("Because of an ambiguous text"), "settle"),
-    Action("settle_guideline", "e", _("Because of a gap in the guidelines"), "settle"),
-    Action("settle_error", "r", _("Because of an annotator's error"), "settle"),
-    Action("settle_edge", "t", _("Because it is an edge case"), "settle"),
-    Action("settle_withdraw", "x", _("Withdraw the decision"), "settle"),
-    Action("settle_undo", "z", _("Take the last decision back"), "settle"),
-    Action("settle_next", "ArrowRight", _("Next disagreement, without a decision"), "settle"),
-    Action("settle_narrative", "o", _("Show the narrative"), "settle"),
-    Action("settle_reveal", "n", _("Reveal the names"), "settle"),
-    Action("settle_send", "l", _("Send back to the annotator"), "settle"),
-    Action("settle_case", "g", _("Needs a guideline change"), "settle"),
-    Action("settle_leave", "q", _("Leave: back to the list"), "settle"),
-    Action("check_reason", "r", _("Read why the document violates"), "check"),
-    Action("list_previous", "[", _("Previous page"), "lists", beside=("judge",)),
-    Action("list_next", "]", _("Next page"), "lists", beside=("judge",)),
-    Action("list_write", "e", _("Write a new version of the guidelines"), "lists"),
+    Action("undo", "z", "Take the last answer back", beside=_CHECK),
+    Action("previous", "ArrowLeft", "Previous document", beside=_CHECK),
+    Action("next", "ArrowRight", "Next document, without a grade", beside=_CHECK),
+    Action("later", "l", "Later: comes back at the end"),
+    Action("cannot_judge", "c", "Cannot judge", beside=_CHECK),
+    Action("problem", "p", "Problem with this document"),
+    Action("note", "n", "A note with the answer", beside=_CHECK),
+    Action("evidence", "e", "Mark a passage or cell as evidence"),
+    Action("sentence", "t", "Mark the sentence or cell under the pointer"),
+    Action("clause", "w", "Mark a clause of the narrative"),
+    Action("met", "a", "The condition is met", beside=_CHECK),
+    Action("not_met", "s", "The condition is not met", beside=_CHECK),
+    Action("cant_tell", "d", "Can't tell", beside=_CHECK),
+    Action("condition_previous", "ArrowUp", "Previous condition", beside=_CHECK),
+    Action("condition_next", "ArrowDown", "Next condition", beside=_CHECK),
+    Action("find", "/", "Find in the document", beside=_CHECK),
+    Action("marks", "m", "Marked words on or off", beside=_CHECK),
+    Action("next_mark", "j", "Next marked word", beside=_CHECK),
+    Action("previous_mark", "k", "Previous marked word", beside=_CHECK),
+    Action("table_left", ",", "Scroll the table to the left", beside=_CHECK),
+    Action("table_right", ".", "Scroll the table to the right", beside=_CHECK),
+    Action("guidelines", "g", "Guidelines", beside=_CHECK),
+    Action("original", "o", "Narrative: changes, side by side, clean"),
+    Action("fold", "f", "Fold the narrative away", beside=_CHECK),
+    Action("mode", "v", "One document, or all as a list"),
+    Action("open", "x", "Open the row"),
+    Action("leave", "q", "Leave: back to the list", beside=_CHECK),
+    Action("review_previous", "k", "Previous row", "review"),
+    Action("review_next", "j", "Next row", "review"),
+    Action("review_since", "p", "What changed since the last version", "review"),
+    Action("review_documents", "d", "Some of its documents", "review"),
+    Action("review_submit", "s", "Submit the review", "review"),
+    Action("review_go_on", "n", "Review the next", "review"),
+    Action("review_leave", "q", "Leave: back to the reviews", "review"),
+    Action("settle_decide", "s", "Settle it", "settle"),
+    Action("settle_ambiguous", "w", "Because of an ambiguous text", "settle"),
+    Action("settle_guideline", "e", "Because of a gap in the guidelines", "settle"),
+    Action("settle_error", "r", "Because of an annotator's error", "settle"),
+    Action("settle_edge", "t", "Because it is an edge case", "settle"),
+    Action("settle_withdraw", "x", "Withdraw the decision", "settle"),
+    Action("settle_undo", "z", "Take the last decision back", "settle"),
+    Action("settle_next", "ArrowRight", "Next disagreement, without a decision", "settle"),
+    Action("settle_narrative", "o", "Show the narrative", "settle"),
+    Action("settle_reveal", "n", "Reveal the names", "settle"),
+    Action("settle_send", "l", "Send back to the annotator", "settle"),
+    Action("settle_case", "g", "Needs a guideline change", "settle"),
+    Action("settle_leave", "q", "Leave: back to the list", "settle"),
+    Action("check_reason", "r", "Read why the document violates", "check"),
+    Action("list_previous", "[", "Previous page", "lists", beside=("judge",)),
+    Action("list_next", "]", "Next page", "lists", beside=("judge",)),
+    Action("list_write", "e", "Write a new version of the guidelines", "lists"),
 )
 
 DEFAULTS = {action.name: action.key for action in ACTIONS}
@@ -194,7 +190,7 @@ def find_problems(keys: Mapping[Any, Any]) -> dict[str, str]:
     key.
     """
     if unknown := [name for name in keys if name not in DEFAULTS]:
-        return {"": _now("There is no action called “%(name)s”.") % {"name": _quotable(unknown[0])}}
+        return {"": f"There is no action called “{_quotable(unknown[0])}”."}
     wrong = {
         action.name: sentence
         for action in ACTIONS
@@ -207,7 +203,7 @@ def find_problems(keys: Mapping[Any, Any]) -> dict[str, str]:
             other = held.setdefault(key, action)
             if other is not action:
                 about = {"key": key_cap(str(key)), "one": other.label, "other": action.label}
-                sentence = _now("%(key)s is the key of two actions: “%(one)s” and “%(other)s”.")
+                sentence = "%(key)s is the key of two actions: “%(one)s” and “%(other)s”."
                 wrong[other.name] = wrong[action.name] = sentence % about
     return wrong
 
@@ -215,19 +211,19 @@ def find_problems(keys: Mapping[Any, Any]) -> dict[str, str]:
 def _why_not_a_key(key: object) -> str:
     """Return why something cannot be an action's key, or "" if it can."""
     if not isinstance(key, str) or not key:
-        return _now("Press or name one key.")
+        return "Press or name one key."
     if key in NAMED:
         return ""
     if len(key) > 1:
-        return _now("“%(key)s” is not a key that an action can have.") % {"key": _quotable(key)}
+        return f"“{_quotable(key)}” is not a key that an action can have."
     if key in DIGITS:
-        return _now("Digits give grades. Choose another key.")
+        return "Digits give grades. Choose another key."
     if key == HELP:
-        return _now("? shows the keys. Choose another key.")
+        return "? shows the keys. Choose another key."
     # No control characters, surrogates, blanks or combining marks.
     if not key.isprintable() or key.isspace() or unicodedata.category(key).startswith("M"):
-        return _now("This key has no character of its own. Choose another key.")
-    return "" if key == normalize_key(key) else _now("Use a lower-case letter.")
+        return "This key has no character of its own. Choose another key."
+    return "" if key == normalize_key(key) else "Use a lower-case letter."
 
 
 def _quotable(thing: object) -> str:

@@ -8,7 +8,6 @@ from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from base.lookalikes import LONGEST, skeleton
 
@@ -57,7 +56,7 @@ class User(AbstractUser):
         self.skeleton = skeleton(self.username)
         if type(self).objects.filter(skeleton=self.skeleton).exclude(pk=self.pk).exists():
             raise ValidationError(
-                {"username": _("Another account has a name that looks like this one.")}
+                {"username": "Another account has a name that looks like this one."}
             )
 
 
@@ -67,8 +66,8 @@ class Preferences(models.Model):
     class Theme(models.TextChoices):
         """Light or dark; blank: follow the operating system."""
 
-        LIGHT = "light", _("Light")
-        DARK = "dark", _("Dark")
+        LIGHT = "light", "Light"
+        DARK = "dark", "Dark"
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="preferences")
     # Only keys that differ from base.keymap: {"undo": "u"}.

@@ -31,33 +31,29 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotate.people import invitations
-from annotate.people.forms.people import GOOD_PASSWORD
+from annotate.people.forms.people import RULES_OF_PASSWORDS
 from annotate.people.views.accounts import SESSION_KEY
 from base.errors import Refused
 from base.users import User
 from config import known_browsers
+
+_MISMATCH = "Please enter a correct user name and password. Capital letters count."
 
 
 class AccountAdapter(DefaultAccountAdapter):
     """Our error messages, and no self-registration."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "username_password_mismatch": _(
-            "Please enter a correct user name and password. Capital letters count."
-        ),
-        "email_password_mismatch": _(
-            "Please enter a correct user name and password. Capital letters count."
-        ),
-        "too_many_login_attempts": _(
+        "username_password_mismatch": _MISMATCH,
+        "email_password_mismatch": _MISMATCH,
+        "too_many_login_attempts": (
             "Too many attempts. Wait five minutes, then try again, or set a new password."
         ),
-        "rate_limited": _("Too many attempts. Wait a minute, then try again."),
+        "rate_limited": "Too many attempts. Wait a minute, then try again.",
     }
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
@@ -90,7 +86,7 @@ class MFAAdapter(DefaultMFAAdapter):
     """Our error message for a wrong code."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": _("This code is not valid. Wait for the next one and enter that."),
+        "incorrect_code": "This code is not valid. Wait for the next one and enter that.",
     }
 
 
@@ -143,10 +139,10 @@ def _followed_invitation(request: HttpRequest) -> Any:
 
 
 LABELS = {
-    "email": _("Mail address"),
-    "oldpassword": _("Current password"),
-    "password1": _("New password"),
-    "password2": _("New password, again"),
+    "email": "Mail address",
+    "oldpassword": "Current password",
+    "password1": "New password",
+    "password2": "New password, again",
 }
 
 
@@ -162,7 +158,7 @@ class OwnWording:
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
             if isinstance(field, SetPasswordField):
-                field.help_text = GOOD_PASSWORD
+                field.help_text = RULES_OF_PASSWORDS
         for name in LABELS.keys() & self.fields.keys():
             self.fields[name].label = LABELS[name]
         if self.begins_with:
@@ -176,7 +172,7 @@ class LoginForm(OwnWording, account_forms.LoginForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["login"].label = _("User name or mail address")
+        self.fields["login"].label = "User name or mail address"
         self.fields["login"].widget.attrs |= {
             "autocomplete": "username",
             "autocapitalize": "none",
@@ -268,7 +264,7 @@ class ActivateTOTPForm(OwnWording, totp_forms.ActivateTOTPForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["code"].label = _("Code that the app shows")
+        self.fields["code"].label = "Code that the app shows"
 
     @property
     def secret_in_groups(self) -> str:
@@ -283,7 +279,7 @@ class OtherSignupForm(OwnWording, other_forms.SignupForm):
         """Also refuse the name of a member of the project that the person is invited to."""
         name = str(super().clean_username())
         if invitations.name_is_taken(name, _followed_invitation(context.request)):
-            raise forms.ValidationError(gettext("This name is taken. Choose another."))
+            raise forms.ValidationError("This name is taken. Choose another.")
         return name
 
 

@@ -13,7 +13,6 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
-from django.utils.translation import gettext as _
 
 from base.api.problems import as_problem, unavailable
 from config.request_bodies import REFUSED, is_too_large, takes_file
@@ -84,7 +83,7 @@ def guard(
         if "\0" in request.path_info:
             return _refusal(request, 400)
         if places := _with_nul(request):
-            return _refusal(request, 400, dict.fromkeys(places, _("There is a NUL in this.")))
+            return _refusal(request, 400, dict.fromkeys(places, "There is a NUL in this."))
         if request.content_params and _encoding(request) not in READ:
             return _refusal(request, 400)
         if refused := request.META.get(REFUSED):

@@ -309,13 +309,9 @@ vars().update(env.email_url_config(MAIL or "consolemail://"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL_FROM
 
-# All text goes through the translation layer, but English is the only language so far, and looking
-# words up in a catalogue would take a tenth of a page's time. A second language needs Django's
-# LocaleMiddleware, which chooses; until then it would mix Django's own German words, number formats
-# and months into English pages.
+# Pages are in English, whatever the browser prefers.
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
-USE_I18N = len(LANGUAGES) > 1
+USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
 

@@ -16,7 +16,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -128,7 +127,7 @@ def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
     except queue.CannotRetry as no:
         messages.error(request, str(no))
     else:
-        messages.success(request, _("The job is waiting for a worker."))
+        messages.success(request, "The job is waiting for a worker.")
     return redirect("status")
 
 

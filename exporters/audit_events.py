@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext_lazy as _
-
 from annotate.projects.audit_events import Kind
 
 AUDIT_EVENTS = {
-    "export.asked": Kind(_("Requested an export")),
-    "export.cancelled": Kind(_("Cancelled an export")),
-    "export.taken": Kind(_("Downloaded files of an export")),
-    "release.asked": Kind(_("Released the project")),
-    "release.cancelled": Kind(_("Cancelled a release")),
-    "evaluation.asked": Kind(_("Requested an evaluation")),
-    "evaluation.cancelled": Kind(_("Cancelled an evaluation")),
-    "publication.changed": Kind(_("Changed the publication settings")),
-    "release.taken": Kind(_("Downloaded files of a release")),
+    "export.asked": Kind("Requested an export"),
+    "export.cancelled": Kind("Cancelled an export"),
+    "export.taken": Kind("Downloaded files of an export"),
+    "release.asked": Kind("Released the project"),
+    "release.cancelled": Kind("Cancelled a release"),
+    "evaluation.asked": Kind("Requested an evaluation"),
+    "evaluation.cancelled": Kind("Cancelled an evaluation"),
+    "publication.changed": Kind("Changed the publication settings"),
+    "release.taken": Kind("Downloaded files of a release"),
 }

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from jobs.about import current_request
 
@@ -21,11 +20,11 @@ class Job(models.Model):
     class State(models.TextChoices):
         """The state of a job."""
 
-        QUEUED = "queued", _("Waiting")
-        RUNNING = "running", _("Running")
-        DONE = "done", _("Done")
-        FAILED = "failed", _("Failed")
-        CANCELLED = "cancelled", _("Cancelled")
+        QUEUED = "queued", "Waiting"
+        RUNNING = "running", "Running"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
 
     # The name of the Celery task that runs it.
     task: ClassVar[str]

@@ -11,7 +11,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext as _
 
 from jobs.errors import Refused
 from jobs.models import Job, job_models
@@ -61,8 +60,7 @@ def _refuse_too_many(job: Job) -> None:
     # The count includes `job`, which is already saved.
     if others > MOST_OPEN:
         raise Refused(
-            _("You already have %(most)d jobs waiting. Wait until some are done, or cancel some.")
-            % {"most": MOST_OPEN}
+            f"You already have {MOST_OPEN} jobs waiting. Wait until some are done, or cancel some."
         )
 
 
@@ -105,7 +103,7 @@ def retry(job: Job, *, by: str) -> bool:
             if not locked.is_over:
                 return False
             if locked.state != Job.State.FAILED:
-                raise CannotRetry(_("Only failed jobs can be tried again."))
+                raise CannotRetry("Only failed jobs can be tried again.")
             if why := locked.why_not_retryable():
                 raise CannotRetry(why)
             rows.update(
@@ -123,7 +121,7 @@ def retry(job: Job, *, by: str) -> bool:
             _publish_on_commit(locked)
     except IntegrityError as error:
         raise CannotRetry(
-            _("Another job of this kind is running or has this name. Request a new one.")
+            "Another job of this kind is running or has this name. Request a new one."
         ) from error
     logger.info("%s %s is done again, asked for by %s", job.label(), job.pk, by)
     return True

@@ -20,7 +20,6 @@ REPLACED = (
         "Relevant means",
         "What comes out",
         "What goes in",
-        'translate "Audit log"',
         '"Put off"',
         '"Set aside"',
     ),
@@ -48,3 +47,10 @@ def test_no_phrase_that_was_replaced_is_in_the_product():
     }
 
     assert found == set()
+
+
+def test_pages_are_in_english_whatever_the_browser_prefers(db, client):
+    page = client.post("/accounts/login/", {"login": ""}, headers={"accept-language": "de"})
+
+    assert b'<html lang="en">' in page.content
+    assert b"This field is required." in page.content

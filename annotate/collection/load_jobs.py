@@ -12,7 +12,6 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection import intake
 from annotate.collection.intake import FileReport
@@ -57,20 +56,16 @@ def request_load(
     name = PurePath(file.name or "").name[-MAX_FILE_NAME:]
     _check_lead(by, by.project)
     if not file.size:
-        raise Refused(_("%(name)s is empty.") % {"name": name})
+        raise Refused(f"{name} is empty.")
     kind = known_format(format_name) if format_name else recognize(cast(IO[bytes], file))
     if kind is None:
-        raise Refused(
-            _("It is not clear from %(name)s which format it has. Choose the format.")
-            % {"name": name}
-        )
+        raise Refused(f"It is not clear from {name} which format it has. Choose the format.")
     load = _new_preview(kind=kind, file_name=name, no_grade=no_grade, side=side, by=by, now=now)
     _discard_old_files(by.project, load.requested_at - KEEP_PREVIEWS)
     waiting = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
     if waiting.exclude(file="").count() >= MAX_PREVIEWS:
         raise Refused(
-            _("%(most)d files are waiting to be loaded. Load or discard some of them first.")
-            % {"most": MAX_PREVIEWS}
+            f"{MAX_PREVIEWS} files are waiting to be loaded. Load or discard some of them first."
         )
     # Before the transaction: saving a large file takes time, and should not block others.
     load.file.save(f"{by.project_id}/{name}", file, save=False)
@@ -93,21 +88,17 @@ def recheck_load(*, preview: Load, by: Membership, now: datetime | None = None) 
     with transaction.atomic():
         locked = Load.objects.select_for_update().get(pk=preview.pk)
         if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
-            raise Refused(_("This file has not been checked yet."))
+            raise Refused("This file has not been checked yet.")
         kind = suggested_format(locked)
         if kind is None:
             raise Refused(
-                _(
-                    "Its check suggests no other format for this file. Upload it again in the "
-                    "right one."
-                )
+                "Its check suggests no other format for this file. Upload it again in the "
+                "right one."
             )
         if not locked.file:
             raise Refused(
-                _(
-                    "This file is no longer here: it was discarded, or is checked in another "
-                    "format already. Look at the uploads of the project, or upload it again."
-                )
+                "This file is no longer here: it was discarded, or is checked in another "
+                "format already. Look at the uploads of the project, or upload it again."
             )
         load = _new_preview(
             kind=kind,
@@ -188,19 +179,15 @@ def confirm_load(
         if confirmed is not None:
             return confirmed
         if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
-            raise Refused(_("This file has not been checked yet."))
+            raise Refused("This file has not been checked yet.")
         if locked.report["refused"]:
-            raise Refused(
-                _("A file is not loaded while one of its lines is bad. Correct it first.")
-            )
+            raise Refused("A file is not loaded while one of its lines is bad. Correct it first.")
         if not locked.file:
-            raise Refused(_("This file was discarded. Upload it again."))
+            raise Refused("This file was discarded. Upload it again.")
         if locked.report.get("broken") and not despite_rules:
             raise Refused(
-                _(
-                    "Rows of this file break rules of the project's kind. Correct it, or choose to "
-                    "load it despite the rules."
-                )
+                "Rows of this file break rules of the project's kind. Correct it, or choose "
+                "to load it despite the rules."
             )
         load = Load.objects.create(
             project=locked.project,
@@ -236,9 +223,9 @@ def discard_preview(*, preview: Load, by: Membership) -> None:
     with transaction.atomic():
         locked = Load.objects.select_for_update().get(pk=preview.pk)
         if Load.objects.filter(preview=locked).exists():
-            raise Refused(_("This preview was confirmed, so its file is needed."))
+            raise Refused("This preview was confirmed, so its file is needed.")
         if not locked.is_over:
-            raise Refused(_("The file is still being checked. Cancel that first."))
+            raise Refused("The file is still being checked. Cancel that first.")
         if locked.file:
             _record_event("load.left", locked, by)
     discard_file(locked)
@@ -342,5 +329,5 @@ def discard_file(load: Load) -> None:
 
 def _check_lead(by: Membership, project: Project) -> None:
     if not by.leads or by.project_id != project.pk:
-        raise Refused(_("Only leads of this project can load files."))
+        raise Refused("Only leads of this project can load files.")
     refuse_if_archived(project)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from django.utils.translation import gettext as _
-
 from annotate.collection import intake
 from annotate.collection.intake import FileReport, InputFile, Options
 from annotate.collection.models import Run
@@ -44,7 +42,7 @@ def load_file(
     kind = known_format(format_name)
     refuse_if_archived(project)
     if pool < 0 or (pool and RunLine not in kind.reads):
-        raise Refused(_("Only a run can add documents to the pool, one or more per query."))
+        raise Refused("Only a run can add documents to the pool, one or more per query.")
 
     check_side(kind, side)
 
@@ -78,11 +76,10 @@ def check_side(kind: Format, side: str) -> None:
     if not side:
         return
     if RunLine not in kind.reads:
-        raise Refused(_("Only a run has a side. Leave the side out for this format."))
+        raise Refused("Only a run has a side. Leave the side out for this format.")
     if side not in Run.Side.values:
         raise Refused(
-            _("%(side)s is not a side of a run. The sides are: %(sides)s.")
-            % {"side": side, "sides": ", ".join(Run.Side.values)}
+            f"{side} is not a side of a run. The sides are: {', '.join(Run.Side.values)}."
         )
 
 
@@ -92,7 +89,7 @@ def known_format(name: str) -> Format:
         return lookup(name)
     except UnknownFormat as error:
         reason = str(error)
-        raise Refused(_("%(reason)s.") % {"reason": reason[:1].upper() + reason[1:]}) from error
+        raise Refused(f"{reason[:1].upper() + reason[1:]}.") from error
 
 
 def check_grades(*, project: Project, grades: Sequence[int]) -> None:
@@ -101,9 +98,6 @@ def check_grades(*, project: Project, grades: Sequence[int]) -> None:
     if sorted(grades) != existing:
         names = ", ".join(map(str, existing))
         raise Refused(
-            _(
-                "The project “%(slug)s” already exists, with the grades %(named)s. Change them in "
-                "its settings, or leave --grades out."
-            )
-            % {"slug": project.slug, "named": names}
+            f"The project “{project.slug}” already exists, with the grades {names}. Change "
+            "them in its settings, or leave --grades out."
         )

@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Document, PassageRule
 from annotate.projects.access import refuse_if_archived
@@ -106,7 +105,7 @@ def set_passage_rule(
     length, a share outside 1 to 100, an unknown way to publish.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project can change its passages."))
+        raise Refused("Only leads of this project can change its passages.")
     with transaction.atomic():
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         refuse_if_archived(locked)
@@ -136,14 +135,11 @@ def _check(rule: PassageRule) -> None:
     except ValueError as error:
         raise Refused(str(error)) from error
     if rule.words > MOST_WORDS:
-        raise Refused(_("A passage has at most %(most)s words.") % {"most": f"{MOST_WORDS:,}"})
+        raise Refused(f"A passage has at most {MOST_WORDS:,} words.")
     if not 1 <= rule.share <= 100:
-        raise Refused(_("The share of a document is a percentage from 1 to 100."))
+        raise Refused("The share of a document is a percentage from 1 to 100.")
     if rule.published not in PassageRule.Published.values:
         raise Refused(
-            _("%(published)s is not a way to publish texts. The ways are: %(known)s.")
-            % {
-                "published": rule.published,
-                "known": ", ".join(PassageRule.Published.values),
-            }
+            f"{rule.published} is not a way to publish texts. The ways are: "
+            f"{', '.join(PassageRule.Published.values)}."
         )

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.models import Membership, Project
@@ -46,9 +45,9 @@ def removal_fields(
     """
     reason = reason.strip()
     if not reason:
-        raise Refused(_("Say why these are taken out."))
+        raise Refused("Say why these are taken out.")
     if len(reason) > MAX_REASON:
-        raise Refused(_("A reason has at most %(most)d characters.") % {"most": MAX_REASON})
+        raise Refused(f"A reason has at most {MAX_REASON} characters.")
     refuse_invalid_characters(reason)
     return {"removed_at": now or timezone.now(), "removed_by": by, "removed_reason": reason}
 
@@ -62,11 +61,11 @@ def lock_for_removal(
     not in `rows`.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project can take something out or bring it back."))
+        raise Refused("Only leads of this project can take something out or bring it back.")
     refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
     keys = distinct(wanted)
     if not keys:
-        raise Refused(_("Choose one or more first."))
+        raise Refused("Choose one or more first.")
     if sum(rows.filter(pk__in=part).count() for part in batches(keys)) != len(keys):
         raise _not_of_this_project()
     return keys
@@ -85,7 +84,7 @@ def distinct(wanted: Iterable[T]) -> list[T]:
     """Return the distinct values in their order. Refused: more than `MOST`."""
     values = list(dict.fromkeys(wanted))
     if len(values) > MOST:
-        raise Refused(_("At most %(most)s can be changed at once.") % {"most": f"{MOST:,}"})
+        raise Refused(f"At most {MOST:,} can be changed at once.")
     return values
 
 
@@ -95,4 +94,4 @@ def batches(of: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def _not_of_this_project() -> Refused:
-    return Refused(_("One of these does not belong to this project. Reload the page."))
+    return Refused("One of these does not belong to this project. Reload the page.")

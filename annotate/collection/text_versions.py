@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.db import connection
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate, Document
 from base.errors import Refused, Stale
@@ -46,13 +45,11 @@ def lock_texts(candidates: Iterable[int]) -> bool:
 def missing_version_message(version: int, newest: int | None) -> str:
     """Return the error message for a text version that a document does not have."""
     if newest is None:
-        return _("This document has no text here, so its text has no version %(version)d.") % {
-            "version": version
-        }
-    return _(
-        "The text of this document has no version %(version)d; the newest is %(newest)d. Reload "
-        "the page."
-    ) % {"version": version, "newest": newest}
+        return f"This document has no text here, so its text has no version {version}."
+    return (
+        f"The text of this document has no version {version}; the newest is {newest}. Reload the "
+        "page."
+    )
 
 
 def lock_read_version(document: int, text: int | None = None) -> dict[str, Any]:
@@ -70,9 +67,7 @@ def lock_read_version(document: int, text: int | None = None) -> dict[str, Any]:
     if text is not None and text > (newest or 0):
         raise Refused(missing_version_message(text, newest))
     if text is not None and max(text, 1) < (newest or 1):
-        raise Stale(
-            _("The document got another text while you were reading. Read it, then answer.")
-        )
+        raise Stale("The document got another text while you were reading. Read it, then answer.")
     return {"text_version": newest if text is None else text or None}
 
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.guidelines.models import GuidelineCase
@@ -45,19 +44,16 @@ def write_guideline(
     refuse_if_archived(by.project)
     text = text.replace("\r\n", "\n").strip()
     if not by.leads:
-        raise Refused(_("Only leads of this project can write its guidelines."))
+        raise Refused("Only leads of this project can write its guidelines.")
     if not text:
-        raise Refused(_("The guidelines are empty. Write what judges should know."))
+        raise Refused("The guidelines are empty. Write what judges should know.")
     if len(text) > MAX_LENGTH:
         raise Refused(
-            _("The guidelines have %(text)s characters; at most %(max_length)s are allowed.")
-            % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
+            f"The guidelines have {len(text):,} characters; at most {MAX_LENGTH:,} are allowed."
         )
     linked = sorted(set(cases))
     if len(linked) > MAX_CASES:
-        raise Refused(
-            _("At most %(most)s cases can lead to one version.") % {"most": f"{MAX_CASES:,}"}
-        )
+        raise Refused(f"At most {MAX_CASES:,} cases can lead to one version.")
     with transaction.atomic():
         _refuse_foreign_cases(linked, by)
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
@@ -65,14 +61,11 @@ def write_guideline(
         version = latest.version if latest else 0
         if version != based_on:
             raise Stale(
-                _(
-                    "Version %(version)s was saved while you were writing. Your text is still "
-                    "here: compare it with that version, then save again."
-                )
-                % {"version": version}
+                f"Version {version} was saved while you were writing. Your text is still "
+                "here: compare it with that version, then save again."
             )
         if latest is not None and latest.text == text:
-            raise Refused(_("Nothing has changed yet, so there is no new version to save."))
+            raise Refused("Nothing has changed yet, so there is no new version to save.")
         made = Guideline.objects.create(
             project=project, version=version + 1, text=text, author=by, created_at=now
         )
@@ -130,4 +123,4 @@ def _refuse_foreign_cases(cases: Collection[Case], by: Membership) -> None:
     for narrative, candidate in cases:
         query = narratives.get(narrative)
         if query is None or query != candidates.get(candidate):
-            raise Refused(_("One of the cases is not in this project. Reload the page."))
+            raise Refused("One of the cases is not in this project. Reload the page.")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.collection.models import Query
 from annotate.guidelines.actions import MAX_LENGTH
@@ -14,7 +12,7 @@ from annotate.guidelines.rejudge_requests import MAX_WORDS, JudgmentSelection
 from annotate.judgments.blindness import blind_pairs, must_answer_first
 from annotate.projects.models import Membership
 
-BLIND = _lazy(
+BLIND = (
     "You have judging or reviewing left in this project, and this would reveal others' answers. "
     "Leave it empty, or finish first."
 )
@@ -23,16 +21,14 @@ BLIND = _lazy(
 class SelectionForm(forms.Form):
     """A selection of older judgments; every field is optional."""
 
-    query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
-    grade = forms.TypedChoiceField(
-        label=_lazy("Judged as"), coerce=int, empty_value=None, required=False
-    )
+    query = forms.CharField(label="Query", max_length=255, required=False)
+    grade = forms.TypedChoiceField(label="Judged as", coerce=int, empty_value=None, required=False)
     among = forms.ChoiceField(
-        label=_lazy("Documents"),
+        label="Documents",
         choices=[
-            ("", _lazy("All")),
-            ("differing", _lazy("Those that people judged differently")),
-            ("cases", _lazy("Those of the cases")),
+            ("", "All"),
+            ("differing", "Those that people judged differently"),
+            ("cases", "Those of the cases"),
         ],
         required=False,
     )
@@ -41,7 +37,7 @@ class SelectionForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._member = member
         self.fields["grade"].choices = [  # type: ignore[attr-defined]
-            ("", _("Any grade")),
+            ("", "Any grade"),
             *((one.value, str(one)) for one in member.project.grades.order_by("value")),
         ]
 
@@ -56,9 +52,7 @@ class SelectionForm(forms.Form):
             .first()
         )
         if key is None:
-            raise forms.ValidationError(
-                _("There is no query %(query_id)s in this project.") % {"query_id": query_id}
-            )
+            raise forms.ValidationError(f"There is no query {query_id} in this project.")
         return int(key)
 
     def clean(self) -> dict[str, Any]:
@@ -85,11 +79,11 @@ class RejudgeForm(forms.Form):
     """The words of the rejudge requests, and the token of the count that the lead saw."""
 
     words = forms.CharField(
-        label=_lazy("What you tell them"),
+        label="What you tell them",
         max_length=MAX_WORDS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=_lazy("Shown above each document. Do not mention what others answered."),
-        error_messages={"required": _lazy("Say in a few words what to look at.")},
+        help_text="Shown above each document. Do not mention what others answered.",
+        error_messages={"required": "Say in a few words what to look at."},
     )
     token = forms.CharField(max_length=100, widget=forms.HiddenInput)
 
@@ -98,13 +92,11 @@ class GuidelineForm(forms.Form):
     """The next version of the guidelines, and the version it is based on."""
 
     text = forms.CharField(
-        label=_lazy("Guidelines"),
+        label="Guidelines",
         max_length=MAX_LENGTH,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "true"}),
-        help_text=_lazy("Plain text. A short line of its own becomes the heading of what follows."),
-        error_messages={
-            "required": _lazy("The guidelines are empty. Write what judges should know.")
-        },
+        help_text="Plain text. A short line of its own becomes the heading of what follows.",
+        error_messages={"required": "The guidelines are empty. Write what judges should know."},
     )
     based_on = forms.IntegerField(min_value=0, widget=forms.HiddenInput)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from annotate.judging.judging_session import others_unsettled_sql, read_judging_session
 from annotate.judgments import assignments
@@ -35,10 +34,8 @@ def lock_assignment(pair: InstructionPair, author: Membership, now: datetime) ->
         )
     except Refused as refused:
         raise Refused(
-            _(
-                "Whoever gave this answer has no task here, and none is free: the document cannot "
-                "be shown to them again."
-            )
+            "Whoever gave this answer has no task here, and none is free: the document "
+            "cannot be shown to them again."
         ) from refused
 
 

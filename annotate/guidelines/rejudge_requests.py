@@ -14,7 +14,6 @@ from django.db import connection, models, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.guidelines.models import GuidelineCase
 from annotate.guidelines.rejudge_assignments import (
@@ -94,22 +93,22 @@ def ask(
         author = judgment.annotator
         if author.is_machine or author.user_id is None or author.left_at is not None:
             # The message has no name: the lead may not know whose judgment it is.
-            raise Refused(_("Whoever gave this answer does not sign in here, and cannot be asked."))
+            raise Refused("Whoever gave this answer does not sign in here, and cannot be asked.")
         in_force = judged_narrative(pair)
         if in_force is None or in_force.pk != judgment.narrative_id:
-            raise Stale(_("The narrative changed. Nobody judges under this version any more."))
+            raise Stale("The narrative changed. Nobody judges under this version any more.")
         if not candidates_to_judge(pair).filter(pk=judgment.candidate_id).exists():
-            raise Refused(_("This document is not among those to be judged for this query."))
+            raise Refused("This document is not among those to be judged for this query.")
         assignment = lock_assignment(pair, author, now)
         stored = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
         if stored.superseded_at is not None:
-            raise Stale(_("This answer has changed in the meantime. Look at it, then ask."))
+            raise Stale("This answer has changed in the meantime. Look at it, then ask.")
         if stored.text_replaced_at is not None:
-            raise Stale(_("The document got a new text. Its judges will judge it again anyway."))
+            raise Stale("The document got a new text. Its judges will judge it again anyway.")
         existing = RejudgeRequest.objects.not_withdrawn().filter(judgment=judgment).first()
         if existing is not None:
             if (existing.words, existing.by_id) != (words, by.pk):
-                raise Refused(_("This was asked already. Take that back first, then ask again."))
+                raise Refused("This was asked already. Take that back first, then ask again.")
             return existing
         made = RejudgeRequest.objects.create(judgment=judgment, words=words, by=by, at=now)
         # They have judged in this assignment, so it must not be given back as untouched.
@@ -135,7 +134,7 @@ def withdraw(
         if stored.withdrawn_at is not None:
             return stored
         if stored.judgment.superseded_at is not None:
-            raise Refused(_("This was already answered."))
+            raise Refused("This was already answered.")
         stored.withdrawn_at, stored.withdrawn_by = now, by
         stored.save(update_fields=["withdrawn_at", "withdrawn_by"])
         end_finished(pair.project, [(stored.judgment.narrative_id, author.pk)], now)
@@ -186,15 +185,13 @@ def ask_older(
     with transaction.atomic():
         project = _lock_project_for_lead(by)
         if Guideline.objects.latest_of(project) != guideline:
-            raise Stale(_("The guidelines have a newer version. Ask from there."))
+            raise Stale("The guidelines have a newer version. Ask from there.")
         lock_assignments(project)
         found = count_older(guideline, selection)
         if found.token != token:
-            raise Stale(
-                _("People have judged in the meantime, so the judgments differ. Look again.")
-            )
+            raise Stale("People have judged in the meantime, so the judgments differ. Look again.")
         if not found.judgments:
-            raise Refused(_("There is no judgment to ask for again."))
+            raise Refused("There is no judgment to ask for again.")
         chosen = older(guideline, selection)
         touched = list(
             chosen.order_by().values_list("annotator__pk", "narrative__pair__pk").distinct()
@@ -306,11 +303,10 @@ def _reachable(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
 def _clean_words(words: str) -> str:
     words = words.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not words:
-        raise Refused(_("Say in a few words what to look at."))
+        raise Refused("Say in a few words what to look at.")
     if len(words) > MAX_WORDS:
         raise Refused(
-            _("These words have %(length)s characters; at most %(most)s are allowed.")
-            % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
+            f"These words have {len(words):,} characters; at most {MAX_WORDS:,} are allowed."
         )
     refuse_invalid_characters(words)
     return words
@@ -324,7 +320,7 @@ def _lock_pair_for_lead(judgment: Judgment, by: Membership) -> InstructionPair:
         .get(pk=judgment.narrative.pair_id)
     )
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused(_("Only leads of this project can ask its judges to look again."))
+        raise Refused("Only leads of this project can ask its judges to look again.")
     projects_access.refuse_if_archived(pair.project)
     return pair
 
@@ -333,6 +329,6 @@ def _lock_project_for_lead(by: Membership) -> Project:
     """Lock and return the project, to serialize requests by leads; refuse other members."""
     project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     if not by.leads:
-        raise Refused(_("Only leads of this project can ask its judges to look again."))
+        raise Refused("Only leads of this project can ask its judges to look again.")
     projects_access.refuse_if_archived(project)
     return project

@@ -12,8 +12,6 @@ from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.guidelines import actions, rejudge_requests
@@ -47,9 +45,7 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
             form = GuidelineForm({**request.POST.dict(), "based_on": starting["based_on"]})
             form.add_error("text", str(refused))
         else:
-            messages.success(
-                request, _("Version %(version)s is now current.") % {"version": saved.version}
-            )
+            messages.success(request, f"Version {saved.version} is now current.")
             return redirect("annotate:guidelines", slug)
     editing = member.leads and ("edit" in request.GET or request.method == "POST")
     return project_page(
@@ -76,7 +72,7 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
     selection = SelectionForm(member, request.GET)
     form = RejudgeForm(
         request.POST or None,
-        initial={"words": _("The guidelines have changed. Judge this once more by the new ones.")},
+        initial={"words": "The guidelines have changed. Judge this once more by the new ones."},
     )
     if request.method == "POST" and selection.is_valid() and form.is_valid():
         with refusal_in(form):
@@ -88,12 +84,11 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
             )
             messages.success(
                 request,
-                ngettext(
-                    "%(count)s judgment is asked for again.",
-                    "%(count)s judgments are asked for again.",
-                    asked,
-                )
-                % {"count": f"{asked:,}"},
+                (
+                    f"{asked:,} judgment is asked for again."
+                    if asked == 1
+                    else f"{asked:,} judgments are asked for again."
+                ),
             )
             return redirect("annotate:guideline_rejudge_requests", slug, version)
     found = (
@@ -127,12 +122,11 @@ def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -
         count = rejudge_requests.withdraw_older(guideline=guideline, by=member)
         messages.success(
             request,
-            ngettext(
-                "%(count)s judgment is no longer asked for.",
-                "%(count)s judgments are no longer asked for.",
-                count,
-            )
-            % {"count": f"{count:,}"},
+            (
+                f"{count:,} judgment is no longer asked for."
+                if count == 1
+                else f"{count:,} judgments are no longer asked for."
+            ),
         )
     return redirect("annotate:guideline_rejudge_requests", slug, version)
 

@@ -18,7 +18,6 @@ from typing import Any, Unpack
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.collection.spans import Span
@@ -55,7 +54,7 @@ def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
         raise Refused(assignments.NOT_YOURS)
     narrative = judged_narrative(pair)
     if narrative is None:
-        raise Refused(_("There is no narrative to judge under yet."))
+        raise Refused("There is no narrative to judge under yet.")
     return narrative
 
 
@@ -141,7 +140,7 @@ def record_grade(
     """
     content = JudgmentContent(
         relevance,
-        clean_text(note, _("The note")),
+        clean_text(note, "The note"),
         sorted(evidence),
         sorted(clauses),
         dict(verdicts or {}),
@@ -192,11 +191,11 @@ def record_flag(
     "Cannot judge" and "problem" need words. Supersedes the previous judgment or flag, may be sent
     twice and is refused as with `record_grade`.
     """
-    words = clean_text(words, _("What you wrote")).strip()
+    words = clean_text(words, "What you wrote").strip()
     if kind not in Flag.Kind.values:
-        raise Refused(_("“%(kind)s” is not a kind of flag.") % {"kind": kind[:40]})
+        raise Refused(f"“{kind[:40]}” is not a kind of flag.")
     if kind != Flag.Kind.LATER and not words:
-        raise Refused(_("Say in a few words why, so that the lead can act on it."))
+        raise Refused("Say in a few words why, so that the lead can act on it.")
     uuid = uuid or uuids.uuid4()
     with _recording(target, by, uuid, late=late, now=now) as state:
         if state.is_resend:

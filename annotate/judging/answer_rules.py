@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from django.utils.translation import gettext as _
-
 from annotate.collection.spans import Span
 from annotate.judging.lookup import JudgingState
 from annotate.judgments.conditions import derive_relevance
@@ -64,7 +62,7 @@ def check_content(
     _refuse_unknown_grade(content.relevance, state.grades)
     if content.evidence and state.document_length is None:
         raise Refused(
-            _("The text of this document is not available, so no passage of it can be marked.")
+            "The text of this document is not available, so no passage of it can be marked."
         )
     try:
         content = content._replace(
@@ -91,44 +89,35 @@ def check_content(
 def _check_conditions(content: JudgmentContent, project: Project, state: JudgingState) -> None:
     if not content.verdicts.keys() <= state.conditions.keys():
         raise Refused(
-            _("A verdict is on a condition that this narrative does not have. Reload the page.")
+            "A verdict is on a condition that this narrative does not have. Reload the page."
         )
     if not set(Verdict.Answer.values).issuperset(content.verdicts.values()):
-        raise Refused(_("The answer to a condition must be met, not met, or can't tell."))
+        raise Refused("The answer to a condition must be met, not met, or can't tell.")
     if project.condition_rule == Project.ConditionRule.BY_HAND or not state.conditions:
         return
     if len(content.verdicts) < len(state.conditions):
-        raise Refused(_("Answer all conditions first; they decide the grade."))
+        raise Refused("Answer all conditions first; they decide the grade.")
     follows = derive_relevance(
         project.condition_rule, list(content.verdicts.values()), state.grades
     )
     if follows not in {None, content.relevance} and not content.note.strip():
         raise Refused(
-            _(
-                "By its conditions this document is a %(follows)s. Say in the note why it is a "
-                "%(given)s nevertheless, then give the grade again."
-            )
-            % {"follows": follows, "given": content.relevance}
+            f"By its conditions this document is a {follows}. Say in the note why it is a "
+            f"{content.relevance} nevertheless, then give the grade again."
         )
 
 
 def _refuse_unknown_grade(relevance: int, grades: Sequence[int]) -> None:
     if relevance not in grades:
         known = ", ".join(map(str, grades))
-        shown = str(relevance) if abs(relevance) < 10**9 else _("This number")
-        raise Refused(
-            _("%(shown)s is not a grade of this project. Its grades are %(known)s.")
-            % {"shown": shown, "known": known}
-        )
+        shown = str(relevance) if abs(relevance) < 10**9 else "This number"
+        raise Refused(f"{shown} is not a grade of this project. Its grades are {known}.")
 
 
 def clean_text(text: str, what: str) -> str:
     """Return typed text with normalized line ends; refuse text that cannot be stored."""
     if len(text) > MAX_NOTE:
-        raise Refused(
-            _("%(what)s has %(length)s characters; at most %(most)s are allowed.")
-            % {"what": what, "length": f"{len(text):,}", "most": f"{MAX_NOTE:,}"}
-        )
+        raise Refused(f"{what} has {len(text):,} characters; at most {MAX_NOTE:,} are allowed.")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     refuse_invalid_characters(text)
     return text
@@ -137,6 +126,6 @@ def clean_text(text: str, what: str) -> str:
 def refuse_implausible(pressed: str, active_ms: int | None) -> None:
     """Refuse an unknown value of `pressed`, and more than a day of active time."""
     if pressed and pressed not in Judgment.Pressed.values:
-        raise Refused(_("A grade is given with a key or a click."))
+        raise Refused("A grade is given with a key or a click.")
     if active_ms is not None and not 0 <= active_ms <= MAX_ACTIVE_MS:
-        raise Refused(_("The time spent with a document is at most a day."))
+        raise Refused("The time spent with a document is at most a day.")

@@ -7,8 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.urls import reverse
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.models import Flag
@@ -24,7 +22,7 @@ class SessionSummary:
     grades: list[tuple[Grade, int]]
     # Notes and flags: the key the script uses, the name on screen, and the documents, each as its
     # position in the judge's order and its URL.
-    places: list[tuple[str, str | Promise, list[tuple[int, str]]]]
+    places: list[tuple[str, str, list[tuple[int, str]]]]
     seconds: float
 
 
@@ -48,9 +46,9 @@ def summarize(
     return SessionSummary(
         grades=[(grade, counts[grade.value]) for grade in grades],
         places=[
-            ("noted", _("With a note"), links(session.noted)),
+            ("noted", "With a note", links(session.noted)),
             *(
-                (f"flag {kind.value}", kind.label, links(flagged[kind]))
+                (f"flag {kind.value}", str(kind.label), links(flagged[kind]))
                 for kind in (Flag.Kind.CANNOT_JUDGE, Flag.Kind.PROBLEM)
             ),
         ],

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
 
 from annotate.collection.spans import Span
 from annotate.collection.text_versions import MAX_TEXT_VERSION
@@ -37,7 +36,7 @@ class SpansField(forms.Field):
             if not all(
                 part.isascii() and part.isdecimal() and len(part) < 12 for part in (start, end)
             ):
-                raise forms.ValidationError(_("A marked passage could not be read. Mark it again."))
+                raise forms.ValidationError("A marked passage could not be read. Mark it again.")
             spans.append(Span(int(start), int(end)))
         return spans
 
@@ -80,7 +79,7 @@ def verdicts_in(data: Mapping[str, Any]) -> dict[int, str]:
         key = name.removeprefix(VERDICT_PREFIX)
         if name.startswith(VERDICT_PREFIX) and answer:
             if not (key.isascii() and key.isdecimal() and len(key) < 19):
-                raise forms.ValidationError(_("A verdict must be on a condition."))
+                raise forms.ValidationError("A verdict must be on a condition.")
             verdicts[int(key)] = str(answer)
     return verdicts
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection.spans import Span
 from annotate.collection.text_versions import MAX_TEXT_VERSION
@@ -135,11 +134,11 @@ def user_of(entry: Any) -> int | None:
 def parse_entry(entry: Any) -> Entry:
     """Parse an entry; raise Refused, naming the field, if one is invalid."""
     if not isinstance(entry, dict):
-        raise Refused(_("An entry must be an object with fields."))
+        raise Refused("An entry must be an object with fields.")
     kind = text_field(entry, "kind")
     if kind not in _KINDS and kind not in _registered:
         known = ", ".join([*_KINDS, *_registered])
-        raise Refused(_("The field “kind” must be one of %(kinds)s.") % {"kinds": known})
+        raise Refused(f"The field “kind” must be one of {known}.")
     key_field(entry, "user")
     origin = {"uuid": uuid_field(entry, "uuid"), "made_at": _moment(entry, "made_at")}
     if kind in _registered:
@@ -174,7 +173,7 @@ def form_field(entry: Mapping[str, Any], name: str) -> dict[str, str]:
     """Return a field that holds a form's fields by name, or raise Refused."""
     sent = _field(entry, name, dict, "the fields of a form")
     if not all(isinstance(value, str) for value in sent.values()):
-        raise Refused(_("The field “%(name)s” must hold texts by name.") % {"name": name})
+        raise Refused(f"The field “{name}” must hold texts by name.")
     return sent
 
 
@@ -218,7 +217,7 @@ def _field(
     value = entry.get(name, default)
     # In Python, True is an int.
     if not isinstance(value, of) or (of is int and isinstance(value, bool)):
-        raise Refused(_("The field “%(name)s” must be %(what)s.") % {"name": name, "what": what})
+        raise Refused(f"The field “{name}” must be {what}.")
     return value
 
 
@@ -233,7 +232,7 @@ def key_field(entry: Mapping[str, Any], name: str) -> int:
     """Return the key of a row, or raise Refused."""
     value = _field(entry, name, int, "a whole number")
     if value not in _KEYS:
-        raise Refused(_("The field “%(name)s” is not a valid id.") % {"name": name})
+        raise Refused(f"The field “{name}” is not a valid id.")
     return value
 
 
@@ -244,7 +243,7 @@ def _milliseconds(entry: Mapping[str, Any], name: str) -> int:
 def _text_version(entry: Mapping[str, Any], name: str) -> int:
     version = _field(entry, name, int, "a whole number")
     if not 0 <= version <= MAX_TEXT_VERSION:
-        raise Refused(_("The field “%(name)s” is not a valid text version.") % {"name": name})
+        raise Refused(f"The field “{name}” is not a valid text version.")
     return version
 
 
@@ -252,7 +251,7 @@ def uuid_field(entry: Mapping[str, Any], name: str) -> UUID:
     """Return a UUID, or raise Refused."""
     value = _field(entry, name, str, "a UUID")
     if not _UUID.fullmatch(value) or not UUID(value).int:
-        raise Refused(_("The field “%(name)s” must be a UUID.") % {"name": name})
+        raise Refused(f"The field “{name}” must be a UUID.")
     return UUID(value)
 
 
@@ -264,9 +263,7 @@ def _moment(entry: Mapping[str, Any], name: str) -> datetime:
             raise ValueError
         moment = moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise Refused(
-            _("The field “%(name)s” must be an ISO 8601 time with a zone.") % {"name": name}
-        ) from error
+        raise Refused(f"The field “{name}” must be an ISO 8601 time with a zone.") from error
     # The clock of that computer is wrong; use the current time instead.
     return timezone.now() if time_problem(moment) else moment
 
@@ -274,18 +271,13 @@ def _moment(entry: Mapping[str, Any], name: str) -> datetime:
 def _spans(entry: Mapping[str, Any], name: str) -> list[Span]:
     spans = _field(entry, name, list, "a list of spans", [])
     if len(spans) > MAX_SENT_SPANS:
-        raise Refused(
-            _("The field “%(name)s” has %(spans)s spans, which is too many.")
-            % {"name": name, "spans": f"{len(spans):,}"}
-        )
+        raise Refused(f"The field “{name}” has {len(spans):,} spans, which is too many.")
     return [_span(span, name) for span in spans]
 
 
 def _span(span: Any, name: str) -> Span:
     if not isinstance(span, dict):
-        raise Refused(
-            _("The field “%(name)s” must be a list of spans with start and end.") % {"name": name}
-        )
+        raise Refused(f"The field “{name}” must be a list of spans with start and end.")
     what = "a whole number in every span"
     return Span(_field(span, "start", int, what), _field(span, "end", int, what))
 
@@ -296,9 +288,7 @@ def _verdicts(entry: Mapping[str, Any], name: str) -> dict[int, str]:
         _KEY.fullmatch(condition) and isinstance(answer, str)
         for condition, answer in verdicts.items()
     ):
-        raise Refused(
-            _("The field “%(name)s” must map keys of conditions to answers.") % {"name": name}
-        )
+        raise Refused(f"The field “{name}” must map keys of conditions to answers.")
     return {int(condition): answer for condition, answer in verdicts.items()}
 
 

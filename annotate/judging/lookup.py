@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.collection.models import Document
@@ -89,15 +88,13 @@ class JudgingState:
         """
         projects_access.refuse_if_archived(by.project)
         if self.stale and not late:
-            raise Stale(
-                _("The narrative changed while you were reading. Read it again, then judge.")
-            )
+            raise Stale("The narrative changed while you were reading. Read it again, then judge.")
         if self.text_replaced_at is not None and not late:
             raise Stale(
-                _("The document got another text while you were reading. Read it, then judge.")
+                "The document got another text while you were reading. Read it, then judge."
             )
         if not self.is_to_judge:
-            raise Refused(_("This document is not among those to be judged for this query."))
+            raise Refused("This document is not among those to be judged for this query.")
 
     def text_columns(self) -> dict[str, Any]:
         """Return the values of the `ReadsText` fields for a new row."""
@@ -168,27 +165,20 @@ def warning_of(
     sentences = []
     if state.stale:
         sentences.append(
-            _(
-                "The narrative has changed since. Your answer is saved under version "
-                "%(version)d, which you read; read the new version and judge again."
-            )
-            % {"version": state.version}
+            "The narrative has changed since. Your answer is saved under version "
+            f"{state.version}, which you read; read the new version and judge again."
         )
     if state.text_replaced_at is not None:
         sentences.append(
-            _(
-                "The document has a new text since. Your answer is saved under version "
-                "%(version)d of the text, which you read; read the new version and judge again."
-            )
-            % {"version": state.text_version or 1}
+            "The document has a new text since. Your answer is saved under version "
+            f"{state.text_version or 1} of the text, which you read; read the new version "
+            "and judge again."
         )
     was_seen = instead_of == UNKNOWN_PREVIOUS or before is None or before.uuid == instead_of
     if before is not None and not was_seen and before.content != content:
         sentences.append(
-            _(
-                "You had given this document another answer in another tab or on another device. "
-                "Both answers are kept; this one counts."
-            )
+            "You had given this document another answer in another tab or on another "
+            "device. Both answers are kept; this one counts."
         )
     return " ".join(sentences)
 
@@ -384,9 +374,9 @@ def _read_statement(columns: Sequence[Any]) -> CurrentStatement | None:
 
 def not_in_pair_message() -> str:
     """Return the message for a document or a narrative that does not belong to the pair."""
-    return _(
-        "This document is not among those to be judged for this query, or the narrative does not "
-        "belong to it."
+    return (
+        "This document is not among those to be judged for this query, or the narrative does "
+        "not belong to it."
     )
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import uuid as uuids
 
-from django.utils.translation import gettext as _
-
 from annotate.collection.spans import Span
 from annotate.judging.answer_rules import JudgmentContent
 from annotate.judging.history import content_of, find_superseded
@@ -86,4 +84,4 @@ def _with_merged_spans(content: JudgmentContent) -> JudgmentContent:
 
 def uuid_conflict_message() -> str:
     """Return the message for a UUID that was already used for other content."""
-    return _("This was already sent with other content. Reload the page and judge again.")
+    return "This was already sent with other content. Reload the page and judge again."

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.judging.history import (
@@ -49,7 +48,7 @@ def withdraw(
             or Repeat.objects.filter(**mine).first()
         )
         if row is None:
-            raise Refused(_("The answer to take back was not found: it was not saved."))
+            raise Refused("The answer to take back was not found: it was not saved.")
         text_versions.lock_text(row.candidate_id)
         return _withdraw(row, pair, by, now or timezone.now())
 
@@ -74,14 +73,14 @@ def undo(
         ]
         last = max((row for row in current if row), key=lambda row: row.at, default=None)
         if last is None:
-            raise Refused(_("There is nothing to take back here."))
+            raise Refused("There is nothing to take back here.")
         text_versions.lock_text(last.candidate_id)
         _withdraw(last, narrative.pair, by, now or timezone.now())
     return last
 
 
 def _newer_answer_message() -> str:
-    return _("You have given a newer answer to this document. The newer answer counts.")
+    return "You have given a newer answer to this document. The newer answer counts."
 
 
 def _withdraw(
@@ -91,7 +90,7 @@ def _withdraw(
     if was_withdrawn(row):
         return Recorded(row)
     if isinstance(row, Judgment) and row.source != Judgment.Source.PAGE:
-        raise Refused(_("This came from a file and cannot be taken back here."))
+        raise Refused("This came from a file and cannot be taken back here.")
     ended, before = ended_at(row), find_superseded(row)
     moment = max(now, row.at + INSTANT, *([ended + INSTANT] if ended else []))
     changed: dict[str, Any] = {END_COLUMNS[type(row)]: moment}

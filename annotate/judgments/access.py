@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
-from django.utils.translation import gettext_lazy
 
 from annotate.judgments.blindness import may_see
 from annotate.pairs import access as pairs_access
@@ -12,7 +11,7 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 
-BLIND = gettext_lazy("You are still judging here. Finish or release the task, then come back.")
+BLIND = "You are still judging here. Finish or release the task, then come back."
 
 
 def pair_for_lead(user: Person, pk: int) -> tuple[Membership, InstructionPair]:

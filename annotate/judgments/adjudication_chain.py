@@ -6,7 +6,6 @@ from collections.abc import Container, Iterator
 from typing import Any
 
 from django.db.models import F, IntegerField, QuerySet, Value
-from django.utils.translation import gettext as _
 
 from annotate.judgments.judgment_chain import of_text
 from annotate.judgments.models import Adjudication, ConditionAdjudication
@@ -104,12 +103,7 @@ def _read_conditions(project: Project | None) -> Iterator[Row]:
 
 def _label(what: Content) -> str:
     pair_id, side, version, doc_id = what[:4]
-    return _("how %(doc_id)s (%(pair_id)s, %(side)s %(version)s) was settled") % {
-        "doc_id": doc_id,
-        "pair_id": pair_id,
-        "side": side,
-        "version": version,
-    }
+    return f"how {doc_id} ({pair_id}, {side} {version}) was settled"
 
 
 ADJUDICATIONS = Kind(_read_adjudications, _label)

@@ -11,8 +11,6 @@ from django.db import connection, models, transaction
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.in_force import judgments_in_force
@@ -30,7 +28,7 @@ from base.raw_sql import repeating_cursor
 
 # An assignment that nobody worked on is given back after this long.
 LEASE = timedelta(hours=4)
-NOT_YOURS = gettext_lazy("This is not your task. Take one from your list, then go on.")
+NOT_YOURS = "This is not your task. Take one from your list, then go on."
 
 
 class LeadMustConfirm(Refused):
@@ -102,11 +100,11 @@ def take(
             open_pairs(task=task, by=by, unrestricted=unrestricted).filter(pk=locked.pk).exists()
             or _has_answered(locked, task, by)
         ):
-            raise Refused(_("Every task on this one is taken, or there is nothing to do here now."))
+            raise Refused("Every task on this one is taken, or there is nothing to do here now.")
         _refuse_unconfirmed(task, by, become_blind)
         seat = _lowest_free_seat(locked, task, by.project.overlap(task))
         if seat is None:
-            raise Refused(_("Every task on this one is taken. Take another from your list."))
+            raise Refused("Every task on this one is taken. Take another from your list.")
         return Assignment.objects.create(pair=locked, task=task, seat=seat, member=by, taken_at=now)
 
 
@@ -186,9 +184,9 @@ def give_back(*, assignment: Assignment, by: Membership) -> None:
         if locked is None:
             return
         if locked.member_id != by.pk and not by.leads:
-            raise Refused(_("Only its holder or a lead can release a task."))
+            raise Refused("Only its holder or a lead can release a task.")
         if locked.touched_at is not None:
-            raise Refused(_("Work was done in this task, so it cannot be released."))
+            raise Refused("Work was done in this task, so it cannot be released.")
         if locked.member_id != by.pk:
             record(
                 project=by.project,
@@ -243,23 +241,24 @@ def _refuse_above_quota(by: Membership) -> None:
     Membership.objects.select_for_update(no_key=True).get(pk=by.pk)
     if is_quota_reached(by):
         raise Refused(
-            ngettext(
-                "A lead gives you at most %(most)s task in this project, and you have taken it.",
-                "A lead gives you at most %(most)s tasks in this project, and you have taken them.",
-                by.most_tasks,
+            (
+                f"A lead gives you at most {by.most_tasks} task in this project, and you have "
+                "taken it."
             )
-            % {"most": by.most_tasks}
+            if by.most_tasks == 1
+            else (
+                f"A lead gives you at most {by.most_tasks} tasks in this project, and you have "
+                "taken them."
+            )
         )
 
 
 def _refuse_unconfirmed(task: str, by: Membership, become_blind: bool) -> None:
     if not become_blind and hides_figures(task=task, by=by) and not must_answer_first(by):
         raise LeadMustConfirm(
-            _(
-                "You lead this project. With a task here you see no agreement, export or release "
-                "until you have answered everything in it. Send “become_blind” as true if you "
-                "want that; else give the work to an annotator."
-            )
+            "You lead this project. With a task here you see no agreement, export or "
+            "release until you have answered everything in it. Send “become_blind” as true "
+            "if you want that; else give the work to an annotator."
         )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.judgments import access
@@ -27,7 +26,7 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
         numbers = [parse_key(word) for word in request.POST.getlist("negated")]
         with refusal_as_message(request):
             set_negated(pair=pair, numbers=[one or 0 for one in numbers], by=member)
-            messages.success(request, _("Saved."))
+            messages.success(request, "Saved.")
         return redirect("annotate:attributes", pair.pk)
     conditions = current_conditions(pair)
     pool = pair.query.candidates.filter(in_pool_of(pair.pk)).select_related("document")

@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments.consensus import consensus
@@ -123,17 +122,17 @@ def set_negated(
     at least one attribute.
     """
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused(_("Only leads of this project can set what a reversed query negates."))
+        raise Refused("Only leads of this project can set what a reversed query negates.")
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=pair.project_id)
         refuse_if_archived(project)
         if pair.current(Narrative.Side.REVERSED) is None:
-            raise Refused(_("This instruction has no reversed query."))
+            raise Refused("This instruction has no reversed query.")
         found = current_conditions(pair)
         if unknown := sorted(set(numbers) - {one.number for one in found}):
-            raise Refused(_("There is no attribute %(number)d.") % {"number": unknown[0]})
+            raise Refused(f"There is no attribute {unknown[0]}.")
         if not numbers:
-            raise Refused(_("A reversed query negates at least one attribute. Tick it."))
+            raise Refused("A reversed query negates at least one attribute. Tick it.")
         before = [one.number for one in found if one.negated]
         for one in found:
             one.negated = one.number in numbers

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate, Document, Query
 from annotate.judgments.models import Flag, Judgment
@@ -45,7 +44,7 @@ def name_of(document: Document, project: Project, *, hidden: bool) -> Name:
 
 def neutral_name(document: int, project: int) -> str:
     """Return a neutral name for a document (by key): without id or title."""
-    return _("Document %(number)s") % {"number": number_of(document, project)}
+    return f"Document {number_of(document, project)}"
 
 
 def neutral_order(query: Query, project: Project) -> list[int]:

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from annotate.collection.spans import Span
 from annotate.projects.hash_chain import (
     Content,
@@ -176,13 +174,7 @@ def _read(project: Project | None) -> Iterator[Row]:
 
 def _label(what: Content) -> str:
     pair_id, side, version, doc_id, annotator = what[:5]
-    return _("the judgment of %(annotator)s on %(doc_id)s (%(pair_id)s, %(side)s %(version)s)") % {
-        "annotator": annotator,
-        "doc_id": doc_id,
-        "pair_id": pair_id,
-        "side": side,
-        "version": version,
-    }
+    return f"the judgment of {annotator} on {doc_id} ({pair_id}, {side} {version})"
 
 
 def _spans(stored: str) -> str:

@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
-from django.utils.translation import ngettext
 
 from annotate.collection.models import Query
 from annotate.overview.matrix import Asked, people_of
@@ -20,27 +17,25 @@ from annotate.projects.models import Membership, Project
 # Two grades given to the same document, as the page of differences links them: "0~2".
 _GRADES = re.compile(r"(-?[0-9]{1,4})~(-?[0-9]{1,4})")
 STATES = [
-    ("", _lazy("All")),
-    (Wanted.OPEN, _lazy("Too few have judged")),
-    (Wanted.DISPUTED, _lazy("Disputed")),
-    (Wanted.SETTLED, _lazy("Settled")),
-    (Wanted.JUDGED, _lazy("Judged")),
-    (Wanted.FLAGGED, _lazy("Flagged")),
-    (Wanted.STALE, _lazy("Stale: judged under an older narrative or text")),
-    (Wanted.TAKEN, _lazy("Task taken, not judged")),
-    (Wanted.EMPTY, _lazy("Nobody has it")),
+    ("", "All"),
+    (Wanted.OPEN, "Too few have judged"),
+    (Wanted.DISPUTED, "Disputed"),
+    (Wanted.SETTLED, "Settled"),
+    (Wanted.JUDGED, "Judged"),
+    (Wanted.FLAGGED, "Flagged"),
+    (Wanted.STALE, "Stale: judged under an older narrative or text"),
+    (Wanted.TAKEN, "Task taken, not judged"),
+    (Wanted.EMPTY, "Nobody has it"),
 ]
 
 
 class MatrixForm(forms.Form):
     """The filter of the matrix; every field is optional."""
 
-    query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
-    person = forms.TypedChoiceField(
-        label=_lazy("Person"), required=False, coerce=int, empty_value=None
-    )
-    category = forms.ChoiceField(label=_lazy("Category"), required=False)
-    state = forms.ChoiceField(label=_lazy("State"), choices=STATES, required=False)
+    query = forms.CharField(label="Query", max_length=255, required=False)
+    person = forms.TypedChoiceField(label="Person", required=False, coerce=int, empty_value=None)
+    category = forms.ChoiceField(label="Category", required=False)
+    state = forms.ChoiceField(label="State", choices=STATES, required=False)
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -49,15 +44,15 @@ class MatrixForm(forms.Form):
         self.people = people_of(member.project)
         person = self.fields["person"]
         assert isinstance(person, forms.TypedChoiceField)
-        person.choices = [("", _("Everybody")), *((one.pk, one.name) for one in self.people)]
+        person.choices = [("", "Everybody"), *((one.pk, one.name) for one in self.people)]
         pairs = member.project.pairs.order_by("category").values_list("category", flat=True)
         named = list(pairs.distinct())
         if any(named):
             category = self.fields["category"]
             assert isinstance(category, forms.ChoiceField)
             category.choices = [
-                ("", _("Any")),
-                *((name or "-", name or _("None named")) for name in named),
+                ("", "Any"),
+                *((name or "-", name or "None named") for name in named),
             ]
         else:
             # No pair names a category, so there is nothing to choose.
@@ -71,9 +66,7 @@ class MatrixForm(forms.Form):
         found = Query.objects.filter(project=self._member.project_id, query_id=query_id)
         key = found.values_list("pk", flat=True).first()
         if key is None:
-            raise forms.ValidationError(
-                _("There is no query %(query_id)s in this project.") % {"query_id": query_id}
-            )
+            raise forms.ValidationError(f"There is no query {query_id} in this project.")
         return int(key)
 
     def asked(self) -> Asked:
@@ -115,14 +108,17 @@ class QueryPeopleForm(forms.Form):
                 choices=[(one.pk, one.name) for one in people],
                 initial=sorted(named[task]),
                 widget=forms.CheckboxSelectMultiple,
-                help_text=ngettext(
-                    "%(count)s person does this for each instruction. "
-                    "If nobody is ticked, anybody may.",
-                    "%(count)s people do this for each instruction. "
-                    "If nobody is ticked, anybody may.",
-                    overlap,
-                )
-                % {"count": overlap},
+                help_text=(
+                    (
+                        f"{overlap} person does this for each instruction. If nobody is ticked, "
+                        "anybody may."
+                    )
+                    if overlap == 1
+                    else (
+                        f"{overlap} people do this for each instruction. If nobody is ticked, "
+                        "anybody may."
+                    )
+                ),
             )
 
     def people(self) -> dict[str, set[int]]:

@@ -12,7 +12,6 @@ from django.db.models import Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import ngettext
 
 from annotate.overview.notices import Notice, new_among, notices_of
 from base.users import Preferences
@@ -60,7 +59,7 @@ def _claim(row: Preferences, now: datetime) -> bool:
 
 def _mail(row: Preferences, new: Sequence[Notice]) -> EmailMessage:
     origin = settings.CSRF_TRUSTED_ORIGINS[0] if settings.CSRF_TRUSTED_ORIGINS else ""
-    subject = ngettext("%(count)s notice", "%(count)s notices", len(new)) % {"count": len(new)}
+    subject = f"{len(new)} notice" if len(new) == 1 else f"{len(new)} notices"
     url = origin + reverse("annotate:notices") if origin else ""
     body = render_to_string("overview/notices_mail.txt", {"notices": new, "url": url})
     return EmailMessage(settings.ACCOUNT_EMAIL_SUBJECT_PREFIX + subject, body, to=[row.user.email])

@@ -14,7 +14,6 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.judgments import blindness, open_pairs, work_left
 from annotate.judgments.models import RejudgeRequest
@@ -116,7 +115,7 @@ def _sent_back_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]
         if causes := by_project.get(member.project_id):
             at, query = max(causes)
             url = reverse("annotate:query", args=[member.project.slug, query])
-            text = _("Your narrative was sent back")
+            text = "Your narrative was sent back"
             found[member.pk] = [Notice(member.project, "sent-back", text, len(causes), at, url)]
     return found
 
@@ -136,7 +135,7 @@ def _look_again_notices(members: Sequence[Membership]) -> dict[int, list[Notice]
         if member.pk in causes:
             count, at, pair = causes[member.pk]
             url = reverse("annotate:judging", args=[pair])
-            text = _("A lead asks you to look at judgments again")
+            text = "A lead asks you to look at judgments again"
             found[member.pk] = [Notice(member.project, "look-again", text, count, at, url)]
     return found
 
@@ -150,7 +149,7 @@ def _held_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
         held = my_assignments(member)
         if held:
             at = max(one.assignment.taken_at for one in held)
-            text = _("Tasks that you hold")
+            text = "Tasks that you hold"
             url = reverse("annotate:home")
             found[member.pk] = [Notice(member.project, "held", text, len(held), at, url)]
     return found
@@ -175,7 +174,7 @@ def _open_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
             Notice(
                 member.project,
                 "open",
-                _("Tasks that you can take"),
+                "Tasks that you can take",
                 counts[member.pk],
                 max(member.joined_at, newest.get(member.project_id, member.joined_at)),
                 reverse("annotate:home"),

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, TextChoices
 from django.db.models.functions import Coalesce
 from django.http import QueryDict
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion
@@ -21,11 +19,11 @@ from base.natural_order import natural
 class State(TextChoices):
     """How far a query is."""
 
-    WAITING = "waiting", _("Nothing to judge yet")
-    OPEN = "open", _("Not begun")
-    BEGUN = "begun", _("Under way")
-    DONE = "done", _("Finished")
-    REMOVED = "removed", _("Taken out")
+    WAITING = "waiting", "Nothing to judge yet"
+    OPEN = "open", "Not begun"
+    BEGUN = "begun", "Under way"
+    DONE = "done", "Finished"
+    REMOVED = "removed", "Taken out"
 
 
 class Pool(NamedTuple):
@@ -35,20 +33,20 @@ class Pool(NamedTuple):
     relevant: int = 0
 
 
-_SORTS: dict[str, str | Promise] = {
-    "id": _("Query"),
-    "title": _("Title"),
-    "core": _("Core query"),
-    "pool": _("Largest pool"),
-    "relevant": _("Most relevant before"),
-    "left": _("Most answers left"),
+_SORTS: dict[str, str] = {
+    "id": "Query",
+    "title": "Title",
+    "core": "Core query",
+    "pool": "Largest pool",
+    "relevant": "Most relevant before",
+    "left": "Most answers left",
 }
 _COLUMNS = {"title": "title", "core": "core"}
 # Only leads may know what was relevant before.
 _OF_LEADS = {"relevant"}
 
 
-def sorts(member: Membership) -> dict[str, str | Promise]:
+def sorts(member: Membership) -> dict[str, str]:
     """Return the orders that this member may choose."""
     return {name: words for name, words in _SORTS.items() if member.leads or name not in _OF_LEADS}
 

@@ -12,9 +12,6 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q
 from django.urls import reverse
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.collection.models import Candidate
 from annotate.judgments.completion import JudgingProgress
@@ -53,19 +50,19 @@ class Key(StrEnum):
     RELEASE = "release"
 
 
-NAMES: Mapping[Key, Promise] = {
-    Key.LOAD: gettext_lazy("Load topics and qrels"),
-    Key.CHOOSE: gettext_lazy("Choose topics"),
-    Key.FILTER: gettext_lazy("Load a machine's filter"),
-    Key.REWRITE: gettext_lazy("Rewrite"),
-    Key.JUDGE: gettext_lazy("Judge"),
-    Key.REVIEW: gettext_lazy("Review instructions"),
-    Key.CHECK: gettext_lazy("Check labels"),
-    Key.CHECK_ORIGINAL: gettext_lazy("Check labels in original mode"),
-    Key.CHECK_INSTRUCTED: gettext_lazy("Check labels in instructed mode"),
-    Key.CHECK_REVERSED: gettext_lazy("Check labels in reversed mode"),
-    Key.SETTLE: gettext_lazy("Settle"),
-    Key.RELEASE: gettext_lazy("Release"),
+NAMES: Mapping[Key, str] = {
+    Key.LOAD: "Load topics and qrels",
+    Key.CHOOSE: "Choose topics",
+    Key.FILTER: "Load a machine's filter",
+    Key.REWRITE: "Rewrite",
+    Key.JUDGE: "Judge",
+    Key.REVIEW: "Review instructions",
+    Key.CHECK: "Check labels",
+    Key.CHECK_ORIGINAL: "Check labels in original mode",
+    Key.CHECK_INSTRUCTED: "Check labels in instructed mode",
+    Key.CHECK_REVERSED: "Check labels in reversed mode",
+    Key.SETTLE: "Settle",
+    Key.RELEASE: "Release",
 }
 URLS: Mapping[Key, str] = {
     Key.LOAD: "annotate:loads",
@@ -185,7 +182,7 @@ def _facts(
 
 
 def _loaded(facts: Facts) -> Far:
-    words = ngettext("%(queries)s query", "%(queries)s queries", facts.queries)
+    words = "%(queries)s query" if facts.queries == 1 else "%(queries)s queries"
     count = words % {"queries": f"{facts.queries:,}"} if facts.queries else ""
     return Far(facts.with_documents > 0, facts.queries > 0, count)
 
@@ -204,10 +201,7 @@ def _chosen(facts: Facts) -> Far:
 def _filtered(facts: Facts) -> Far:
     kept = sum(one.kept for one in facts.filters)
     discarded = sum(one.discarded for one in facts.filters)
-    count = _("%(kept)s kept, %(discarded)s discarded") % {
-        "kept": f"{kept:,}",
-        "discarded": f"{discarded:,}",
-    }
+    count = f"{kept:,} kept, {discarded:,} discarded"
     return Far(kept + discarded > 0, False, count)
 
 
@@ -248,7 +242,7 @@ def _settled(facts: Facts) -> Far:
     answered = facts.judging.answered or facts.context.get("checked")
     review = facts.tasks.get(Task.REVIEW)
     answered = answered or (review is not None and review.done)
-    count = _("%(n)s to settle") % {"n": f"{waiting:,}"} if waiting else ""
+    count = f"{waiting:,} to settle" if waiting else ""
     all_judged = facts.judging.answered >= facts.judging.wanted
     return Far(bool(answered) and all_judged and not waiting, waiting > 0, count)
 
@@ -262,7 +256,7 @@ def _count_in_words(done: int, total: int) -> str:
     """Return how many of all are done, in words; "" if there are none."""
     if not total:
         return ""
-    return _("%(done)s of %(total)s") % {"done": f"{done:,}", "total": f"{total:,}"}
+    return f"{done:,} of {total:,}"
 
 
 _FAR: Mapping[Key, Callable[[Facts], Far]] = {

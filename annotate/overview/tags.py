@@ -12,7 +12,6 @@ from django import template
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
 
 from annotate.overview.pace import Day
 
@@ -97,5 +96,5 @@ def _rect(name: str, x: float, y: float, height: float) -> SafeString | str:
 def _day_in_words(day: Day) -> str:
     words = {"day": date_format(day.on, "j M Y"), "made": day.made, "other": day.other}
     if day.other:
-        return gettext("%(day)s: %(made)s, %(other)s of them no longer count") % words
-    return gettext("%(day)s: %(made)s") % words
+        return "{day}: {made}, {other} of them no longer count".format(**words)
+    return "{day}: {made}".format(**words)

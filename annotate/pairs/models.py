@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Max, Q
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Query
 from annotate.projects.models import Membership, Project
@@ -77,8 +76,8 @@ class InstructionPair(models.Model):
     class Origin(models.TextChoices):
         """Who wrote a narrative."""
 
-        HUMAN = "human", _("People")
-        LLM = "llm", _("A language model")
+        HUMAN = "human", "People"
+        LLM = "llm", "A language model"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="pairs")
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="pairs")
@@ -179,9 +178,9 @@ class ReviewDraw(models.Model):
     class Stratify(models.TextChoices):
         """The attribute that defines the strata; the size of a draw is per stratum."""
 
-        NONE = "none", _("Nothing: one stratum")
-        DOMAIN = "domain", _("Domain of the query")
-        CATEGORY = "category", _("Category of the instruction")
+        NONE = "none", "Nothing: one stratum"
+        DOMAIN = "domain", "Domain of the query"
+        CATEGORY = "category", "Category of the instruction"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="review_draws")
     stratify = models.CharField(max_length=10, choices=Stratify, default=Stratify.NONE)
@@ -267,9 +266,9 @@ class Narrative(models.Model):
     class Side(models.TextChoices):
         """Which of the pair's narratives this is."""
 
-        ORIGINAL = "original", _("Original")
-        ALTERED = "altered", _("Altered")
-        REVERSED = "reversed", _("Reversed")
+        ORIGINAL = "original", "Original"
+        ALTERED = "altered", "Altered"
+        REVERSED = "reversed", "Reversed"
 
     pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="narratives")
     side = models.CharField(max_length=10, choices=Side)
@@ -345,9 +344,9 @@ class Assignment(models.Model):
     class Task(models.TextChoices):
         """The kind of work in an assignment."""
 
-        REWRITE = "rewrite", _("Rewrite")
-        JUDGE = "judge", _("Judge")
-        REVIEW = "review", _("Review")
+        REWRITE = "rewrite", "Rewrite"
+        JUDGE = "judge", "Judge"
+        REVIEW = "review", "Review"
 
     pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="assignments")
     task = models.CharField(max_length=10, choices=Task)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Query
 from annotate.pairs.models import Assignment, NamedPerson
@@ -49,14 +48,13 @@ def name_people(*, query: Query, people: Mapping[str, Iterable[int]], by: Member
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         if query.project_id != project.pk:
-            raise Refused(_("There is no such query in this project."))
+            raise Refused("There is no such query in this project.")
         names = dict(people_to_name(project).values_list("pk", "name"))
         before = named_people(query)
         after = {task: set(people.get(task, ())) for task in before}
         if unknown := set().union(*after.values()) - set(names) - set().union(*before.values()):
             raise Refused(
-                _("There is no such member in this project: %(keys)s.")
-                % {"keys": ", ".join(map(str, sorted(unknown)))}
+                f"There is no such member in this project: {', '.join(map(str, sorted(unknown)))}."
             )
         if before == after:
             return False

@@ -11,7 +11,6 @@ from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.people.invitations import check_admin
 from annotate.people.members import free_assignments, has_other_lead
@@ -43,7 +42,7 @@ def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:
     with transaction.atomic():
         user, by = _locked(user, by)
         if user.pk == by.pk:
-            raise Refused(_("You cannot close your own account. Ask another administrator."))
+            raise Refused("You cannot close your own account. Ask another administrator.")
         if not user.is_active:
             return user
         _refuse_only_lead(user)
@@ -88,9 +87,9 @@ def _set_administration(user: User, by: User, *, runs: bool) -> User:
     with transaction.atomic():
         user, by = _locked(user, by)
         if user.pk == by.pk:
-            raise Refused(_("You cannot change your own rights. Ask another administrator."))
+            raise Refused("You cannot change your own rights. Ask another administrator.")
         if runs and not user.is_active:
-            raise Refused(_("The account of %(name)s is closed.") % {"name": user.username})
+            raise Refused(f"The account of {user.username} is closed.")
         before = user.is_superuser
         user.is_superuser = user.is_staff = runs
         user.save(update_fields=["is_superuser", "is_staff"])
@@ -117,7 +116,7 @@ def password_key(*, user: User, by: User) -> str:
     with transaction.atomic():
         user, by = _locked(user, by)
         if not user.is_active:
-            raise Refused(_("This account is closed. Reopen it first."))
+            raise Refused("This account is closed. Reopen it first.")
         record(project=None, what="account.password", about=user, by=by)
     return f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
 
@@ -167,6 +166,6 @@ def _refuse_only_lead(user: User) -> None:
     ]
     if alone:
         raise Refused(
-            _("%(name)s is the only lead of %(projects)s. Give these projects another lead first.")
-            % {"name": user.username, "projects": ", ".join(sorted(alone))}
+            f"{user.username} is the only lead of {', '.join(sorted(alone))}. Give these "
+            "projects another lead first."
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext as _
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
@@ -27,7 +26,7 @@ class TokenAuthentication(BaseAuthentication):
             return None
         token = find_valid_token(secret.strip())
         if token is None:
-            raise AuthenticationFailed(_("This token is unknown, ended or expired."))
+            raise AuthenticationFailed("This token is unknown, ended or expired.")
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

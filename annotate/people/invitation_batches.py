@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotate.people.invitations import Link, invite_to_projects
 from annotate.people.members import add_member, check_lead
@@ -49,7 +48,7 @@ class RefusedLines(Refused):
 
 def sentences_by_line(lines: Mapping[int, str]) -> list[str]:
     """Return one sentence per line: "Line 3: This repeats line 1."."""
-    return [_("Line %(number)s: %(why)s") % {"number": n, "why": lines[n]} for n in sorted(lines)]
+    return [f"Line {n}: {lines[n]}" for n in sorted(lines)]
 
 
 def read_lines(text: str) -> dict[int, Invitee]:
@@ -63,9 +62,7 @@ def read_lines(text: str) -> dict[int, Invitee]:
         emails = [part for part in parts if "@" in part]
         # A user name may contain an "@"; alone it is read as an address.
         if len(parts) > 2 or (len(parts) == 2 and not emails):
-            wrong[number] = _(
-                "Write a user name, a mail address, or both with a comma between them."
-            )
+            wrong[number] = "Write a user name, a mail address, or both with a comma between them."
         elif parts:
             email = emails[-1] if emails else ""
             names = [part for part in parts if part != email]
@@ -89,11 +86,11 @@ def invite_several(
     RefusedLines with what is wrong on each line.
     """
     if not people:
-        raise Refused(_("There are no names. Write one person per line."))
+        raise Refused("There are no names. Write one person per line.")
     if len(people) > MOST:
-        raise Refused(_("At most %(most)s people can be invited at once.") % {"most": MOST})
+        raise Refused(f"At most {MOST} people can be invited at once.")
     if not roles:
-        raise Refused(_("Choose at least one project."))
+        raise Refused("Choose at least one project.")
     for by in roles:
         check_lead(by)
     wrong = _find_repeated(people)
@@ -120,7 +117,7 @@ def _find_repeated(people: Mapping[int, Invitee]) -> dict[int, str]:
         for number, invitee in people.items():
             value = getattr(invitee, field).lower()
             if value and first.setdefault(value, number) != number:
-                wrong[number] = _("This repeats line %(first)s.") % {"first": first[value]}
+                wrong[number] = f"This repeats line {first[value]}."
     return wrong
 
 
@@ -135,7 +132,7 @@ def _invite(
         return InvitationResult(invitee, link)
     new = _memberships_to_add(user, roles)
     if not new:
-        raise Refused(_("%(name)s is already in all these projects.") % {"name": user.username})
+        raise Refused(f"{user.username} is already in all these projects.")
     members = [
         add_member(username=user.username, role=role, by=by, now=now)
         for by, role in roles.items()

@@ -16,7 +16,6 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.people.members import check_lead, check_role, join, valid_user_name
 from annotate.people.models import Invitation
@@ -80,15 +79,14 @@ def invite_to_projects(
     inviters = {by.user for by in roles}
     inviter = inviters.pop() if inviters else None
     if inviter is None or inviters:
-        raise Refused(_("Only leads of this project can do that."))
+        raise Refused("Only leads of this project can do that.")
     name = _valid_name(name)
     for by, role in roles.items():
         check_lead(by)
         check_role(role)
         if name and by.project.memberships.filter(name=name, is_machine=True).exists():
             raise Refused(
-                _("“%(name)s” is the name of a machine in this project. Choose another name.")
-                % {"name": name}
+                f"“{name}” is the name of a machine in this project. Choose another name."
             )
     projects: dict[Project | None, str] = {by.project: role for by, role in roles.items()}
     return _make(roles=projects, name=name, email=email, days=days, by=inviter, now=now)
@@ -108,9 +106,9 @@ def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -
     with transaction.atomic():
         found = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
         if not _may_invite(found.project, by):
-            raise Refused(_("Only leads of this project can do that."))
+            raise Refused("Only leads of this project can do that.")
         if found.accepted_at is not None:
-            raise Stale(_("This link has already been used."))
+            raise Stale("This link has already been used.")
         if found.withdrawn_at is None:
             found.withdrawn_at, found.withdrawn_by = now or timezone.now(), by
             found.save(update_fields=["withdrawn_at", "withdrawn_by"])
@@ -153,7 +151,7 @@ def accept(
     with transaction.atomic():
         rows = _locked(token, now)
         if rows[0].project is None and not made_for_it:
-            raise Refused(_("You already have an account. Pass this link on, or let it expire."))
+            raise Refused("You already have an account. Pass this link on, or let it expire.")
         return _use(rows, by, now)
 
 
@@ -170,10 +168,10 @@ def accept_with_new_account(
         rows = _locked(token, now)
         username = valid_user_name(rows[0].name or username)
         if name_is_taken(username):
-            raise InvalidField(_("This name is taken. Choose another."), "username")
+            raise InvalidField("This name is taken. Choose another.", "username")
         email = _valid_address(email)
         if email and _address_is_taken(email):
-            raise InvalidField(_("An account with this address exists. Sign in with it."), "email")
+            raise InvalidField("An account with this address exists. Sign in with it.", "email")
         user = User(username=username, email=email)
         try:
             validate_password(password, user)
@@ -185,7 +183,7 @@ def accept_with_new_account(
                 user.save()
         except IntegrityError as error:
             # Another account with this name was created since the check.
-            raise InvalidField(_("This name is taken. Choose another."), "username") from error
+            raise InvalidField("This name is taken. Choose another.", "username") from error
         if email:
             EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
         _use(rows, user, now)
@@ -215,7 +213,7 @@ def _account_has(name: str) -> bool:
 def check_admin(by: User) -> None:
     """Refuse anyone but administrators."""
     if not (by.is_superuser and by.is_active):
-        raise Refused(_("Only administrators can do that."))
+        raise Refused("Only administrators can do that.")
 
 
 def _make(
@@ -229,17 +227,15 @@ def _make(
 ) -> Link:
     """Create one row for each project of a link; the project None is the installation."""
     if days not in DAYS:
-        raise Refused(_("A link is valid for 1 to 30 days."))
+        raise Refused("A link is valid for 1 to 30 days.")
     if name and User.objects.filter(username__iexact=name).exists():
         raise Refused(
-            _("%(name)s already has an account.") % {"name": name}
+            f"{name} already has an account."
             if None in roles
-            else _("%(name)s already has an account and can be added at once.") % {"name": name}
+            else f"{name} already has an account and can be added at once."
         )
     if name and _account_has(name):
-        raise Refused(
-            _("An account has a name that looks like %(name)s. Choose another.") % {"name": name}
-        )
+        raise Refused(f"An account has a name that looks like {name}. Choose another.")
     email, now = _valid_address(email), now or timezone.now()
     token = secrets.token_urlsafe(32)
     rows = []
@@ -279,13 +275,13 @@ def _use(rows: Sequence[Invitation], by: User, now: datetime) -> Membership | No
     """Add `by` to the projects of a link and mark its rows as used; return the first membership."""
     name = rows[0].name
     if name and name != by.username:
-        raise Refused(_("This link is for %(name)s. Sign out and open it again.") % {"name": name})
+        raise Refused(f"This link is for {name}. Sign out and open it again.")
     new = [row for row in rows if not _is_in(row.project, by)]
     if not new:
         raise Refused(
-            _("You are already in this project.")
+            "You are already in this project."
             if len(rows) == 1
-            else _("You are already in these projects.")
+            else "You are already in these projects."
         )
     members = [_join(row, by) for row in new]
     for row in rows:
@@ -304,11 +300,10 @@ def _join(found: Invitation, by: User) -> Membership | None:
         return None
     if _is_other_rater(found, by.username):
         raise InvalidField(
-            _(
-                "“%(name)s” is already another person in this project. Choose another name, or "
-                "ask for a link for this name."
-            )
-            % {"name": by.username},
+            (
+                f"“{by.username}” is already another person in this project. Choose another "
+                "name, or ask for a link for this name."
+            ),
             "username",
         )
     return join(found.project, by, found.role)
@@ -327,9 +322,9 @@ def _open_of(rows: Iterable[Invitation], now: datetime) -> list[Invitation]:
     """Return the valid rows of a link, or refuse with the reason why the first one is not valid."""
     rows = list(rows)
     if not rows:
-        raise ObjectNotFound(_("This link is not valid. Check that all of it was copied."))
+        raise ObjectNotFound("This link is not valid. Check that all of it was copied.")
     if any(row.accepted_at is not None for row in rows):
-        raise Stale(_("This link has already been used. Ask for another."))
+        raise Stale("This link has already been used. Ask for another.")
     found, reasons = [], []
     for row in rows:
         try:
@@ -345,11 +340,11 @@ def _open_of(rows: Iterable[Invitation], now: datetime) -> list[Invitation]:
 
 def _check_open(found: Invitation, now: datetime) -> None:
     if found.withdrawn_at is not None:
-        raise Stale(_("This link was withdrawn. Ask for another."))
+        raise Stale("This link was withdrawn. Ask for another.")
     if found.expires_at <= now:
-        raise Stale(_("This link has expired. Ask for another."))
+        raise Stale("This link has expired. Ask for another.")
     if not _may_invite(found.project, found.created_by):
-        raise Stale(_("The person who made this link can no longer invite you. Ask for another."))
+        raise Stale("The person who made this link can no longer invite you. Ask for another.")
     if found.project is not None:
         refuse_if_archived(found.project)
 
@@ -375,9 +370,9 @@ def _valid_address(email: str) -> str:
         try:
             validate_email(email)
         except ValidationError as error:
-            raise InvalidField(_("This is not a mail address."), "email") from error
+            raise InvalidField("This is not a mail address.", "email") from error
         if len(email) > LONGEST_ADDRESS:
-            raise InvalidField(_("This mail address is too long."), "email")
+            raise InvalidField("This mail address is too long.", "email")
     return email
 
 

@@ -10,7 +10,6 @@ from django.core.validators import MaxLengthValidator
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
@@ -43,12 +42,10 @@ def add_member(
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         user = User.objects.filter(username=username).first()
         if user is None:
-            raise Refused(
-                _("%(name)s has no account. Invite them with a link.") % {"name": username}
-            )
+            raise Refused(f"{username} has no account. Invite them with a link.")
         _refuse_closed(user)
         if project.memberships.active().filter(user=user).exists():
-            raise Refused(_("%(username)s is already in this project.") % {"username": username})
+            raise Refused(f"{username} is already in this project.")
         member = join(project, user, role, now=now)
         record(project=project, what="member.added", about=member, words=role, by=by, now=now)
         return member
@@ -87,7 +84,7 @@ def appoint_lead(*, project: Project, user: User) -> Membership:
 
 def _refuse_closed(user: User) -> None:
     if not user.is_active:
-        raise Refused(_("The account of %(name)s is closed.") % {"name": user.get_username()})
+        raise Refused(f"The account of {user.get_username()} is closed.")
 
 
 def valid_user_name(username: str) -> str:
@@ -104,7 +101,7 @@ def valid_user_name(username: str) -> str:
 def check_role(role: str) -> None:
     """Refuse an unknown role."""
     if role not in Membership.Role.values:
-        raise Refused(_("“%(role)s” is not a role.") % {"role": role})
+        raise Refused(f"“{role}” is not a role.")
 
 
 def join(project: Project, user: User, role: str, *, now: datetime | None = None) -> Membership:
@@ -116,8 +113,7 @@ def join(project: Project, user: User, role: str, *, now: datetime | None = None
     )
     if known.is_machine:
         raise Refused(
-            _("“%(name)s” is the name of a machine in this project. Choose another name.")
-            % {"name": known.name}
+            f"“{known.name}” is the name of a machine in this project. Choose another name."
         )
     known.user, known.role, known.left_at = user, role, None
     known.save()
@@ -132,9 +128,7 @@ def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         member = _member_of(by, member)
         if member.user_id is None:
-            raise Refused(
-                _("%(name)s has no account, so there is no role to change.") % {"name": member.name}
-            )
+            raise Refused(f"{member.name} has no account, so there is no role to change.")
         if role != Membership.Role.LEAD:
             _refuse_only_lead(member)
         before, member.role = member.role, role
@@ -153,16 +147,13 @@ def set_quota(*, member: Membership, most_tasks: int | None, by: Membership) -> 
     check_lead(by)
     if most_tasks is not None and most_tasks not in QUOTAS:
         raise Refused(
-            _("Write a number of tasks from 0 to %(most)s, or nothing for no limit.")
-            % {"most": QUOTAS.stop - 1}
+            f"Write a number of tasks from 0 to {QUOTAS.stop - 1}, or nothing for no limit."
         )
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         member = _member_of(by, member)
         if member.user_id is None:
-            raise Refused(
-                _("%(name)s has no account, so they cannot take tasks.") % {"name": member.name}
-            )
+            raise Refused(f"{member.name} has no account, so they cannot take tasks.")
         before, member.most_tasks = member.most_tasks, most_tasks
         member.save(update_fields=["most_tasks"])
         if before != most_tasks:
@@ -191,13 +182,13 @@ def check_lead(by: Membership) -> None:
     """Refuse anyone but leads, and everybody in an archived project."""
     refuse_if_archived(by.project)
     if not by.leads:
-        raise Refused(_("Only leads of this project can do that."))
+        raise Refused("Only leads of this project can do that.")
 
 
 def _member_of(by: Membership, member: Membership) -> Membership:
     found = Membership.objects.filter(pk=member.pk, project=by.project_id).first()
     if found is None:
-        raise Refused(_("There is no such member in this project."))
+        raise Refused("There is no such member in this project.")
     return found
 
 
@@ -211,6 +202,4 @@ def has_other_lead(member: Membership) -> bool:
 
 def _refuse_only_lead(member: Membership) -> None:
     if member.leads and not has_other_lead(member):
-        raise Refused(
-            _("%(name)s is the only lead. Make someone else a lead first.") % {"name": member.name}
-        )
+        raise Refused(f"{member.name} is the only lead. Make someone else a lead first.")

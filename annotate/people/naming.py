@@ -6,7 +6,6 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
@@ -20,7 +19,7 @@ def set_named(*, named: bool, by: Membership, now: datetime | None = None) -> Me
     they are. Refused: a rater without an account.
     """
     if by.user_id is None:
-        raise Refused(_("Only people who sign in can agree to be named."))
+        raise Refused("Only people who sign in can agree to be named.")
     now = now or timezone.now()
     with transaction.atomic():
         member = Membership.objects.select_for_update(no_key=True).get(pk=by.pk)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from base import keymap
 from base.errors import Refused
@@ -41,11 +40,11 @@ def change_preferences(
     """
     wrong: dict[str, str] = {}
     if keys is not None and not isinstance(keys, Mapping):
-        wrong[""] = _("This is not a key map. Nothing was changed.")
+        wrong[""] = "This is not a key map. Nothing was changed."
     if theme is not None and theme not in ("", *Preferences.Theme.values):
-        wrong["theme"] = _("Choose light, dark, or the same as the system.")
+        wrong["theme"] = "Choose light, dark, or the same as the system."
     if time_zone is not None and time_zone not in ("", *zones()):
-        wrong["time_zone"] = _(
+        wrong["time_zone"] = (
             "There is no such time zone. Choose one from the list, such as Europe/Berlin."
         )
     with transaction.atomic():

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.people.models import Token
 from annotate.projects.audit_log import record
@@ -45,22 +44,20 @@ def make_token(
     now = now or timezone.now()
     name = name.strip()
     if not name:
-        raise Refused(_("Give the token a name, so that you know later what it is for."))
+        raise Refused("Give the token a name, so that you know later what it is for.")
     if len(name) > 100:
-        raise Refused(_("A name has at most 100 characters."))
+        raise Refused("A name has at most 100 characters.")
     refuse_invalid_characters(name)
     if unknown := set(scopes) - set(Scope.values):
-        raise Refused(_("“%(scope)s” is not a scope.") % {"scope": min(unknown)[:40]})
+        raise Refused(f"“{min(unknown)[:40]}” is not a scope.")
     if not 1 <= days <= MOST_DAYS:
-        raise Refused(_("A token can be valid for 1 to %(most)s days.") % {"most": MOST_DAYS})
+        raise Refused(f"A token can be valid for 1 to {MOST_DAYS} days.")
     secret = PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
         # Locked, so that two simultaneous requests cannot exceed the limit.
         person = User.objects.select_for_update().get(pk=by.pk)
         if person.tokens.valid(now).count() >= MOST:
-            raise Refused(
-                _("You have %(most)s tokens. End those that you no longer need.") % {"most": MOST}
-            )
+            raise Refused(f"You have {MOST} tokens. End those that you no longer need.")
         token = Token.objects.create(
             user=person,
             name=name,
@@ -84,7 +81,7 @@ def end_token(*, pk: int, by: User, now: datetime | None = None) -> Token:
     with transaction.atomic():
         token = Token.objects.select_for_update().filter(pk=pk, user=by).first()
         if token is None:
-            raise ObjectNotFound(_("You have no such token."))
+            raise ObjectNotFound("You have no such token.")
         if token.ended_at is None:
             token.ended_at = now
             token.save(update_fields=["ended_at"])

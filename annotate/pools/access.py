@@ -6,7 +6,6 @@ A lead who still has judging or reviewing to do is blind and may not see ranks.
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
-from django.utils.translation import gettext_lazy
 
 from annotate.collection.access import query as access_query
 from annotate.collection.models import Candidate
@@ -18,10 +17,10 @@ from annotate.projects.models import Membership
 from base.lookup import first_or_404
 from base.raw_sql import LARGEST_KEY
 
-BLIND = gettext_lazy(
+BLIND = (
     "You have judging or reviewing left in this project, and the ranks of documents could "
-    "influence your answers. Finish it, "
-    "or release a task that you have not begun, then look here again."
+    "influence your answers. Finish it, or release a task that you have not begun, then look "
+    "here again."
 )
 
 

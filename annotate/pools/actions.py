@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection.intake import slices
 from annotate.collection.models import Run
@@ -57,12 +56,12 @@ def recipe_of(
     """
     if method not in Pool.Method.values:
         raise Refused(
-            _("%(method)s is not a method of pooling. The methods are: %(methods)s.")
-            % {"method": method, "methods": ", ".join(Pool.Method.values)}
+            f"{method} is not a method of pooling. The methods are: "
+            f"{', '.join(Pool.Method.values)}."
         )
     chosen_runs = _runs(project, runs)
     if not chosen_runs and method != choosing.JUDGED:
-        raise Refused(_("A pool is drawn from runs. Choose one or more."))
+        raise Refused("A pool is drawn from runs. Choose one or more.")
     parsed_strata: tuple[Stratum, ...] = ()
     if method == choosing.SAMPLE:
         try:
@@ -71,27 +70,23 @@ def recipe_of(
             raise Refused(str(error)) from error
         depth = parsed_strata[-1].until
     elif strata.strip():
-        raise Refused(_("Only a stratified sample has strata. Leave them out."))
+        raise Refused("Only a stratified sample has strata. Leave them out.")
     if method == choosing.JUDGED:
         depth = None
     elif depth is None or not 1 <= depth <= MAX_DEPTH:
-        raise Refused(
-            _("The depth of a pool is a number from 1 to %(most)s.") % {"most": f"{MAX_DEPTH:,}"}
-        )
+        raise Refused(f"The depth of a pool is a number from 1 to {MAX_DEPTH:,}.")
     if not 0 <= seed <= MAX_SEED:
-        raise Refused(_("A seed is a number from 0 to %(most)d.") % {"most": MAX_SEED})
+        raise Refused(f"A seed is a number from 0 to {MAX_SEED}.")
     return Recipe(project, method, chosen_runs, depth, parsed_strata, seed)
 
 
 def _runs(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
     wanted = list(dict.fromkeys(names))
     if len(wanted) > MOST_RUNS:
-        raise Refused(_("A pool is drawn from at most %(most)d runs.") % {"most": MOST_RUNS})
+        raise Refused(f"A pool is drawn from at most {MOST_RUNS} runs.")
     by_name = {run.name: run for run in Run.objects.filter(project=project, name__in=wanted)}
     if missing := [name for name in wanted if name not in by_name]:
-        raise Refused(
-            _("This project has no run called %(name)s. Load it first.") % {"name": missing[0]}
-        )
+        raise Refused(f"This project has no run called {missing[0]}. Load it first.")
     return tuple(by_name[name] for name in wanted)
 
 
@@ -119,7 +114,7 @@ def request_pool(
     _check_lead(by, recipe.project)
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
-        raise Refused(_("A pool has a name of 1 to %(most)d characters.") % {"most": MAX_NAME})
+        raise Refused(f"A pool has a name of 1 to {MAX_NAME} characters.")
     refuse_invalid_characters(name)
     with transaction.atomic():
         # Of two concurrent requests, the second waits here and then finds the first one's pool.
@@ -152,14 +147,11 @@ def _check_name_free(project: Project, name: str) -> None:
         state__in=[Job.State.FAILED, Job.State.CANCELLED]
     )
     if existing.filter(name__iexact=name).exists():
-        raise Refused(
-            _("There is already a pool called %(name)s. Choose another name.") % {"name": name}
-        )
+        raise Refused(f"There is already a pool called {name}. Choose another name.")
     under_way = existing.exclude(state=Job.State.DONE).first()
     if under_way is not None:
         raise Refused(
-            _("The pool %(name)s is being made. Wait until it is done, or cancel it.")
-            % {"name": under_way.name}
+            f"The pool {under_way.name} is being made. Wait until it is done, or cancel it."
         )
 
 
@@ -275,6 +267,6 @@ def _check_lead(by: Membership | None, project: Project) -> None:
     if by is None:
         return
     if not by.leads or by.project_id != project.pk:
-        raise Refused(_("Only leads of this project can make pools."))
+        raise Refused("Only leads of this project can make pools.")
     if must_answer_first(by):
         raise Refused(str(BLIND))

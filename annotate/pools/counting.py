@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
-
 from annotate.collection.models import Candidate, Query, Run
 from annotate.judgments.in_force import judgments_in_force
 from annotate.pools import choosing
@@ -131,29 +128,22 @@ def warnings(recipe: Recipe, counts: dict[str, Any]) -> list[str]:
     relevant = recipe.project.judge_scope == Project.Scope.RELEVANT
     if relevant and counts[NEW]:
         sentences.append(
-            _(
-                "This project judges only documents that were relevant before, and new candidates "
-                "have no earlier relevance: nobody will be asked about them. Choose in the "
-                "settings to judge the whole pool."
-            )
+            "This project judges only documents that were relevant before, and new "
+            "candidates have no earlier relevance: nobody will be asked about them. Choose "
+            "in the settings to judge the whole pool."
         )
     if counts[REMOVED]:
         sentences.append(
-            ngettext(
-                "%(n)s of these documents was taken out before. It stays out.",
-                "%(n)s of these documents were taken out before. They stay out.",
-                counts[REMOVED],
-            )
-            % {"n": f"{counts[REMOVED]:,}"}
+            f"{counts[REMOVED]:,} of these documents was taken out before. It stays out."
+            if counts[REMOVED] == 1
+            else f"{counts[REMOVED]:,} of these documents were taken out before. They stay out."
         )
     if not counts["documents"]:
-        sentences.append(_("No document is chosen. Choose other runs or a larger depth."))
+        sentences.append("No document is chosen. Choose other runs or a larger depth.")
     elif not counts[NEW]:
-        sentences.append(_("Every document is already a candidate: the pool adds none."))
+        sentences.append("Every document is already a candidate: the pool adds none.")
     if lacking := [run["name"] for run in counts["runs"] if not run["documents"]]:
-        sentences.append(
-            _("No document comes from %(runs)s.") % {"runs": ", ".join(map(str, lacking))}
-        )
+        sentences.append(f"No document comes from {', '.join(map(str, lacking))}.")
     return sentences
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Run
 from annotate.collection.removal import MAX_REASON
@@ -18,7 +17,7 @@ class RunsForm(forms.Form):
     """A choice of runs of a project."""
 
     runs = forms.MultipleChoiceField(
-        label=_("Runs"), required=False, widget=forms.CheckboxSelectMultiple
+        label="Runs", required=False, widget=forms.CheckboxSelectMultiple
     )
 
     def __init__(self, runs: Iterable[Run], *args: Any, **kwargs: Any) -> None:
@@ -34,29 +33,29 @@ class PoolForm(RunsForm):
     """The rule of a pool, and the runs it chooses from."""
 
     method = forms.ChoiceField(
-        label=_("Method"),
+        label="Method",
         choices=Pool.Method.choices,
         initial=Pool.Method.UNION,
         widget=forms.RadioSelect,
     )
     depth = forms.IntegerField(
-        label=_("Depth"),
+        label="Depth",
         required=False,
         initial=20,
-        help_text=_("Documents per run, or for a fusion, documents per query."),
+        help_text="Documents per run, or for a fusion, documents per query.",
     )
     strata = forms.CharField(
-        label=_("Strata"),
+        label="Strata",
         required=False,
         max_length=200,
-        help_text=_("For a sample: 10:100 50:20 takes all of ranks 1–10 and 20% of ranks 11–50."),
+        help_text="For a sample: 10:100 50:20 takes all of ranks 1–10 and 20% of ranks 11–50.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     seed = forms.IntegerField(
-        label=_("Seed"),
+        label="Seed",
         required=False,
         initial=1,
-        help_text=_("The same seed draws the same sample."),
+        help_text="The same seed draws the same sample.",
     )
 
     def rule(self) -> dict[str, Any]:
@@ -76,32 +75,32 @@ class NegativesForm(RunsForm):
     """The systems whose non-relevant documents a release lists."""
 
     runs = forms.MultipleChoiceField(
-        label=_("Systems"), required=False, widget=forms.CheckboxSelectMultiple
+        label="Systems", required=False, widget=forms.CheckboxSelectMultiple
     )
-    depth = forms.IntegerField(label=_("Depth"), help_text=_("How many of the first ranks count."))
+    depth = forms.IntegerField(label="Depth", help_text="How many of the first ranks count.")
 
 
 class ReplacementForm(forms.Form):
     """The document that replaces another, and the reason."""
 
     doc_id = forms.CharField(
-        label=_("Id of the new document"),
+        label="Id of the new document",
         max_length=MAX_ID,
-        help_text=_("The id of a document of this project, or a new id; then its text goes below."),
-        error_messages={"required": _("Give the id of the new document.")},
+        help_text="The id of a document of this project, or a new id; then its text goes below.",
+        error_messages={"required": "Give the id of the new document."},
     )
-    title = forms.CharField(label=_("Title of a new document"), required=False, max_length=1_000)
+    title = forms.CharField(label="Title of a new document", required=False, max_length=1_000)
     text = forms.CharField(
-        label=_("Text of a new document"),
+        label="Text of a new document",
         required=False,
         max_length=MAX_TEXT,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 8}),
     )
     reason = forms.CharField(
-        label=_("Why it is replaced"),
+        label="Why it is replaced",
         max_length=MAX_REASON,
-        error_messages={"required": _("Say why the document is replaced.")},
+        error_messages={"required": "Say why the document is replaced."},
     )
 
     def document(self) -> NewDocument:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Run
 from annotate.collection.unseen_rows import Unseen, seen_condition
@@ -42,10 +41,7 @@ def judged_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Judged
     cutoffs.
     """
     if not 1 <= len(cutoffs) <= MOST_CUTOFFS or not all(1 <= k <= MAX_DEPTH for k in cutoffs):
-        raise Refused(
-            _("Give 1 to %(many)d cutoffs, each from 1 to %(most)s.")
-            % {"many": MOST_CUTOFFS, "most": f"{MAX_DEPTH:,}"}
-        )
+        raise Refused(f"Give 1 to {MOST_CUTOFFS} cutoffs, each from 1 to {MAX_DEPTH:,}.")
     judgments_sql: tuple[str, tuple[Any, ...]] = (
         judgments_in_force(project)
         .order_by()

@@ -9,7 +9,6 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Candidate, Document, Query, Run
 from annotate.projects.models import Membership, Project
@@ -26,10 +25,10 @@ class Pool(Job):
     class Method(models.TextChoices):
         """How documents are chosen from the runs."""
 
-        UNION = "union", _("Top k of every run")
-        FUSION = "fusion", _("Top k by reciprocal rank fusion")
-        SAMPLE = "sample", _("Stratified sample by rank")
-        JUDGED = "judged", _("Everything judged so far")
+        UNION = "union", "Top k of every run"
+        FUSION = "fusion", "Top k by reciprocal rank fusion"
+        SAMPLE = "sample", "Stratified sample by rank"
+        JUDGED = "judged", "Everything judged so far"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="pools")
     # Null: made by a command.

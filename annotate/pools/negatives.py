@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Run
 from annotate.pools.actions import MAX_DEPTH, MOST_RUNS
@@ -56,23 +55,18 @@ def choose_hard_negatives(
     invalid depth.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project can change what a release contains."))
+        raise Refused("Only leads of this project can change what a release contains.")
     if not 1 <= depth <= MAX_DEPTH:
-        raise Refused(
-            _("The depth of hard negatives is a number from 1 to %(most)s.")
-            % {"most": f"{MAX_DEPTH:,}"}
-        )
+        raise Refused(f"The depth of hard negatives is a number from 1 to {MAX_DEPTH:,}.")
     wanted = list(dict.fromkeys(runs))
     if len(wanted) > MOST_RUNS:
-        raise Refused(_("At most %(most)d runs can be chosen.") % {"most": MOST_RUNS})
+        raise Refused(f"At most {MOST_RUNS} runs can be chosen.")
     with transaction.atomic():
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         refuse_if_archived(locked)
         by_name = {run.name: run for run in Run.objects.filter(project=locked, name__in=wanted)}
         if missing := [name for name in wanted if name not in by_name]:
-            raise Refused(
-                _("This project has no run called %(name)s. Load it first.") % {"name": missing[0]}
-            )
+            raise Refused(f"This project has no run called {missing[0]}. Load it first.")
         before = hard_negative_systems(locked)
         row, _made = HardNegatives.objects.update_or_create(
             project=locked, defaults={"depth": depth}

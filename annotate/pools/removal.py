@@ -10,7 +10,6 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate, Query
 from annotate.collection.removal import (
@@ -46,10 +45,7 @@ def candidate_keys(project: Project, ids: Iterable[tuple[str, str]]) -> list[int
             found[ids_of[0], ids_of[1]] = pk
     for query_id, doc_id in wanted:
         if (query_id, doc_id) not in found:
-            raise Refused(
-                _("Document %(doc_id)s is not a candidate of query %(query_id)s.")
-                % {"doc_id": doc_id[:100], "query_id": query_id[:100]}
-            )
+            raise Refused(f"Document {doc_id[:100]} is not a candidate of query {query_id[:100]}.")
     return [found[one] for one in wanted]
 
 
@@ -61,7 +57,7 @@ def keys_of_query(words: Iterable[str], query: Query) -> list[int]:
     keys = parse_keys(words)
     candidates = Candidate.with_removed.filter(query=query, pk__in=keys[:MOST])
     if candidates.count() != len(set(keys)):
-        raise Refused(_("One of the documents does not belong to this query. Reload the page."))
+        raise Refused("One of the documents does not belong to this query. Reload the page.")
     return keys
 
 

@@ -17,7 +17,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection.core_queries import siblings
 from annotate.collection.intake.documents import digest as text_digest
@@ -90,8 +89,8 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
         )
         if one := taken.select_related("query").first():
             raise Refused(
-                _("Document %(doc_id)s is already in the pool of query %(query_id)s.")
-                % {"doc_id": new.doc_id[:100], "query_id": one.query.query_id[:100]}
+                f"Document {new.doc_id[:100]} is already in the pool of query "
+                f"{one.query.query_id[:100]}."
             )
     keys = [one.pk for one in pools]
     current = Judgment.objects.current().filter(candidate__in=keys)
@@ -135,7 +134,7 @@ def replace_document(
         )
         if current.digest != digest:
             raise Stale(
-                _("The effects of the replacement have changed since the preview. Look again.")
+                "The effects of the replacement have changed since the preview. Look again."
             )
         document = _make_document(project, new, now) if current.makes_document else None
         document = document or Document.objects.get(project=project, doc_id=new.doc_id)
@@ -146,10 +145,7 @@ def replace_document(
             new_candidate = _add_to_pool(one, document)
             ReplacedCandidate.objects.create(replacement=made, old=one, new=new_candidate)
             _take_over_claims(project, one, new_candidate, made, now)
-        words = _("Replaced by %(doc_id)s: %(reason)s") % {
-            "doc_id": document.doc_id,
-            "reason": reason,
-        }
+        words = f"Replaced by {document.doc_id}: {reason}"
         Candidate.with_removed.filter(pk__in=[one.pk for one in current.pools]).update(
             removed_at=now, removed_by=by, removed_reason=words
         )
@@ -181,7 +177,7 @@ def undo_replacement(
             return row
         pools = list(row.pools.values_list("old", "new"))
         Candidate.with_removed.filter(pk__in=[new for _old, new in pools]).update(
-            removed_at=now, removed_by=by, removed_reason=_("Its replacement was undone.")
+            removed_at=now, removed_by=by, removed_reason="Its replacement was undone."
         )
         back = Candidate.with_removed.filter(pk__in=[old for old, _new in pools])
         back.update(removed_at=None, removed_by=None, removed_reason="")
@@ -208,7 +204,7 @@ def replacements(project: Project) -> QuerySet[Replacement]:
 
 def _lock_project(by: Membership, project: int) -> Project:
     if not by.leads or by.project_id != project:
-        raise Refused(_("Only leads of this project can replace documents."))
+        raise Refused("Only leads of this project can replace documents.")
     locked = Project.objects.select_for_update(no_key=True).get(pk=project)
     refuse_if_archived(locked)
     return locked
@@ -219,26 +215,22 @@ def _find_new_document(project: Project, candidate: Candidate, new: NewDocument)
     try:
         check_id(new.doc_id, "doc_id")
     except ValueError as error:
-        raise Refused(_("The new document has no valid id: %(why)s.") % {"why": error}) from error
+        raise Refused(f"The new document has no valid id: {error}.") from error
     refuse_invalid_characters(new.title)
     refuse_invalid_characters(new.text)
     if new.doc_id == candidate.document.doc_id:
-        raise Refused(_("This is the old document itself. Name another one."))
+        raise Refused("This is the old document itself. Name another one.")
     if len(new.doc_id) > MAX_ID or len(new.text) > MAX_TEXT:
-        raise Refused(
-            _("An id has at most %(id)s characters, and a text %(text)s.")
-            % {"id": MAX_ID, "text": f"{MAX_TEXT:,}"}
-        )
+        raise Refused(f"An id has at most {MAX_ID} characters, and a text {MAX_TEXT:,}.")
     existing = Document.objects.filter(project=project, doc_id=new.doc_id).first()
     if existing is not None and (new.text.strip() or new.title.strip()):
         raise Refused(
-            _("Document %(doc_id)s already exists. Leave title and text empty, or use another id.")
-            % {"doc_id": new.doc_id[:100]}
+            f"Document {new.doc_id[:100]} already exists. Leave title and text empty, or use "
+            "another id."
         )
     if existing is None and not new.text.strip():
         raise Refused(
-            _("This project has no document %(doc_id)s. Give its text, or load it first.")
-            % {"doc_id": new.doc_id[:100]}
+            f"This project has no document {new.doc_id[:100]}. Give its text, or load it first."
         )
     return existing
 
@@ -249,7 +241,7 @@ def _candidates_to_replace(candidate: Candidate) -> list[Candidate]:
     found = Candidate.objects.filter(document=candidate.document_id, query__in=queries)
     pools = list(found.select_related("query", "document").order_by("query"))
     if not pools:
-        raise Refused(_("This document was already taken out of its pool."))
+        raise Refused("This document was already taken out of its pool.")
     return pools
 
 

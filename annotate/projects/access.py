@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
-from django.utils.translation import gettext as _
 
 from annotate.projects.models import Guideline, Membership, MembershipQuerySet, Project
 from base.errors import Refused
@@ -136,5 +135,5 @@ def refuse_if_archived(project: Project) -> None:
     """Refuse changes in an archived project."""
     if project.archived_at is not None:
         raise Refused(
-            _("This project is archived. Nothing can be changed until a lead brings it back.")
+            "This project is archived. Nothing can be changed until a lead brings it back."
         )

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.projects.audit_log import record
 from annotate.projects.kind_settings import add_taxonomy_and_rubric, kind_by_key
@@ -48,24 +47,19 @@ def create_project(
     now = now or timezone.now()
     if not SLUG.fullmatch(slug):
         raise Refused(
-            _(
-                "“%(slug)s” cannot be a project's short name: use lower-case letters, digits and "
-                "hyphens, beginning with a letter or digit, at most 80."
-            )
-            % {"slug": slug}
+            f"“{slug}” cannot be a project's short name: use lower-case letters, digits and "
+            "hyphens, beginning with a letter or digit, at most 80."
         )
     if grades is None:
         grades = [grade.value for grade in of_kind.grades]
     if len(grades) < 2 or len(set(grades)) != len(grades):
-        raise Refused(_("A project needs at least two different grades, such as 0 and 1."))
+        raise Refused("A project needs at least two different grades, such as 0 and 1.")
     threshold = of_kind.settings.get("relevant_from")
     if threshold is not None and (threshold not in grades or threshold == min(grades)):
         raise Refused(
-            _(
-                "%(kind)s counts documents as relevant from grade %(threshold)s, which is not "
-                "above the lowest of these grades. Leave the grades out to use those of the kind."
-            )
-            % {"kind": of_kind.name, "threshold": threshold}
+            f"{of_kind.name} counts documents as relevant from grade {threshold}, which is "
+            "not above the lowest of these grades. Leave the grades out to use those of the "
+            "kind."
         )
     try:
         with transaction.atomic():
@@ -85,9 +79,7 @@ def create_project(
             record(project=project, what="project.made", about=project, by=by, now=now)
             add_taxonomy_and_rubric(project=project, kind=of_kind, by=lead)
     except IntegrityError as error:
-        raise Refused(
-            _("A project “%(slug)s” already exists. Choose another short name.") % {"slug": slug}
-        ) from error
+        raise Refused(f"A project “{slug}” already exists. Choose another short name.") from error
     return project
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from django.utils.translation import gettext as _
-
 from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import AuditEvent, Project
 
@@ -32,11 +30,7 @@ def _read(project: Project | None) -> Iterator[Row]:
 
 
 def _label(what: Content) -> str:
-    return _("the audit event “%(what)s” of %(name)s about %(about)s") % {
-        "what": what[0],
-        "name": what[1] or "-",
-        "about": what[2],
-    }
+    return f"the audit event “{what[0]}” of {what[1] or '-'} about {what[2]}"
 
 
 AUDIT_EVENTS = Kind(_read, _label)

@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 from django.apps import apps
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import QuerySet
-from django.utils.functional import Promise
 from django.utils.text import Truncator, capfirst
-from django.utils.translation import gettext as _
 
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.models import AuditEvent, Membership
@@ -105,9 +103,7 @@ def audit_events(
     return found
 
 
-def lines(
-    found: list[AuditEvent], known: dict[str, str], labels: Mapping[str, str | Promise]
-) -> list[Line]:
+def lines(found: list[AuditEvent], known: dict[str, str], labels: Mapping[str, str]) -> list[Line]:
     """Return audit events as the page shows them; a kind that no longer exists shows its key.
 
     `labels` has the words of forms for changed fields.
@@ -187,7 +183,7 @@ def _words(value: Any) -> str:
     if value is None or value in ("", []):
         return "–"
     if isinstance(value, bool):
-        return _("yes") if value else _("no")
+        return "yes" if value else "no"
     if _is_table(value):
         rows = [": ".join(filter(None, (f"{row[0]} {row[1]}", *row[2:3]))) for row in value]
         value = (" · " if any(row[2:] for row in value) else ", ").join(rows)

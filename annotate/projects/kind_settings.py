@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotate.projects import rules
 from annotate.projects.access import refuse_if_archived
@@ -33,10 +32,7 @@ class Difference(NamedTuple):
 def kind_by_key(key: str) -> ProjectKind:
     """Return the kind with this key. Refused: an unknown key."""
     if key not in KINDS:
-        raise Refused(
-            _("“%(key)s” is not a kind of project. The kinds are: %(known)s.")
-            % {"key": key, "known": ", ".join(KINDS)}
-        )
+        raise Refused(f"“{key}” is not a kind of project. The kinds are: {', '.join(KINDS)}.")
     return KINDS[key]
 
 
@@ -77,22 +73,17 @@ def refusal_reason(project: Project, kind: ProjectKind) -> str:
     if not kind.settings:
         return ""
     if lost := sorted(rules.grades_in_use(project) - values):
-        return _(
-            "Judges have given the grade %(grades)s, which %(kind)s does not have. Those "
-            "judgments would have no grade, so the project keeps its kind."
-        ) % {"grades": ", ".join(map(str, lost)), "kind": kind.name}
+        return (
+            f"Judges have given the grade {', '.join(map(str, lost))}, which {kind.name} does "
+            "not have. Those judgments would have no grade, so the project keeps its kind."
+        )
     counted = kind.settings.get("condition_rule") == Project.ConditionRule.COUNT_MET
     longest = rules.longest_conditions(project) if counted else None
     if longest is not None and longest[0] > max(values):
-        return _(
-            "The narrative of %(pair_id)s has %(conditions)s conditions; %(kind)s counts at most "
-            "%(most)s. The project keeps its kind."
-        ) % {
-            "pair_id": longest[1],
-            "conditions": longest[0],
-            "kind": kind.name,
-            "most": max(values),
-        }
+        return (
+            f"The narrative of {longest[1]} has {longest[0]} conditions; {kind.name} counts at "
+            f"most {max(values)}. The project keeps its kind."
+        )
     return ""
 
 
@@ -105,7 +96,7 @@ def change_kind(*, key: str, by: Membership) -> Project:
     """
     kind = kind_by_key(key)
     if not by.leads:
-        raise Refused(_("Only leads of this project can change its kind."))
+        raise Refused("Only leads of this project can change its kind.")
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         refuse_if_archived(project)

@@ -10,7 +10,6 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from base.constraints import at_and_by
 from base.users import User
@@ -24,36 +23,36 @@ class Project(models.Model):
     class Scope(models.TextChoices):
         """Which documents of a pool are judged."""
 
-        RELEVANT = "relevant", _("Only documents that were relevant before")
-        POOL = "pool", _("Every document in the pool")
-        EXISTING = "existing", _("Every document in the pool but generated ones")
+        RELEVANT = "relevant", "Only documents that were relevant before"
+        POOL = "pool", "Every document in the pool"
+        EXISTING = "existing", "Every document in the pool but generated ones"
 
     class Consensus(models.TextChoices):
         """How several people's grades become one relevance."""
 
-        UNANIMOUS = "unanimous", _("All agree, else disputed")
-        MAJORITY = "majority", _("More than half agree, else disputed")
+        UNANIMOUS = "unanimous", "All agree, else disputed"
+        MAJORITY = "majority", "More than half agree, else disputed"
 
     class Order(models.TextChoices):
         """The order in which a judge sees the documents of a pool."""
 
-        SHUFFLED = "shuffled", _("Shuffled for each person")
+        SHUFFLED = "shuffled", "Shuffled for each person"
         # Hidden ids are shuffled: see annotate.judging.judging_session.judging_order.
-        DOC_ID = "doc_id", _("By document id, the same for all")
+        DOC_ID = "doc_id", "By document id, the same for all"
 
     class EvidenceRule(models.TextChoices):
         """What a judge must mark when a judgment changes whether a document is relevant."""
 
-        NONE = "none", _("Nothing")
-        DOCUMENT = "document", _("A passage of the document")
-        NARRATIVE = "narrative", _("A clause of the narrative")
+        NONE = "none", "Nothing"
+        DOCUMENT = "document", "A passage of the document"
+        NARRATIVE = "narrative", "A clause of the narrative"
 
     class ConditionRule(models.TextChoices):
         """How relevance follows from the verdicts on a narrative's conditions."""
 
-        BY_HAND = "by_hand", _("It does not: relevance is given by hand")
-        ALL_MET = "all_met", _("The highest grade when all are met, else the lowest")
-        COUNT_MET = "count_met", _("The number of conditions that are met")
+        BY_HAND = "by_hand", "It does not: relevance is given by hand"
+        ALL_MET = "all_met", "The highest grade when all are met, else the lowest"
+        COUNT_MET = "count_met", "The number of conditions that are met"
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
@@ -61,19 +60,19 @@ class Project(models.Model):
     # A key of annotate.projects.kinds.KINDS.
     kind = models.CharField(max_length=30, default="own", db_default="own")
     relevant_from = models.SmallIntegerField(
-        default=1, help_text=_("The lowest grade that counts as relevant.")
+        default=1, help_text="The lowest grade that counts as relevant."
     )
     judge_scope = models.CharField(max_length=10, choices=Scope, default=Scope.RELEVANT)
     consensus = models.CharField(max_length=10, choices=Consensus, default=Consensus.UNANIMOUS)
     show_prior = models.BooleanField(
-        default=False, help_text=_("Show judges the relevance a document came with.")
+        default=False, help_text="Show judges the relevance a document came with."
     )
     show_rank = models.BooleanField(
-        default=False, help_text=_("Show judges at which rank which run had a document.")
+        default=False, help_text="Show judges at which rank which run had a document."
     )
     # Documents of a licensed collection without loaded texts can only be found by their ids.
     show_ids = models.BooleanField(
-        default=False, help_text=_("Show judges the ids of documents whose texts are not here.")
+        default=False, help_text="Show judges the ids of documents whose texts are not here."
     )
     # Whether a lead who settles a disagreement sees answers without names until they ask for them.
     hide_names = models.BooleanField(default=True)
@@ -230,8 +229,8 @@ class Membership(models.Model):
     class Role(models.TextChoices):
         """What a member may do."""
 
-        ANNOTATOR = "annotator", _("Annotator")
-        LEAD = "lead", _("Lead")
+        ANNOTATOR = "annotator", "Annotator"
+        LEAD = "lead", "Lead"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="memberships")
     user = models.ForeignKey(

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
@@ -65,7 +64,7 @@ def cancel_job(
     """
     project = _project_of(job)
     if not by.leads or by.project_id != project.pk:
-        raise Refused(_("Only leads of this project can cancel its jobs."))
+        raise Refused("Only leads of this project can cancel its jobs.")
     with transaction.atomic():
         over = job.is_over or job.cancel_requested_at is not None
         queue.cancel(job, now=now)

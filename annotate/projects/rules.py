@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
@@ -70,32 +69,25 @@ def change_rules(
     """
     refuse_if_archived(by.project)
     if not by.leads:
-        raise Refused(_("Only leads of this project can change its rules."))
+        raise Refused("Only leads of this project can change its rules.")
     if unknown := set(changes) - set(FIELDS):
-        raise Refused(
-            _("There is no rule called %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
-        )
+        raise Refused(f"There is no rule called {', '.join(sorted(unknown))}.")
     values = [grade.value for grade in grades]
     if len(set(values)) != len(values):
-        raise Refused(_("Two grades have the same value. Give each a different value."))
+        raise Refused("Two grades have the same value. Give each a different value.")
     if len(values) < 2:
-        raise Refused(_("A project needs at least two grades."))
+        raise Refused("A project needs at least two grades.")
     threshold = changes.get("relevant_from", by.project.relevant_from)
     if threshold not in values or threshold == min(values):
         reach = ", ".join(map(str, sorted(values)[1:]))
-        raise Refused(
-            _("“Relevant from” must be a grade above the lowest: %(reach)s.") % {"reach": reach}
-        )
+        raise Refused(f"“Relevant from” must be a grade above the lowest: {reach}.")
     if changes.get("condition_rule", by.project.condition_rule) == _COUNT:
         _check_counted(by.project, values)
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         if lost := sorted(grades_in_use(project) - set(values)):
             given_away = ", ".join(map(str, lost))
-            raise Refused(
-                _("Judges have given the grade %(given_away)s, so it cannot be removed.")
-                % {"given_away": given_away}
-            )
+            raise Refused(f"Judges have given the grade {given_away}, so it cannot be removed.")
         before = {field: getattr(project, field) for field in changes} | _grades_for_log(project)
         for field, value in changes.items():
             setattr(project, field, value)
@@ -132,20 +124,15 @@ def _check_counted(project: Project, values: Sequence[int]) -> None:
     """Refuse grades if a possible number of met conditions is not among them."""
     if sorted(values) != list(range(len(values))):
         raise Refused(
-            _(
-                "If relevance is the number of conditions that are met, the grades must be 0, "
-                "1, 2 and so on, without a gap."
-            )
+            "If relevance is the number of conditions that are met, the grades must be 0, "
+            "1, 2 and so on, without a gap."
         )
     longest = longest_conditions(project)
     if longest is not None and longest[0] > max(values):
         conditions, pair_id = longest
         raise Refused(
-            _(
-                "The narrative of %(pair_id)s has %(conditions)s conditions, so the grades "
-                "must be 0 to %(conditions)s."
-            )
-            % {"pair_id": pair_id, "conditions": conditions}
+            f"The narrative of {pair_id} has {conditions} conditions, so the grades must be "
+            f"0 to {conditions}."
         )
 
 
@@ -164,7 +151,7 @@ def unarchive(*, by: Membership) -> Project:
 
 def _set_archived(by: Membership, at: datetime | None) -> Project:
     if not by.leads:
-        raise Refused(_("Only leads of this project can do that."))
+        raise Refused("Only leads of this project can do that.")
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         if (project.archived_at is None) == (at is None):

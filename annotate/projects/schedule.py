@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
@@ -46,10 +45,8 @@ def refuse_if_paused(project: Project) -> None:
     """Refuse to assign tasks while the project is paused."""
     if project.paused_at is not None:
         raise Refused(
-            _(
-                "This project is paused by a lead, so no new tasks are given out. Your work so "
-                "far is kept."
-            )
+            "This project is paused by a lead, so no new tasks are given out. Your work so "
+            "far is kept."
         )
 
 
@@ -90,8 +87,8 @@ def set_due_date(*, due_on: date | None, by: Membership, now: datetime | None = 
             return project
         if due_on is not None and due_on < _today(now):
             raise Refused(
-                _("%(day)s has passed. Give today or a later day, or leave the due date empty.")
-                % {"day": due_on.isoformat()}
+                f"{due_on.isoformat()} has passed. Give today or a later day, or leave the "
+                "due date empty."
             )
         project.save(update_fields=["due_on"])
         changes = {"due_on": (_iso(before), _iso(due_on))}
@@ -101,7 +98,7 @@ def set_due_date(*, due_on: date | None, by: Membership, now: datetime | None = 
 
 def _locked(by: Membership) -> Project:
     if not by.leads:
-        raise Refused(_("Only leads of this project can do that."))
+        raise Refused("Only leads of this project can do that.")
     project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     refuse_if_archived(project)
     return project

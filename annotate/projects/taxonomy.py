@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
@@ -23,16 +22,14 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
     project, a missing or repeated key, or too many types.
     """
     if not by.leads:
-        raise Refused(_("Only leads of this project can change its taxonomy."))
+        raise Refused("Only leads of this project can change its taxonomy.")
     if len(kinds) > MOST:
-        raise Refused(_("A taxonomy has at most %(most)s types.") % {"most": MOST})
+        raise Refused(f"A taxonomy has at most {MOST} types.")
     keys = [kind.key for kind in kinds]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise Refused(
-            _("The key “%(key)s” is used twice. Give each type its own key.") % {"key": twice}
-        )
+        raise Refused(f"The key “{twice}” is used twice. Give each type its own key.")
     if not all(keys):
-        raise Refused(_("A type needs a key, which files use for it, such as C1."))
+        raise Refused("A type needs a key, which files use for it, such as C1.")
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         refuse_if_archived(project)
@@ -71,8 +68,7 @@ def add_taxonomy(*, name: str, by: Membership) -> list[Category]:
     """
     if name not in TAXONOMIES:
         raise Refused(
-            _("There is no taxonomy “%(name)s”. The taxonomies are: %(known)s.")
-            % {"name": name, "known": ", ".join(TAXONOMIES)}
+            f"There is no taxonomy “{name}”. The taxonomies are: {', '.join(TAXONOMIES)}."
         )
     with transaction.atomic():
         # Locked, so that another lead's concurrent change is either read here or waits.

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.judgments import assignments
 from annotate.pairs import condition_lines
@@ -53,25 +52,22 @@ def rewrite_narrative(
     with transaction.atomic():
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
         if pair.removed_at is not None:
-            raise Refused(_("This instruction was removed, so its narrative stays as it is."))
+            raise Refused("This instruction was removed, so its narrative stays as it is.")
         if not by.leads:
             assignments.lock(pair=pair, task=Assignment.Task.REWRITE, by=by)
         current = pair.current(side)
         version = current.version if current else 0
         if version != based_on:
             raise Stale(
-                _(
-                    "Version %(version)s was saved while you were writing. Your text is still "
-                    "here: compare it with that version, then save again."
-                )
-                % {"version": version}
+                f"Version {version} was saved while you were writing. Your text is still "
+                "here: compare it with that version, then save again."
             )
         previous = current or pair.written_from(side)
         refuse_invalid_characters(text, previous.text if previous else "")
         old_conditions = [] if current is None else conditions_of(current)
         new_conditions = old_conditions if new_conditions is None else new_conditions
         if previous is not None and previous.text == text and new_conditions == old_conditions:
-            raise Refused(_("Nothing has changed yet, so there is no new version to save."))
+            raise Refused("Nothing has changed yet, so there is no new version to save.")
         narrative = _insert(
             new_conditions,
             pair=pair,
@@ -96,14 +92,13 @@ def _checked_text(text: str, side: str) -> str:
     text = tidy(text)
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused(
-            _("Only the altered and reversed narratives can be rewritten; the original stays.")
+            "Only the altered and reversed narratives can be rewritten; the original stays."
         )
     if not text:
-        raise Refused(_("The narrative is empty. Write what is relevant now."))
+        raise Refused("The narrative is empty. Write what is relevant now.")
     if len(text) > MAX_NARRATIVE:
         raise Refused(
-            _("The narrative has %(text)s characters; at most %(max_length)s are allowed.")
-            % {"text": f"{len(text):,}", "max_length": f"{MAX_NARRATIVE:,}"}
+            f"The narrative has {len(text):,} characters; at most {MAX_NARRATIVE:,} are allowed."
         )
     return text
 
@@ -139,19 +134,16 @@ def read_conditions(text: str) -> list[Line]:
 def _error_message(wrong: InvalidLines) -> str:
     """Return the error message for conditions that are refused."""
     if wrong.other:
-        return _("Line %(line)s says the same as line %(other)s. Remove one of them.") % {
-            "line": wrong.line,
-            "other": wrong.other,
-        }
+        return f"Line {wrong.line} says the same as line {wrong.other}. Remove one of them."
     if wrong.line:
-        return _(
-            "The condition on line %(line)s has %(length)s characters; at most %(most)s are "
-            "allowed."
-        ) % {"line": wrong.line, "length": f"{wrong.length:,}", "most": f"{MAX_TEXT:,}"}
-    return _(
-        "There are %(count)s conditions; at most %(most)s are allowed. Each judge answers all of "
-        "them for every document."
-    ) % {"count": wrong.length, "most": MAX_LINES}
+        return (
+            f"The condition on line {wrong.line} has {wrong.length:,} characters; at most "
+            f"{MAX_TEXT:,} are allowed."
+        )
+    return (
+        f"There are {wrong.length} conditions; at most {MAX_LINES} are allowed. Each judge "
+        "answers all of them for every document."
+    )
 
 
 def send_back(
@@ -162,7 +154,7 @@ def send_back(
     with transaction.atomic():
         pair = _lock_for_lead(pair, by)
         if pair.current(Narrative.Side.ALTERED) is None:
-            raise Refused(_("There is no altered narrative yet that could be sent back."))
+            raise Refused("There is no altered narrative yet that could be sent back.")
         pair.sent_back_at, pair.sent_back_by = now, by
         pair.save(update_fields=["sent_back_at", "sent_back_by"])
         assignments.reopen(pair=pair, tasks=(Assignment.Task.REWRITE,))
@@ -196,6 +188,6 @@ def undo_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
 def _lock_for_lead(pair: InstructionPair, by: Membership) -> InstructionPair:
     """Return the pair, locked, if `by` leads its project."""
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused(_("Only leads of this project can do that."))
+        raise Refused("Only leads of this project can do that.")
     projects_access.refuse_if_archived(by.project)
     return InstructionPair.objects.select_for_update().get(pk=pair.pk)

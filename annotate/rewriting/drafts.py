@@ -15,7 +15,6 @@ from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments import assignments
@@ -165,32 +164,25 @@ def end_draft(*, narrative: Narrative, by: Membership) -> None:
 def refuse_unless_writer(*, pair: InstructionPair, by: Membership) -> None:
     """Refuse removed pairs, and members who neither lead nor hold the rewrite assignment."""
     if not by.leads and not assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=by):
-        raise Refused(_("This is not your task. Take one from your list, then go on."))
+        raise Refused("This is not your task. Take one from your list, then go on.")
     if pair.removed_at is not None:
-        raise Refused(_("This instruction was removed, so its narrative stays as it is."))
+        raise Refused("This instruction was removed, so its narrative stays as it is.")
 
 
 def _clean_words(pair: InstructionPair, side: str, words: Words) -> Words:
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
-        raise Refused(_("Only the altered and the reversed narrative can have drafts."))
+        raise Refused("Only the altered and the reversed narrative can have drafts.")
     text, note, conditions = tidy(words.text), words.note.strip(), tidy(words.conditions)
     if len(text) > MAX_NARRATIVE:
         raise Refused(
-            _("The narrative has %(text)s characters; at most %(max_length)s are allowed.")
-            % {"text": f"{len(text):,}", "max_length": f"{MAX_NARRATIVE:,}"}
+            f"The narrative has {len(text):,} characters; at most {MAX_NARRATIVE:,} are allowed."
         )
     if len(note) > MAX_NOTE:
-        raise Refused(
-            _("The note has %(note)s characters; at most %(max_note)s are allowed.")
-            % {"note": f"{len(note):,}", "max_note": MAX_NOTE}
-        )
+        raise Refused(f"The note has {len(note):,} characters; at most {MAX_NOTE} are allowed.")
     if len(conditions) > MAX_CONDITIONS:
         raise Refused(
-            _(
-                "The conditions have %(conditions)s characters; at most %(max_conditions)s are "
-                "allowed."
-            )
-            % {"conditions": f"{len(conditions):,}", "max_conditions": f"{MAX_CONDITIONS:,}"}
+            f"The conditions have {len(conditions):,} characters; at most {MAX_CONDITIONS:,} "
+            "are allowed."
         )
     for value in (text, note, conditions):
         # Odd characters are refused only in a version; a draft just has to be storable.
@@ -291,7 +283,7 @@ def _lock_overtaken(
     for one in draft.overtaken if draft else []:
         if draft is not None and one["id"] == which:
             return draft, one
-    raise Refused(_("This text is no longer here: it was already discarded or restored."))
+    raise Refused("This text is no longer here: it was already discarded or restored.")
 
 
 def _without(overtaken: Iterable[dict[str, Any]], which: str) -> list[dict[str, Any]]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.text import format_lazy
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.pairs.condition_lines import MAX_LINES
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Page, Words
 from annotate.rewriting.models import MAX_NARRATIVE
 
-TOO_LONG = _lazy("This has %(show_value)d characters; at most %(limit_value)d are allowed.")
+TOO_LONG = "This has %(show_value)d characters; at most %(limit_value)d are allowed."
 LARGEST = 2**63 - 1
 
 
@@ -21,35 +18,32 @@ class NarrativeForm(forms.Form):
     """The next version of a narrative with its conditions, and the version it was made from."""
 
     text = forms.CharField(
-        label=_lazy("Narrative"),
+        label="Narrative",
         max_length=MAX_NARRATIVE,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "true"}),
         error_messages={
-            "required": _lazy("The narrative is empty. Write what is relevant now."),
+            "required": "The narrative is empty. Write what is relevant now.",
             "max_length": TOO_LONG,
         },
     )
     conditions = forms.CharField(
-        label=_lazy("Conditions, one per line"),
+        label="Conditions, one per line",
         required=False,
         max_length=MAX_CONDITIONS,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=format_lazy(
-            _lazy(
-                "Judges answer each of them for every document; at most {most}. To name one, put "
-                "its name before a colon: “length: at most two pages”."
-            ),
-            most=MAX_LINES,
+        help_text=(
+            f"Judges answer each of them for every document; at most {MAX_LINES}. To name one, put "
+            "its name before a colon: “length: at most two pages”."
         ),
         error_messages={"max_length": TOO_LONG},
     )
     note = forms.CharField(
-        label=_lazy("Note"),
+        label="Note",
         required=False,
         max_length=MAX_NOTE,
-        help_text=_lazy("For whoever reads the versions later: what did you change, and why?"),
+        help_text="For whoever reads the versions later: what did you change, and why?",
         error_messages={"max_length": TOO_LONG},
     )
     based_on = forms.IntegerField(min_value=0, max_value=LARGEST, widget=forms.HiddenInput)
@@ -71,14 +65,14 @@ class DraftForm(forms.Form):
         """Return the keys of the ticked candidates."""
         drops = self.cleaned_data["drops"] or []
         if not isinstance(drops, list) or not all(_is_number(one) for one in drops):
-            raise forms.ValidationError(_("The ticks must be a list of keys."))
+            raise forms.ValidationError("The ticks must be a list of keys.")
         return tuple(drops)
 
     def clean_seen(self) -> dict[str, int]:
         """Return the writings that the page continues from."""
         seen = self.cleaned_data["seen"] or {}
         if not isinstance(seen, dict) or not all(_is_number(turn) for turn in seen.values()):
-            raise forms.ValidationError(_("“seen” must have a turn for each place."))
+            raise forms.ValidationError("“seen” must have a turn for each place.")
         return seen
 
     def words(self) -> Words:

@@ -13,7 +13,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.collection.document_rendering import read_pane
@@ -63,9 +62,9 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
             form.add_error("text", str(refused))
         else:
             message = (
-                _("Version %(version)s is saved. It can be judged now.")
+                "Version %(version)s is saved. It can be judged now."
                 if desk.side == Narrative.Side.ALTERED and pair.project.overlap_judge
-                else _("Version %(version)s is saved.")
+                else "Version %(version)s is saved."
             )
             messages.success(request, message % {"version": saved.version})
             return redirect(desk.url("rewrite"))
@@ -89,21 +88,21 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
     if "discard" in request.POST:
         with refusal_as_message(request):
             drafts.discard_draft(**target)
-            messages.info(request, _("The draft is discarded. This is the current version."))
+            messages.info(request, "The draft is discarded. This is the current version.")
         return redirect(desk.url("rewrite"))
     form = DraftForm(_draft_data(request, desk))
     if not form.is_valid():
         messages.error(request, _first_error(form))
         return redirect(desk.url("rewrite"))
-    message = _("The draft is saved.")
+    message = "The draft is saved."
     try:
         drafts.save_draft(**target, words=form.words(), page=form.page())
         if which := request.POST.get("take"):
             drafts.take_overtaken(**target, which=which)
-            message = _("This text is your draft now; the one before it is kept.")
+            message = "This text is your draft now; the one before it is kept."
         elif which := request.POST.get("forget"):
             drafts.drop_overtaken(**target, which=which)
-            message = _("The other text is discarded.")
+            message = "The other text is discarded."
     except Refused as refused:
         page = NarrativeForm(request.POST)
         page.is_valid()
@@ -194,7 +193,7 @@ def _refuse_without_assignment(
 ) -> HttpResponse | None:
     if member.leads or assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=member):
         return None
-    messages.error(request, _("This is not your task. Take one from your list, then go on."))
+    messages.error(request, "This is not your task. Take one from your list, then go on.")
     return redirect("annotate:home")
 
 
@@ -223,12 +222,12 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
         sent = json.loads(request.body)
     except RequestDataTooBig:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        sentence = _("This draft is too long: at most %(most)s bytes are allowed.")
+        sentence = "This draft is too long: at most %(most)s bytes are allowed."
         return JsonResponse({"sentence": sentence % {"most": f"{most:,}"}}, status=413)
     except (ValueError, RecursionError):
         sent = None
     if not isinstance(sent, dict):
-        return JsonResponse({"sentence": _("This is not a draft and was not saved.")}, status=422)
+        return JsonResponse({"sentence": "This is not a draft and was not saved."}, status=422)
     form = DraftForm(sent)
     if not form.is_valid():
         return JsonResponse({"sentence": _first_error(form)}, status=422)

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotate.collection.models import Query
 from annotate.collection.removal import ChangeCounts
@@ -35,14 +33,14 @@ class Conditions(NamedTuple):
 
     def words(self) -> str:
         """Return the conditions in words, or "" if there are none."""
-        parts = [_("with a narrative")] if self.narrative else []
+        parts = ["with a narrative"] if self.narrative else []
         if self.least is not None and self.most is not None:
             limits = {"least": self.least, "most": self.most}
-            parts.append(_("with %(least)d to %(most)d relevant documents") % limits)
+            parts.append("with {least} to {most} relevant documents".format(**limits))
         elif self.least is not None:
-            parts.append(_("with at least %(least)d relevant documents") % {"least": self.least})
+            parts.append(f"with at least {self.least} relevant documents")
         elif self.most is not None:
-            parts.append(_("with at most %(most)d relevant documents") % {"most": self.most})
+            parts.append(f"with at most {self.most} relevant documents")
         return ", ".join(parts)
 
 
@@ -88,14 +86,15 @@ def draw(found: Sequence[Topic], conditions: Conditions, number: int, seed: int)
     eligible = [topic for topic in found if topic.meets(conditions)]
     if not 1 <= number <= len(eligible):
         raise Refused(
-            ngettext(
-                "%(n)s topic meets the conditions, so %(number)s cannot be drawn. "
-                "Ask for 1 to %(n)s, or loosen the conditions.",
-                "%(n)s topics meet the conditions, so %(number)s cannot be drawn. "
-                "Ask for 1 to %(n)s, or loosen the conditions.",
-                len(eligible),
+            (
+                f"{len(eligible)} topic meets the conditions, so {number} cannot be drawn. Ask "
+                f"for 1 to {len(eligible)}, or loosen the conditions."
             )
-            % {"n": len(eligible), "number": number}
+            if len(eligible) == 1
+            else (
+                f"{len(eligible)} topics meet the conditions, so {number} cannot be drawn. Ask "
+                f"for 1 to {len(eligible)}, or loosen the conditions."
+            )
         )
     by_chance = sorted(
         eligible, key=lambda topic: sha256(f"{seed}:{topic.query_id}".encode()).digest()
@@ -118,11 +117,7 @@ def draw_topics(
         found = topics(project)
         chosen = draw(found, conditions, number, seed)
         words = conditions.words()
-        reason = _("Not chosen: %(number)d of %(of)d topics were drawn with seed %(seed)d") % {
-            "number": number,
-            "of": len(found),
-            "seed": seed,
-        }
+        reason = f"Not chosen: {number} of {len(found)} topics were drawn with seed {seed}"
         return choose_topics(
             project=project,
             queries=[topic.pk for topic in chosen],
@@ -149,9 +144,9 @@ def choose_topics(
         there = list(rows.order_by("pk").values_list("pk", flat=True))
         wanted = set(queries)
         if not wanted:
-            raise Refused(_("Choose one or more topics first."))
+            raise Refused("Choose one or more topics first.")
         if not wanted <= set(there):
-            raise Refused(_("One of these topics is taken out or not in this project."))
+            raise Refused("One of these topics is taken out or not in this project.")
         others = [pk for pk in there if pk not in wanted]
         if not others:
             return ChangeCounts(0, 0)

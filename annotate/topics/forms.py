@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.topics.choosing import Conditions
 
@@ -16,25 +14,25 @@ LARGEST = 2_147_483_647
 class DrawForm(forms.Form):
     """A draw of topics: number, seed and conditions."""
 
-    number = forms.IntegerField(label=_lazy("Topics to draw"), min_value=1, max_value=10_000)
+    number = forms.IntegerField(label="Topics to draw", min_value=1, max_value=10_000)
     seed = forms.IntegerField(
-        label=_lazy("Seed"),
+        label="Seed",
         min_value=0,
         max_value=LARGEST,
         initial=1,
-        help_text=_lazy("The same seed draws the same topics, so a paper can report it."),
+        help_text="The same seed draws the same topics, so a paper can report it.",
     )
     narrative = forms.BooleanField(
-        label=_lazy("Only topics with a narrative"), required=False, initial=True
+        label="Only topics with a narrative", required=False, initial=True
     )
     least = forms.IntegerField(
-        label=_lazy("Relevant documents, at least"),
+        label="Relevant documents, at least",
         min_value=0,
         max_value=LARGEST,
         required=False,
     )
     most = forms.IntegerField(
-        label=_lazy("Relevant documents, at most"),
+        label="Relevant documents, at most",
         min_value=0,
         max_value=LARGEST,
         required=False,
@@ -45,7 +43,7 @@ class DrawForm(forms.Form):
         given = super().clean() or self.cleaned_data
         least, most = given.get("least"), given.get("most")
         if least is not None and most is not None and least > most:
-            self.add_error("most", _("This is less than the lower limit."))
+            self.add_error("most", "This is less than the lower limit.")
         return given
 
     @property

@@ -12,7 +12,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Query
 from annotate.collection.removal import (
@@ -34,13 +33,13 @@ _NAMED = 3
 
 def query_keys(project: Project, ids: Iterable[str]) -> list[int]:
     """Return the keys of the queries with these ids. Refused: an unknown id."""
-    return _keys_of(Query.objects.filter(project=project), "query_id", ids, _("query"))
+    return _keys_of(Query.objects.filter(project=project), "query_id", ids, "query")
 
 
 def pair_keys(project: Project, ids: Iterable[str]) -> list[int]:
     """Return the keys of the pairs with these ids. Refused: an unknown id."""
     found = InstructionPair.objects.filter(project=project)
-    return _keys_of(found, "pair_id", ids, _("instruction pair"))
+    return _keys_of(found, "pair_id", ids, "instruction pair")
 
 
 def remove_queries(
@@ -162,16 +161,13 @@ def restore_pairs(
             there = rows.filter(pk__in=part, removed_at__isnull=False)
             if of_query := there.filter(query__removed_at__isnull=False).first():
                 raise Refused(
-                    _("Instruction %(pair_id)s is taken out with its query. Bring the query back.")
-                    % {"pair_id": of_query.pair_id}
+                    f"Instruction {of_query.pair_id} is taken out with its query. Bring the "
+                    "query back."
                 )
             if decided := there.filter(removed_reason="").first():
                 raise Refused(
-                    _(
-                        "Instruction %(pair_id)s was removed by a decision on its reviews. "
-                        "Withdraw the decision there."
-                    )
-                    % {"pair_id": decided.pair_id}
+                    f"Instruction {decided.pair_id} was removed by a decision on its "
+                    "reviews. Withdraw the decision there."
                 )
             changed += there.update(**NOT_REMOVED)
         if changed:
@@ -202,9 +198,7 @@ def _keys_of(rows: QuerySet[Any], field: str, ids: Iterable[str], noun: str) -> 
         found |= dict(rows.filter(**{f"{field}__in": part}).values_list(field, "pk"))
     for one in unique_ids:
         if one not in found:
-            raise Refused(
-                _("There is no %(noun)s %(id)s in this project.") % {"noun": noun, "id": one[:100]}
-            )
+            raise Refused(f"There is no {noun} {one[:100]} in this project.")
     return [found[one] for one in unique_ids]
 
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.judging.answer_rules import check_grade
@@ -98,7 +97,7 @@ def check(
         else:
             free = {1, 2} - {one.place for one in current}
             if not free:
-                raise Refused(_("Two people have checked this one already. Here is the next."))
+                raise Refused("Two people have checked this one already. Here is the next.")
             place = min(free)
         return _insert_check(item, place, answer, read, uuid, by, now)
 
@@ -129,15 +128,15 @@ def settle(
         answer = _validate_answer(answer, item, by)
         first_two = [one for one in current if one.place != Check.SETTLES]
         if any(one.checker_id == by.pk for one in first_two):
-            raise Refused(_("You are one of the two who checked this. A third person settles it."))
+            raise Refused("You are one of the two who checked this. A third person settles it.")
         if len(first_two) < 2:
-            raise Refused(_("Two people have to check this one before it can be settled."))
+            raise Refused("Two people have to check this one before it can be settled.")
         if is_agreed(*first_two):
-            raise Refused(_("The two agree, so there is nothing to settle."))
+            raise Refused("The two agree, so there is nothing to settle.")
         settlement = next((one for one in current if one.place == Check.SETTLES), None)
         if settlement is not None:
             if settlement.checker_id != by.pk:
-                raise Refused(_("Somebody else has settled this one."))
+                raise Refused("Somebody else has settled this one.")
             if uuid is None and _content_of(settlement) == answer:
                 return settlement
             _refuse_if_reason_read(settlement)
@@ -182,10 +181,10 @@ def read_reason(*, item: SampleItem, by: Membership, now: datetime | None = None
     with transaction.atomic():
         _lock_item(item, by)
         if not item.sample.shows_reason:
-            raise Refused(_("This sample does not show why a document violates."))
+            raise Refused("This sample does not show why a document violates.")
         mine = next((one for one in _current_checks(item) if one.checker_id == by.pk), None)
         if mine is None:
-            raise Refused(_("Answer first; then you can read why the document violates."))
+            raise Refused("Answer first; then you can read why the document violates.")
         if mine.reason_read_at is None:
             mine.reason_read_at = now or timezone.now()
             mine.save(update_fields=["reason_read_at"])
@@ -251,27 +250,27 @@ def _validate_answer(answer: _CheckContent, item: SampleItem, by: Membership) ->
     if item.sample.asks == Sample.Asks.COUNT and (answer.verdicts or not answer.cannot_judge):
         known = item.narrative.conditions.order_by("number").values_list("pk", flat=True)
         if {int(key) for key in answer.verdicts} != set(known):
-            raise Refused(_("Answer all conditions first; the count follows from them."))
+            raise Refused("Answer all conditions first; the count follows from them.")
         if not set(Verdict.Answer.values).issuperset(answer.verdicts.values()):
-            raise Refused(_("The answer to a condition must be met, not met, or can't tell."))
+            raise Refused("The answer to a condition must be met, not met, or can't tell.")
         return answer
     asks_questions = item.sample.asks == Sample.Asks.QUESTIONS
     if answer.verdicts:
         if asks_questions:
-            raise Refused(_("This sample asks two questions instead of conditions."))
-        raise Refused(_("This sample asks for a grade, not for conditions."))
+            raise Refused("This sample asks two questions instead of conditions.")
+        raise Refused("This sample asks for a grade, not for conditions.")
     if asks_questions and (answer.questions or not answer.cannot_judge):
         return _derive_grade(answer, by)
     if answer.questions:
-        raise Refused(_("This sample does not ask the two questions."))
+        raise Refused("This sample does not ask the two questions.")
     if answer.cannot_judge:
         if answer.relevance is not None:
-            raise Refused(_("Give a grade, or say that you cannot judge it: not both."))
+            raise Refused("Give a grade, or say that you cannot judge it: not both.")
         if not answer.words:
-            raise Refused(_("Say in a few words why you cannot judge it."))
+            raise Refused("Say in a few words why you cannot judge it.")
         return answer
     if answer.relevance is None:
-        raise Refused(_("Choose one of the grades."))
+        raise Refused("Choose one of the grades.")
     check_grade(by, answer.relevance)
     return answer
 
@@ -279,14 +278,14 @@ def _validate_answer(answer: _CheckContent, item: SampleItem, by: Membership) ->
 def _derive_grade(answer: _CheckContent, by: Membership) -> _CheckContent:
     """Return answers to both questions with the grade derived from them, or refuse them."""
     if answer.relevance is not None:
-        raise Refused(_("This sample asks two questions; the grade follows from the answers."))
+        raise Refused("This sample asks two questions; the grade follows from the answers.")
     given = answer.questions
     if set(given) != set(Question.values):
         raise Refused(
-            _("Answer both questions: whether it is on topic, and whether it meets the constraint.")
+            "Answer both questions: whether it is on topic, and whether it meets the constraint."
         )
     if not set(Reply.values).issuperset(given.values()):
-        raise Refused(_("The answer to a question must be yes, no, or can't tell."))
+        raise Refused("The answer to a question must be yes, no, or can't tell.")
     if answer.cannot_judge:
         return answer
     grades = sorted(by.project.grades.values_list("value", flat=True))
@@ -310,7 +309,7 @@ def _lock_item(item: SampleItem, by: Membership) -> None:
     assignments.refuse_if_archived(by.project)
     sample = Sample.objects.get(pk=item.sample_id)
     if by.project_id != sample.project_id or by.is_machine or by.left_at is not None:
-        raise Refused(_("Only people of this project can check its labels."))
+        raise Refused("Only people of this project can check its labels.")
     SampleItem.objects.select_for_update().get(pk=item.pk)
 
 
@@ -331,7 +330,7 @@ def _find_sent(
         # The grade is derived from the answers, and is not sent.
         content = content._replace(relevance=answer.relevance)
     if (sent.item_id, sent.checker_id, content) != (item.pk, by.pk, answer):
-        raise Refused(_("This was already sent with a different answer. Reload the page."))
+        raise Refused("This was already sent with a different answer. Reload the page.")
     return sent
 
 
@@ -339,22 +338,20 @@ def _refuse_if_fixed(mine: Check, current: Sequence[Check], by: Membership) -> N
     """Refuse to change one of the first two checks once its author could know the other."""
     _refuse_if_reason_read(mine)
     if any(one.place == Check.SETTLES for one in current):
-        raise Refused(_("This label is settled, so your answer can no longer change."))
+        raise Refused("This label is settled, so your answer can no longer change.")
     if by.leads and len(current) > 1:
         raise Refused(
-            _("Both have answered, and leads see the answers, so yours can no longer change.")
+            "Both have answered, and leads see the answers, so yours can no longer change."
         )
 
 
 def _refuse_if_reason_read(mine: Check) -> None:
     if mine.reason_read_at is not None:
-        raise Refused(_("You have read the reason, so your answer can no longer change."))
+        raise Refused("You have read the reason, so your answer can no longer change.")
 
 
 def _validate_words(words: str) -> str:
     words = tidy(words)
-    refuse_longer(
-        words, MAX_WORDS, _("You wrote %(length)s characters; at most %(most)s are kept.")
-    )
+    refuse_longer(words, MAX_WORDS, "You wrote %(length)s characters; at most %(most)s are kept.")
     refuse_invalid_characters(words)
     return words

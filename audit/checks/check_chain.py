@@ -6,7 +6,6 @@ from collections.abc import Container, Iterator
 from typing import Any
 
 from django.db.models import F, IntegerField, Value
-from django.utils.translation import gettext as _
 
 from annotate.judgments.judgment_chain import of_text
 from annotate.pairs.models import Condition
@@ -70,12 +69,7 @@ def _read_checks(project: Project | None) -> Iterator[Row]:
 
 
 def _label_check(what: Content) -> str:
-    return _("the check of %(doc_id)s (%(pair_id)s) in “%(sample)s” by %(checker)s") % {
-        "doc_id": what[4],
-        "pair_id": what[1],
-        "sample": what[0],
-        "checker": what[6],
-    }
+    return f"the check of {what[4]} ({what[1]}) in “{what[0]}” by {what[6]}"
 
 
 KINDS = {CHECK: Kind(_read_checks, _label_check)}

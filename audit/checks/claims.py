@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db.models import Count, QuerySet
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments.conditions import COUNT_MET, derive_relevance
@@ -178,11 +177,11 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
 def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str:
     """Return why claims cannot be sampled in this way, or ""."""
     if selection.asks == Sample.Asks.COUNT and stratify == Sample.Stratify.LABEL:
-        return _("Samples that ask how many conditions are met cannot have these strata.")
+        return "Samples that ask how many conditions are met cannot have these strata."
     if selection.asks != Sample.Asks.QUESTIONS:
         return ""
     if selection.source == Sample.Source.PRIOR:
-        return _(
+        return (
             "Earlier qrels are claimed under the original narrative, which sets no constraint. "
             "Ask for the grade, or choose other labels."
         )
@@ -190,10 +189,10 @@ def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str
     relevant = sum(1 for value in values if value >= project.relevant_from)
     if relevant == 1 and len(values) == 2:
         return ""
-    return _(
-        "Two questions only distinguish relevant from not relevant. This project has "
-        "%(relevant)s relevant grades of %(grades)s: ask for the grade instead."
-    ) % {"relevant": relevant, "grades": len(values)}
+    return (
+        f"Two questions only distinguish relevant from not relevant. This project has {relevant} "
+        f"relevant grades of {len(values)}: ask for the grade instead."
+    )
 
 
 def _with_questions(

@@ -8,7 +8,6 @@ from typing import Any
 
 from django import forms
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Run
 from annotate.judging.forms import TextVersionField, verdicts_in
@@ -27,7 +26,7 @@ MAX_SEED = 2**53 - 1
 _MACHINE = "machine-"
 # In the field "Strata"; a changed label of the model would need a migration.
 _STRATA = [
-    (one.value, _("None: all labels together") if one == Sample.Stratify.NONE else one.label)
+    (one.value, "None: all labels together" if one == Sample.Stratify.NONE else one.label)
     for one in Sample.Stratify
 ]
 
@@ -42,13 +41,13 @@ def _machines_with_judgments(member: Membership) -> QuerySet[Membership]:
 class _ClaimsForm(forms.Form):
     """The choice of whose labels are checked."""
 
-    claims = forms.ChoiceField(label=_("Labels to check"))
+    claims = forms.ChoiceField(label="Labels to check")
     modes = forms.MultipleChoiceField(
-        label=_("Modes"),
+        label="Modes",
         choices=list(MODES.items()),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_(
+        help_text=(
             "Each mode becomes a separate sample, checked with the narrative of that mode. The "
             "same seed draws the same documents in each. If none is ticked: one sample of all "
             "modes."
@@ -94,54 +93,54 @@ class _NamedForm(forms.Form):
 
     name = forms.CharField(
         max_length=MAX_NAME,
-        help_text=_("Checkers see it, so it should not reveal what is claimed."),
+        help_text="Checkers see it, so it should not reveal what is claimed.",
         error_messages={"required": "Give the sample a name."},
     )
-    stratify = forms.ChoiceField(label=_("Strata"), choices=_STRATA, initial=Sample.Stratify.NONE)
+    stratify = forms.ChoiceField(label="Strata", choices=_STRATA, initial=Sample.Stratify.NONE)
 
 
 class SampleForm(_NamedForm, _ClaimsForm):
     """The choices for a random sample."""
 
     asks = forms.ChoiceField(
-        label=_("What is checked"),
+        label="What is checked",
         choices=Sample.Asks.choices,
         initial=Sample.Asks.GRADE,
         required=False,
-        help_text=_(
+        help_text=(
             "Conditions: for narratives that have them. The label is taken as the number met, "
-            "unless a machine gave a verdict on each. Two questions: the document is relevant if "
-            "both answers are yes."
+            "unless a machine gave a verdict on each. Two questions: the document is relevant "
+            "if both answers are yes."
         ),
     )
     relevant_only = forms.BooleanField(
-        label=_("Only documents claimed to be relevant"),
+        label="Only documents claimed to be relevant",
         required=False,
     )
-    size = forms.IntegerField(label=_("How many"), min_value=1, max_value=MAX_ITEMS, initial=150)
+    size = forms.IntegerField(label="How many", min_value=1, max_value=MAX_ITEMS, initial=150)
     per = forms.ChoiceField(
-        label=_("Of what"),
+        label="Of what",
         choices=Sample.Per.choices,
         initial=Sample.Per.STRATUM,
-        help_text=_("Of each instruction: its documents, as in “five tables per instruction”."),
+        help_text="Of each instruction: its documents, as in “five tables per instruction”.",
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=MAX_SEED,
         initial=1,
-        help_text=_("The same seed draws the same labels on any installation."),
+        help_text="The same seed draws the same labels on any installation.",
     )
-    fewer = forms.BooleanField(label=_("If there are fewer, take all of them"), required=False)
+    fewer = forms.BooleanField(label="If there are fewer, take all of them", required=False)
     shows_claim = forms.BooleanField(
-        label=_("Show checkers what is claimed"),
+        label="Show checkers what is claimed",
         required=False,
-        help_text=_("People who see a label tend to agree with it."),
+        help_text="People who see a label tend to agree with it.",
     )
 
     shows_reason = forms.BooleanField(
-        label=_("After the answer, let checkers read why a document violates"),
+        label="After the answer, let checkers read why a document violates",
         required=False,
-        help_text=_("If the file gives a reason. Reading it makes the answer final."),
+        help_text="If the file gives a reason. Reading it makes the answer final.",
     )
 
     field_order = (
@@ -180,9 +179,9 @@ class _Runs(forms.ModelMultipleChoiceField[Run]):
     def label_from_instance(self, obj: Run) -> str:
         """Return the label of a run in the list."""
         if obj.side == Run.Side.ALTERED:
-            return str(_("%(run)s (over instructions)") % {"run": obj.name})
+            return str(f"{obj.name} (over instructions)")
         if obj.side == Run.Side.REVERSED:
-            return str(_("%(run)s (over reversed instructions)") % {"run": obj.name})
+            return str(f"{obj.name} (over reversed instructions)")
         return obj.name
 
 
@@ -198,14 +197,12 @@ class SuspectsForm(_ClaimsForm):
             "invalid_pk_value": "One of these is not a run of this project. Choose again.",
         },
     )
-    at_least = forms.IntegerField(label=_("Missed by at least"), min_value=1, max_value=32_767)
-    depth = forms.IntegerField(
-        label=_("In the first"), min_value=1, max_value=1_000_000, initial=100
-    )
+    at_least = forms.IntegerField(label="Missed by at least", min_value=1, max_value=32_767)
+    depth = forms.IntegerField(label="In the first", min_value=1, max_value=1_000_000, initial=100)
     below = forms.FloatField(
-        label=_("Or scored lower than"),
+        label="Or scored lower than",
         required=False,
-        help_text=_("Only for runs whose scores are on the same scale."),
+        help_text="Only for runs whose scores are on the same scale.",
     )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
@@ -229,10 +226,10 @@ class SuspectsForm(_ClaimsForm):
 class SendForm(_NamedForm):
     """The choices for a sample of suspects."""
 
-    shows_claim = forms.BooleanField(label=_("Show checkers what is claimed"), required=False)
+    shows_claim = forms.BooleanField(label="Show checkers what is claimed", required=False)
 
 
-_NO_REPLY = {"invalid_choice": _("The answer to a question must be yes, no, or can't tell.")}
+_NO_REPLY = {"invalid_choice": "The answer to a question must be yes, no, or can't tell."}
 
 
 class CheckForm(forms.Form):
@@ -243,7 +240,7 @@ class CheckForm(forms.Form):
     """
 
     relevance = forms.IntegerField(
-        required=False, error_messages={"invalid": _("Choose one of the grades.")}
+        required=False, error_messages={"invalid": "Choose one of the grades."}
     )
     cannot_judge = forms.BooleanField(required=False)
     on_topic = forms.ChoiceField(choices=Reply.choices, required=False, error_messages=_NO_REPLY)
@@ -292,7 +289,7 @@ class BoundForm(forms.Form):
     """The rate, in percent, that the error bound should come below."""
 
     bound = forms.DecimalField(
-        label=_("How many more, for at most (percent)"),
+        label="How many more, for at most (percent)",
         min_value=0,
         max_value=50,
         max_digits=6,

@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.judging.journal_entries import (
     RegisteredEntry,
@@ -49,9 +48,9 @@ class CheckEntry(RegisteredEntry):
             return SavedEntry(made.at)
         return SavedEntry(
             made.at,
-            _(
-                "You had answered this label in another tab or on another device. Both answers are "
-                "kept; this one counts."
+            (
+                "You had answered this label in another tab or on another device. Both answers "
+                "are kept; this one counts."
             ),
         )
 
@@ -80,9 +79,9 @@ class CheckWithdrawalEntry(RegisteredEntry):
         elif not Check.objects.filter(
             uuid=self.undoes, item=item, checker=member, superseded_at__isnull=False
         ).exists():
-            raise Refused(_("This answer is not there, so it cannot be undone. Reload the page."))
+            raise Refused("This answer is not there, so it cannot be undone. Reload the page.")
         elif current is not None:
-            raise Refused(_("You have given a newer answer to this label. The newer one counts."))
+            raise Refused("You have given a newer answer to this label. The newer one counts.")
         return SavedEntry(now)
 
 

@@ -9,8 +9,6 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Candidate, ReadsText, Run
 from annotate.pairs.models import Narrative
@@ -180,8 +178,8 @@ class SampleItem(models.Model):
 class Question(models.TextChoices):
     """One of two questions that a sample may ask; the grade follows from both answers."""
 
-    TOPIC = "topic", _("On topic")
-    CONSTRAINT = "constraint", _("Meets the constraint")
+    TOPIC = "topic", "On topic"
+    CONSTRAINT = "constraint", "Meets the constraint"
 
     @property
     def column(self) -> str:
@@ -192,8 +190,8 @@ class Question(models.TextChoices):
     def sentence(self) -> str:
         """The question as the page asks it."""
         if self is Question.TOPIC:
-            return gettext("Is it on the topic of the query?")
-        return gettext("Does it meet the constraint of the instruction?")
+            return "Is it on the topic of the query?"
+        return "Does it meet the constraint of the instruction?"
 
     @property
     def number(self) -> int:
@@ -204,9 +202,9 @@ class Question(models.TextChoices):
 class Reply(models.TextChoices):
     """An answer to a question."""
 
-    YES = "yes", _("Yes")
-    NO = "no", _("No")
-    CANT_TELL = "cant_tell", _("Can't tell")
+    YES = "yes", "Yes"
+    NO = "no", "No"
+    CANT_TELL = "cant_tell", "Can't tell"
 
 
 class CheckQuerySet(models.QuerySet["Check"]):

@@ -11,9 +11,6 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotate.judgments.in_force import in_pools
 from annotate.pairs.models import Narrative
@@ -25,10 +22,10 @@ from audit.checks.queue import to_check, with_checks
 from base.errors import Refused
 
 # The modes in the paper's words, by the sides of the narratives.
-MODES: Mapping[str, str | Promise] = {
-    Narrative.Side.ORIGINAL: gettext_lazy("Original"),
-    Narrative.Side.ALTERED: gettext_lazy("Instructed"),
-    Narrative.Side.REVERSED: gettext_lazy("Reversed"),
+MODES: Mapping[str, str] = {
+    Narrative.Side.ORIGINAL: "Original",
+    Narrative.Side.ALTERED: "Instructed",
+    Narrative.Side.REVERSED: "Reversed",
 }
 
 
@@ -51,7 +48,7 @@ def mode_samples(
     """Yield for each mode the name of its sample and its request for claims."""
     for mode in modes:
         yield (
-            _("%(name)s (%(mode)s)") % {"name": name, "mode": str(MODES[mode]).lower()},
+            f"{name} ({str(MODES[mode]).lower()})",
             selection_in_mode(project, selection, mode),
         )
 
@@ -77,7 +74,7 @@ def make_mode_samples(
             if build_frame(project, in_mode).claims
         ]
     if not made:
-        raise Refused(_("Nothing is claimed in these modes."))
+        raise Refused("Nothing is claimed in these modes.")
     return made
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from django.db.models import Max
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from annotate.overview.notices import Notice
 from annotate.projects.models import Membership
@@ -24,7 +23,7 @@ def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
             Notice(
                 member.project,
                 "to-check",
-                _("Labels to check"),
+                "Labels to check",
                 counts[member.pk],
                 max(member.joined_at, drawn[member.project_id]),
                 reverse("audit:checks", args=[member.project.slug]),

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q
-from django.utils.translation import gettext as _
 
 from annotate.overview.contributions import Contribution, Todo
 from annotate.projects.kinds import kind_of
@@ -33,8 +32,8 @@ def _contribution(member: Membership, to_check: int, to_settle: int) -> Contribu
     if to_check or to_settle:
         where = address("audit:checks", member.project.slug)
         todo = [
-            Todo(_("Labels to check"), to_check, where),
-            Todo(_("Checked labels to settle"), to_settle, where),
+            Todo("Labels to check", to_check, where),
+            Todo("Checked labels to settle", to_settle, where),
         ]
     return Contribution(tuple(todo), details=lambda: _count_sampled(member) if member.leads else {})
 

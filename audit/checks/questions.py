@@ -6,9 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
-
 from audit.checks.models import RESAMPLES, SEED, Check, Question, Reply, Sample
 
 if TYPE_CHECKING:
@@ -25,16 +22,16 @@ class QuestionReplies(NamedTuple):
 
 
 # Each answer in words, by question and reply.
-IN_WORDS: Mapping[Question, Mapping[str, str | Promise]] = {
+IN_WORDS: Mapping[Question, Mapping[str, str]] = {
     Question.TOPIC: {
-        Reply.YES: _("on topic"),
-        Reply.NO: _("off topic"),
-        Reply.CANT_TELL: _("topic unclear"),
+        Reply.YES: "on topic",
+        Reply.NO: "off topic",
+        Reply.CANT_TELL: "topic unclear",
     },
     Question.CONSTRAINT: {
-        Reply.YES: _("meets the constraint"),
-        Reply.NO: _("violates the constraint"),
-        Reply.CANT_TELL: _("constraint unclear"),
+        Reply.YES: "meets the constraint",
+        Reply.NO: "violates the constraint",
+        Reply.CANT_TELL: "constraint unclear",
     },
 }
 

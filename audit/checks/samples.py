@@ -8,7 +8,6 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Run
 from annotate.pairs.models import Narrative
@@ -52,7 +51,7 @@ def draw_sample(
     """
     name = _validate_choices(name, selection, stratify, by)
     if per not in Sample.Per.values:
-        raise Refused(_("Choose whether the number is per stratum or per instruction."))
+        raise Refused("Choose whether the number is per stratum or per instruction.")
     with transaction.atomic():
         _refuse_taken_name(name, by)
         drawn = plan(
@@ -109,14 +108,11 @@ def pick_suspects(
         )
         if not found.gold:
             raise Refused(
-                _(
-                    "No document that is claimed relevant has a query that is in %(count)s of "
-                    "these runs. Choose runs for the queries of this project."
-                )
-                % {"count": at_least}
+                f"No document that is claimed relevant has a query that is in {at_least} of "
+                "these runs. Choose runs for the queries of this project."
             )
         if not found.suspects:
-            raise Refused(_("The runs find all of them, so there are no suspects."))
+            raise Refused("The runs find all of them, so there are no suspects.")
         sample = Sample(
             kind=Sample.Kind.SUSPECTS,
             stratify=stratify,
@@ -136,36 +132,34 @@ def pick_suspects(
 def _validate_choices(name: str, selection: ClaimSelection, stratify: str, by: Membership) -> str:
     """Return the normalized name, or refuse the choices."""
     if not by.leads:
-        raise Refused(_("Only leads of this project choose what is checked."))
+        raise Refused("Only leads of this project choose what is checked.")
     assignments.refuse_if_archived(by.project)
     name = " ".join(name.split())
     if not name:
-        raise Refused(_("Give the sample a name."))
-    too_long = _("The name has %(length)s characters; at most %(most)s are kept.")
+        raise Refused("Give the sample a name.")
+    too_long = "The name has %(length)s characters; at most %(most)s are kept."
     refuse_longer(name, MAX_NAME, too_long)
     refuse_invalid_characters(name)
     if selection.source not in Sample.Source.values:
-        raise Refused(_("Choose whose labels are checked."))
+        raise Refused("Choose whose labels are checked.")
     if (selection.source == Sample.Source.MACHINE) != (selection.rater is not None):
-        raise Refused(_("Choose the machine whose judgments are checked."))
+        raise Refused("Choose the machine whose judgments are checked.")
     rater = selection.rater
     if rater is not None and (rater.project_id != by.project_id or not rater.is_machine):
-        raise Refused(_("Choose a machine of this project."))
+        raise Refused("Choose a machine of this project.")
     if selection.asks not in Sample.Asks.values:
-        raise Refused(_("Choose what checkers are asked."))
+        raise Refused("Choose what checkers are asked.")
     if stratify not in Sample.Stratify.values:
-        raise Refused(_("Choose what the strata are."))
+        raise Refused("Choose what the strata are.")
     if unfit := why_unfit(by.project, selection, stratify):
         raise Refused(unfit)
     if selection.side and selection.side not in Narrative.Side.values:
-        raise Refused(_("Choose the mode in which labels are checked."))
+        raise Refused("Choose the mode in which labels are checked.")
     if selection.source == Sample.Source.PRIOR and selection.side not in (
         "",
         Narrative.Side.ORIGINAL,
     ):
-        raise Refused(
-            _("Earlier qrels have claims only in the original mode. Choose another source.")
-        )
+        raise Refused("Earlier qrels have claims only in the original mode. Choose another source.")
     return name
 
 
@@ -173,20 +167,17 @@ def _validate_runs(
     runs: Collection[Run], depth: int, at_least: int, below: float | None, by: Membership
 ) -> None:
     if not runs:
-        raise Refused(_("Choose at least one run."))
+        raise Refused("Choose at least one run.")
     if any(run.project_id != by.project_id for run in runs):
-        raise Refused(_("Choose runs of this project."))
+        raise Refused("Choose runs of this project.")
     if below is not None and not math.isfinite(below):
-        raise Refused(_("The score is a number, such as 0.5."))
+        raise Refused("The score is a number, such as 0.5.")
     if depth < 1 or at_least < 1:
-        raise Refused(_("The rank and the number of runs must be at least 1."))
+        raise Refused("The rank and the number of runs must be at least 1.")
     if at_least > len(runs):
         raise Refused(
-            _(
-                "%(asked)s runs cannot miss a document if only %(chosen)s are chosen. "
-                "Choose more runs, or ask for fewer."
-            )
-            % {"asked": at_least, "chosen": len(runs)}
+            f"{at_least} runs cannot miss a document if only {len(runs)} are chosen. Choose "
+            "more runs, or ask for fewer."
         )
 
 
@@ -194,10 +185,7 @@ def _refuse_taken_name(name: str, by: Membership) -> None:
     # If two leads act at once, the second waits for this lock and then sees the first one's sample.
     Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     if Sample.objects.filter(project=by.project_id, name=name).exists():
-        raise Refused(
-            _("A sample called “%(name)s” already exists. Give this one another name.")
-            % {"name": name}
-        )
+        raise Refused(f"A sample called “{name}” already exists. Give this one another name.")
 
 
 def _insert_sample(
@@ -209,10 +197,7 @@ def _insert_sample(
     now: datetime | None,
 ) -> Sample:
     if len(items) > MAX_ITEMS:
-        raise Refused(
-            _("These are %(count)s labels; a sample has at most %(most)s.")
-            % {"count": f"{len(items):,}", "most": f"{MAX_ITEMS:,}"}
-        )
+        raise Refused(f"These are {len(items):,} labels; a sample has at most {MAX_ITEMS:,}.")
     sample.project, sample.name = by.project, name
     sample.source, sample.rater, sample.relevant_only, sample.asks, sample.side = selection
     sample.created_by, sample.created_at = by, now or timezone.now()

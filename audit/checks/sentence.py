@@ -6,9 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
-
 from audit.checks.models import Question, Sample
 
 if TYPE_CHECKING:
@@ -19,8 +16,8 @@ if TYPE_CHECKING:
     from audit.checks.questions import QuestionAgreement
 
 QUESTION_SENTENCES = {
-    Question.TOPIC: _lazy("On topic or not was wrong in %(words)s."),
-    Question.CONSTRAINT: _lazy("Meeting the constraint or not was wrong in %(words)s."),
+    Question.TOPIC: "On topic or not was wrong in %(words)s.",
+    Question.CONSTRAINT: "Meeting the constraint or not was wrong in %(words)s.",
 }
 
 
@@ -46,13 +43,13 @@ def paper_sentences(
     ]
     if overall.unjudgeable:
         left = {"left": f"{overall.unjudgeable:,}", "items": f"{overall.items:,}"}
-        parts.append(_("%(left)s of the %(items)s labels could not be judged.") % left)
+        parts.append("{left} of the {items} labels could not be judged.".format(**left))
     if overall.checked + overall.unjudgeable < overall.items:
         left = {
             "left": f"{overall.items - overall.checked - overall.unjudgeable:,}",
             "items": f"{overall.items:,}",
         }
-        parts.append(_("%(left)s of the %(items)s labels are not included yet.") % left)
+        parts.append("{left} of the {items} labels are not included yet.".format(**left))
     return " ".join(parts)
 
 
@@ -67,15 +64,13 @@ def _extent_sentence(sample: Sample, overall: Rates, by_two: int) -> str:
     }
     drawn = sample.kind == Sample.Kind.RANDOM
     if by_two < overall.items and drawn:
-        words = _(
-            "Two people each checked %(checked)s of the %(items)s labels drawn from %(frame)s"
-        )
+        words = "Two people each checked %(checked)s of the %(items)s labels drawn from %(frame)s"
     elif by_two < overall.items:
-        words = _("Two people each checked %(checked)s of %(items)s labels")
+        words = "Two people each checked %(checked)s of %(items)s labels"
     elif drawn:
-        words = _("Two people each checked %(checked)s of %(frame)s labels")
+        words = "Two people each checked %(checked)s of %(frame)s labels"
     else:
-        words = _("Two people each checked %(checked)s labels")
+        words = "Two people each checked %(checked)s labels"
     return (words + " (%(source)s; %(how)s).") % about
 
 
@@ -86,13 +81,13 @@ def _error_sentences(
     at different rates, also the weighted rate of all labels.
     """
     if sample.asks == Sample.Asks.COUNT:
-        sentences = {"grade": _("The number of conditions met was wrong in %(words)s.")}
+        sentences = {"grade": "The number of conditions met was wrong in %(words)s."}
     elif sample.asks == Sample.Asks.QUESTIONS:
-        sentences = {"status": _("Relevant or not was wrong in %(words)s.")}
+        sentences = {"status": "Relevant or not was wrong in %(words)s."}
     else:
         sentences = {
-            "status": _("Relevant or not was wrong in %(words)s."),
-            "grade": _("The grade was wrong in %(words)s."),
+            "status": "Relevant or not was wrong in %(words)s.",
+            "grade": "The grade was wrong in %(words)s.",
         }
     rates = [
         sentence % {"words": _rate_in_words(overall.questions[question].rate, drawn)}
@@ -105,8 +100,8 @@ def _error_sentences(
         whole: Stratified | None = getattr(weighted, kind) if weighted else None
         if whole is not None and whole.share is not None:
             rates.append(
-                _("Weighted by the sizes of the strata, that is %(words)s of all labels.")
-                % {"words": _weighted_rate_in_words(whole)}
+                "Weighted by the sizes of the strata, that is "
+                f"{_weighted_rate_in_words(whole)} of all labels."
             )
     return rates
 
@@ -116,55 +111,47 @@ def _weighted_rate_in_words(rate: Stratified) -> str:
     assert rate.share is not None
     assert rate.interval is not None
     assert rate.at_most is not None
-    return _("%(share)s%% (95%% interval %(low)s to %(high)s%%; at most %(at_most)s%% at 95%%)") % {
-        "share": f"{100 * rate.share:.1f}",
-        "low": f"{100 * rate.interval.low:.1f}",
-        "high": f"{100 * rate.interval.high:.1f}",
-        "at_most": format_upper_bound(rate.at_most),
-    }
+    return (
+        f"{100 * rate.share:.1f}% (95% interval {100 * rate.interval.low:.1f} to "
+        f"{100 * rate.interval.high:.1f}%; at most {format_upper_bound(rate.at_most)}% at 95%)"
+    )
 
 
 def _source_in_words(sample: Sample) -> str:
     if sample.rater is not None:
-        return _("judgments of %(machine)s") % {"machine": sample.rater.name}
+        return f"judgments of {sample.rater.name}"
     if sample.source == Sample.Source.CONSENSUS:
-        return _("the consensus of people's judgments")
+        return "the consensus of people's judgments"
     if sample.source == Sample.Source.NEVER:
-        return _("documents that were not relevant before, under the altered narratives")
-    return _("earlier qrels")
+        return "documents that were not relevant before, under the altered narratives"
+    return "earlier qrels"
 
 
 def _selection_in_words(sample: Sample, items: int) -> str:
     if sample.kind == Sample.Kind.SUSPECTS:
-        words = _(
-            "relevant ones that at least %(at_least)s of %(runs)s runs do not rank in the first "
-            "%(depth)s, not a random sample"
-        ) % {
-            "at_least": sample.at_least,
-            "runs": sample.runs.count(),
-            "depth": sample.depth,
-        }
+        words = (
+            f"relevant ones that at least {sample.at_least} of {sample.runs.count()} runs do not "
+            f"rank in the first {sample.depth}, not a random sample"
+        )
         if sample.below is None:
             return words
-        return words + _(", where a document scored below %(below)s counts as not ranked") % {
-            "below": sample.below
-        }
+        return words + f", where a document scored below {sample.below} counts as not ranked"
     about: dict[str, object] = {"size": f"{sample.size:,}", "seed": sample.seed}
     if sample.per == Sample.Per.INSTRUCTION:
-        words = _("%(size)s of each instruction, drawn at random with seed %(seed)s") % about
+        words = "{size} of each instruction, drawn at random with seed {seed}".format(**about)
         if sample.stratify == Sample.Stratify.LABEL:
-            words += _(", in turn from those that comply, violate, and are off topic")
+            words += ", in turn from those that comply, violate, and are off topic"
     elif sample.stratify != Sample.Stratify.NONE:
         by = {"by": sample.get_stratify_display().lower()}
         fewer = any(frame < (sample.size or 0) for frame in sample.frame.values())
-        words = _("%(size)s of each stratum, drawn at random with seed %(seed)s") % about
+        words = "{size} of each stratum, drawn at random with seed {seed}".format(**about)
         if fewer:
-            words = _("up to %(size)s of each stratum, drawn at random with seed %(seed)s") % about
-        words += _(", stratified by %(by)s") % by
+            words = "up to {size} of each stratum, drawn at random with seed {seed}".format(**about)
+        words += ", stratified by {by}".format(**by)
     else:
         about["size"] = f"{items:,}"
-        words = _("%(size)s drawn at random with seed %(seed)s") % about
-    return words + (_(", relevant ones only") if sample.relevant_only else "")
+        words = "{size} drawn at random with seed {seed}".format(**about)
+    return words + (", relevant ones only" if sample.relevant_only else "")
 
 
 def agreement_sentence(
@@ -172,37 +159,31 @@ def agreement_sentence(
 ) -> str:
     """Return a sentence on how far the two agreed."""
     if percent.value is None:
-        return _("The agreement of the two is %(reason)s.") % {"reason": percent.note}
+        return f"The agreement of the two is {percent.note}."
     about: Mapping[str, str] = {"percent": f"{100 * percent.value:.1f}", "settled": f"{settled:,}"}
-    sentence = _("The two agreed on %(percent)s%%") % about
+    sentence = "The two agreed on {percent}%".format(**about)
     if kappa.value is None:
-        sentence += _(" (%(name)s is %(reason)s)") % {"name": kappa.name, "reason": kappa.note}
+        sentence += f" ({kappa.name} is {kappa.note})"
     elif kappa.interval is None:
         sentence += f" ({kappa.name} {kappa.value:.2f})"
     else:
         low, high = kappa.interval
-        sentence += _(" (%(name)s %(value)s, 95%% interval %(low)s to %(high)s)") % {
-            "name": kappa.name,
-            "value": f"{kappa.value:.2f}",
-            "low": f"{low:.2f}",
-            "high": f"{high:.2f}",
-        }
+        sentence += f" ({kappa.name} {kappa.value:.2f}, 95% interval {low:.2f} to {high:.2f})"
     if differed:
-        sentence += _("; a third person settled %(settled)s") % about
+        sentence += "; a third person settled {settled}".format(**about)
     return sentence + "."
 
 
 def question_agreement_sentences(questions: Sequence[QuestionAgreement]) -> list[str]:
     """Return for each question a sentence on how far the two agreed."""
     return [
-        _("On whether it %(question)s: %(agreed)s")
-        % {
-            "question": {
-                Question.TOPIC: _("is on topic"),
-                Question.CONSTRAINT: _("meets the constraint"),
+        "On whether it {question}: {agreed}".format(
+            question={
+                Question.TOPIC: "is on topic",
+                Question.CONSTRAINT: "meets the constraint",
             }[one.question],
-            "agreed": agreement_sentence(0, 0, one.percent, one.kappa),
-        }
+            agreed=agreement_sentence(0, 0, one.percent, one.kappa),
+        )
         for one in questions
     ]
 
@@ -212,22 +193,12 @@ def _rate_in_words(rate: Proportion, drawn: bool) -> str:
     if rate.share is None or rate.interval is None or rate.at_most is None:
         return rate.note
     if not drawn:
-        return _("%(count)s of %(of)s (%(share)s%%)") % {
-            "count": f"{rate.count:,}",
-            "of": f"{rate.of:,}",
-            "share": f"{100 * rate.share:.1f}",
-        }
-    return _(
-        "%(count)s of %(of)s (%(share)s%%, exact 95%% interval %(low)s to %(high)s%%; at most "
-        "%(at_most)s%% at 95%%)"
-    ) % {
-        "count": f"{rate.count:,}",
-        "of": f"{rate.of:,}",
-        "share": f"{100 * rate.share:.1f}",
-        "low": f"{100 * rate.interval.low:.1f}",
-        "high": f"{100 * rate.interval.high:.1f}",
-        "at_most": format_upper_bound(rate.at_most),
-    }
+        return f"{rate.count:,} of {rate.of:,} ({100 * rate.share:.1f}%)"
+    return (
+        f"{rate.count:,} of {rate.of:,} ({100 * rate.share:.1f}%, exact 95% interval "
+        f"{100 * rate.interval.low:.1f} to {100 * rate.interval.high:.1f}%; at most "
+        f"{format_upper_bound(rate.at_most)}% at 95%)"
+    )
 
 
 def format_upper_bound(share: float, digits: int = 1) -> str:

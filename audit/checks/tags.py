@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django import template
-from django.utils.translation import gettext
 
 from audit.checks.modes import MODES
 from audit.checks.questions import describe_replies
@@ -37,4 +36,4 @@ def share_interval(interval: tuple[float, float] | None) -> str:
     if interval is None:
         return NOTHING
     low, high = (f"{100 * bound:.1f}" for bound in interval)
-    return gettext("%(low)s to %(high)s%%") % {"low": low, "high": high}
+    return f"{low} to {high}%"

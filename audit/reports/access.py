@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
-from django.utils.translation import gettext_lazy
 
 from annotate.judgments import blindness
 from annotate.projects import access
@@ -12,10 +11,9 @@ from annotate.projects.models import Membership
 from audit.reports.models import AgreementReport
 from base.lookup import first_or_404
 
-BLIND = gettext_lazy(
+BLIND = (
     "You have judging or reviewing left in this project, and agreement would reveal what others "
-    "answered. Finish it, "
-    "or release a task that you have not begun, then look here again."
+    "answered. Finish it, or release a task that you have not begun, then look here again."
 )
 
 

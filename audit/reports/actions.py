@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from annotate.projects import access as assignments
 from annotate.projects.models import Membership, Project
@@ -37,9 +36,9 @@ def request_comparison(
     Also refused: the same part twice, and reviews, which cannot be compared.
     """
     if scope == against:
-        raise Refused(_("Choose two different parts to compare."))
+        raise Refused("Choose two different parts to compare.")
     if scope.criterion or against.criterion:
-        raise Refused(_("Only judgments can be compared, not reviews. Leave the criterion open."))
+        raise Refused("Only judgments can be compared, not reviews. Leave the criterion open.")
     return _request(project, str(scope), by, now, compares=True, against=str(against))
 
 
@@ -53,7 +52,7 @@ def _request(
     against: str = "",
 ) -> AgreementReport:
     if not by.leads or by.project_id != project.pk:
-        raise Refused(_("Only leads of this project can have its agreement computed."))
+        raise Refused("Only leads of this project can have its agreement computed.")
     assignments.refuse_if_archived(by.project)
     parts = [scope, against] if compares else [scope]
     return request_job(

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline, Membership, Project
@@ -20,21 +18,21 @@ class ScopeForm(forms.Form):
     """The part of a project that an agreement report covers; every field is optional."""
 
     # None is a ChoiceField, because `audit.reports.scopes` has better sentences for unknown values.
-    query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
-    category = forms.CharField(label=_lazy("Category"), required=False)
-    domain = forms.CharField(label=_lazy("Domain"), required=False)
-    side = forms.CharField(label=_lazy("Narrative"), required=False)
-    criterion = forms.CharField(label=_lazy("Criterion"), required=False)
-    one = forms.CharField(label=_lazy("Between"), required=False)
-    other = forms.CharField(label=_lazy("and"), required=False)
-    guideline = forms.CharField(label=_lazy("Guidelines"), required=False)
+    query = forms.CharField(label="Query", max_length=255, required=False)
+    category = forms.CharField(label="Category", required=False)
+    domain = forms.CharField(label="Domain", required=False)
+    side = forms.CharField(label="Narrative", required=False)
+    criterion = forms.CharField(label="Criterion", required=False)
+    one = forms.CharField(label="Between", required=False)
+    other = forms.CharField(label="and", required=False)
+    guideline = forms.CharField(label="Guidelines", required=False)
     week = forms.CharField(
-        label=_lazy("In the week of"),
+        label="In the week of",
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}),
     )
     blind = forms.BooleanField(
-        label=_lazy("Blind judgments only"),
+        label="Blind judgments only",
         required=False,
         widget=forms.CheckboxInput(attrs={"value": "1"}),
     )
@@ -47,7 +45,7 @@ class ScopeForm(forms.Form):
         names = [(name, name) for name in people.values_list("name", flat=True)]
         versions = Guideline.objects.filter(project=project).order_by("version")
         known = [
-            (str(version), _("version %(version)s") % {"version": version})
+            (str(version), f"version {version}")
             for version in versions.values_list("version", flat=True)
         ]
         offered: dict[str, list[tuple[str, Any]]] = {
@@ -59,11 +57,11 @@ class ScopeForm(forms.Form):
             else [],
             "one": names,
             "other": names,
-            "guideline": [("0", _("before the first")), *known] if known else [],
+            "guideline": [("0", "before the first"), *known] if known else [],
         }
         for name, choices in offered.items():
             self.fields[name].widget = (
-                forms.Select(choices=[("", _("any")), *choices]) if choices else forms.HiddenInput()
+                forms.Select(choices=[("", "any"), *choices]) if choices else forms.HiddenInput()
             )
 
     def clean(self) -> dict[str, Any]:
@@ -80,8 +78,8 @@ class ScopeForm(forms.Form):
 class ComparedForm(forms.Form):
     """The two parts of a project to compare."""
 
-    of = forms.ChoiceField(label=_lazy("Agreement in"), required=False)
-    against = forms.ChoiceField(label=_lazy("against"), required=False)
+    of = forms.ChoiceField(label="Agreement in", required=False)
+    against = forms.ChoiceField(label="against", required=False)
 
     def __init__(self, offered: list[tuple[str, str]], asked: Mapping[str, Any] | None) -> None:
         super().__init__(asked)
@@ -89,7 +87,7 @@ class ComparedForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = offered
-            field.error_messages["invalid_choice"] = _(
+            field.error_messages["invalid_choice"] = (
                 "There is no such part of this project. Choose one from the list."
             )
 
@@ -97,5 +95,5 @@ class ComparedForm(forms.Form):
         """Require two different parts."""
         given = super().clean() or self.cleaned_data
         if not self.errors and given["of"] == given["against"]:
-            self.add_error("against", _("Choose two different parts to compare."))
+            self.add_error("against", "Choose two different parts to compare.")
         return given

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, Max
-from django.utils.translation import gettext as _
 
 from annotate.guidelines.actions import count_waiting
 from annotate.judgments.blindness import must_answer_first
@@ -50,16 +49,16 @@ def _contribution(
 ) -> Contribution:
     slug = member.project.slug
     where = address("audit:disagreements", slug)
-    todo = [Todo(_("Disagreements to settle"), disputed, where)]
+    todo = [Todo("Disagreements to settle", disputed, where)]
     if to_decide:
         decide = address("audit:reviews", slug) + "?state=to-decide"
-        todo.append(Todo(_("Instructions to decide on"), to_decide, decide))
+        todo.append(Todo("Instructions to decide on", to_decide, decide))
     if sent_back:
         back = address("audit:reviews", slug) + "?state=sent-back"
-        todo.append(Todo(_("Sent back, and nobody is asked to rewrite"), sent_back, back))
+        todo.append(Todo("Sent back, and nobody is asked to rewrite", sent_back, back))
     if waiting:
         write = address("annotate:guidelines", slug) + "?edit=1"
-        todo.append(Todo(_("Waiting for a guideline change"), waiting, write))
+        todo.append(Todo("Waiting for a guideline change", waiting, write))
     return Contribution(
         todo=tuple(todo),
         context={"disputed": disputed, "url_disputed": where},

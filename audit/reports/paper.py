@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from audit.reports.tables import Line
 
 # Characters with a special meaning in LaTeX.
@@ -41,41 +39,27 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
     defined = [figure for figure in line.coefficients if figure["value"] is not None]
     if not defined:
         return ""
-    about = {
-        "people": len(line.raters),
-        "units": f"{line.units:,}",
-        "unit": unit if line.units != 1 else unit.removesuffix("s"),
-        "of": f" ({of})" if of else "",
-    }
+    what = unit if line.units != 1 else unit.removesuffix("s")
+    about = f" ({of})" if of else ""
     parts = [
-        _(
-            "%(people)s people answered, and %(units)s %(unit)s had answers from at least two of "
-            "them%(of)s."
+        (
+            f"{len(line.raters)} people answered, and {line.units:,} {what} had answers from at "
+            f"least two of them{about}."
         )
-        % about
     ]
-    parts += [
-        _("Left out: %(units)s %(reason)s.")
-        % {"units": f"{entry['units']:,}", "reason": entry["reason"]}
-        for entry in line.excluded
-    ]
+    parts += [f"Left out: {entry['units']:,} {entry['reason']}." for entry in line.excluded]
     first = line.headline if line.headline["value"] is not None else defined[0]
     parts.append(_sentence_of(first))
     percent = next((one for one in defined if one["name"] == "percent agreement"), None)
     if percent is not None and percent["title"] != first["title"]:
         parts.append(_sentence_of(percent))
     if first["interval"]:
-        parts.append(_("Intervals: %(how)s.") % {"how": first["interval_note"]})
+        parts.append(f"Intervals: {first['interval_note']}.")
     if first.get("interval_over_queries"):
         low, high = map(_number, first["interval_over_queries"])
         parts.append(
-            _("Over queries instead, %(name)s has the interval %(low)s to %(high)s (%(how)s).")
-            % {
-                "name": _title(first),
-                "low": low,
-                "high": high,
-                "how": first["interval_over_queries_note"],
-            }
+            f"Over queries instead, {_title(first)} has the interval {low} to {high} "
+            f"({first['interval_over_queries_note']})."
         )
     return " ".join(parts)
 
@@ -112,11 +96,8 @@ def _title(figure: dict[str, Any]) -> str:
 
 
 def _sentence_of(figure: dict[str, Any]) -> str:
-    sentence = _("%(name)s was %(value)s") % {
-        "name": _title(figure),
-        "value": _number(figure["value"]),
-    }
+    sentence = f"{_title(figure)} was {_number(figure['value'])}"
     if figure["interval"]:
         low, high = map(_number, figure["interval"])
-        sentence += _(" (95%% interval %(low)s to %(high)s)") % {"low": low, "high": high}
+        sentence += f" (95% interval {low} to {high})"
     return f"{sentence}."

@@ -6,49 +6,47 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import TextChoices
-from django.utils.functional import Promise as Words
-from django.utils.translation import gettext_lazy as _
 
 from annotate.judgments.pair_rules import Rule, RuleStatus
 from annotate.judgments.tally import PairStatus, RuleReport
 
-RULES: Mapping[Rule, tuple[Words, Words]] = {
+RULES: Mapping[Rule, tuple[str, str]] = {
     Rule.SHRINKING: (
-        _("The relevant set only shrinks"),
-        _("No document became relevant under the altered narrative."),
+        "The relevant set only shrinks",
+        "No document became relevant under the altered narrative.",
     ),
     Rule.CHANGE: (
-        _("At least one document changes"),
-        _("The altered narrative rules out at least one document that judges were given."),
+        "At least one document changes",
+        "The altered narrative rules out at least one document that judges were given.",
     ),
     Rule.SHARE: (
-        _("About half of the relevant documents drop out"),
-        _(
+        "About half of the relevant documents drop out",
+        (
             "Of the documents that were relevant, between %(least_percent)d and "
             "%(most_percent)d percent drop out under the altered narrative."
         ),
     ),
     Rule.BALANCE: (
-        _("The instruction tells documents apart"),
-        _(
-            "At least %(complying)d documents comply with it, and at least %(violating)d that were "
-            "relevant before violate it."
+        "The instruction tells documents apart",
+        (
+            "At least %(complying)d documents comply with it, and at least %(violating)d that "
+            "were relevant before violate it."
         ),
     ),
     Rule.GOLD: (
-        _("Gold documents are relevant in two modes, not in the third"),
-        _(
-            "A document that is relevant to the instructed query is relevant to the original one, "
-            "and is not relevant to the reversed one."
+        "Gold documents are relevant in two modes, not in the third",
+        (
+            "A document that is relevant to the instructed query is relevant to the original "
+            "one, and is not relevant to the reversed one."
         ),
     ),
     Rule.CONDITIONS: (
-        _("Condition counts do not exceed the number of conditions"),
-        _("No document meets more conditions than the narrative has."),
+        "Condition counts do not exceed the number of conditions",
+        "No document meets more conditions than the narrative has.",
     ),
     Rule.ATTRIBUTES: (
-        _("Relevance follows from the attributes"),
-        _(
+        "Relevance follows from the attributes",
+        (
             "A relevant document satisfies all attributes; a document that is not relevant "
             "violates at least one."
         ),
@@ -59,9 +57,9 @@ RULES: Mapping[Rule, tuple[Words, Words]] = {
 class State(TextChoices):
     """The state of a rule in the whole project."""
 
-    HOLDS = "holds", _("holds")
-    BROKEN = "broken", _("broken")
-    NOT_KNOWN = "not_known", _("not known")
+    HOLDS = "holds", "holds"
+    BROKEN = "broken", "broken"
+    NOT_KNOWN = "not_known", "not known"
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,6 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from django.db.models import Q
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotate.collection.models import Query
 from annotate.pairs.models import InstructionPair, Narrative
@@ -124,43 +121,35 @@ def _refuse_unknown(project: Project, values: Mapping[str, str]) -> None:
     query, category, side = values["query"], values["category"], values["side"]
     if query and not Query.objects.filter(project=project, query_id=query).exists():
         raise Refused(
-            _("There is no query %(query)s in this project. The list of queries has their ids.")
-            % {"query": query}
+            f"There is no query {query} in this project. The list of queries has their ids."
         )
     if category and category not in (known := categories_of(project)):
         raise Refused(
-            _(
-                "No instruction in this project has category %(category)s. The categories are: "
-                "%(known)s."
-            )
-            % {"category": category, "known": _join_names(known)}
+            f"No instruction in this project has category {category}. The categories are: "
+            f"{_join_names(known)}."
         )
     domain = values["domain"]
     if domain and domain not in (known := domains_of(project)):
         raise Refused(
-            _("No query in this project has domain %(domain)s. The domains are: %(known)s.")
-            % {"domain": domain, "known": _join_names(known)}
+            f"No query in this project has domain {domain}. The domains are: {_join_names(known)}."
         )
     if side and side not in Narrative.Side.values:
         raise Refused(
-            _("%(side)s is not a side of a narrative. The sides are: %(known)s.")
-            % {"side": side, "known": _join_names(Narrative.Side.values)}
+            f"{side} is not a side of a narrative. The sides are: "
+            f"{_join_names(Narrative.Side.values)}."
         )
     criterion = values["criterion"]
     if criterion and criterion not in (known := list(rubric_of(project).keys)):
-        raise Refused(
-            _("There is no criterion %(criterion)s. The criteria are: %(known)s.")
-            % {"criterion": criterion, "known": _join_names(known)}
-        )
+        raise Refused(f"There is no criterion {criterion}. The criteria are: {_join_names(known)}.")
     _refuse_people(project, values["one"], values["other"])
     _refuse_times(project, values["guideline"], values["week"])
 
 
 def _refuse_people(project: Project, one: str, other: str) -> None:
     if bool(one) != bool(other):
-        raise Refused(_("Agreement is between two people. Choose both, or leave both open."))
+        raise Refused("Agreement is between two people. Choose both, or leave both open.")
     if one and one == other:
-        raise Refused(_("Agreement is between two people. Choose two different ones."))
+        raise Refused("Agreement is between two people. Choose two different ones.")
     members = dict(
         Membership.objects.filter(project=project, name__in=[one, other]).values_list(
             "name", "is_machine"
@@ -169,13 +158,11 @@ def _refuse_people(project: Project, one: str, other: str) -> None:
     for name in filter(None, (one, other)):
         if name not in members:
             raise Refused(
-                _("Nobody in this project is called %(name)s. The list of people has their names.")
-                % {"name": name}
+                f"Nobody in this project is called {name}. The list of people has their names."
             )
         if members[name]:
             raise Refused(
-                _("%(name)s is a machine. The page of machines compares it with each person.")
-                % {"name": name}
+                f"{name} is a machine. The page of machines compares it with each person."
             )
 
 
@@ -185,18 +172,16 @@ def _refuse_times(project: Project, guideline: str, week: str) -> None:
         last = newest.version if newest else 0
         if not last or guideline not in map(str, range(last + 1)):
             raise Refused(
-                _("There is no version %(version)s of the guidelines. The newest is %(last)s.")
-                % {"version": guideline, "last": last}
+                f"There is no version {guideline} of the guidelines. The newest is {last}."
                 if last
-                else _("This project has no guidelines yet, so there is no version to choose.")
+                else "This project has no guidelines yet, so there is no version to choose."
             )
     if week:
         try:
             date.fromisoformat(week)
         except ValueError:
             raise Refused(
-                _("%(week)s is not a date. Write any day of the week, such as 2026-11-16.")
-                % {"week": week}
+                f"{week} is not a date. Write any day of the week, such as 2026-11-16."
             ) from None
 
 
@@ -290,40 +275,38 @@ def describe_scope(scope: Scope, criteria: Mapping[str, str] | None = None) -> s
     """
     one, other = scope.people or ("", "")
     parts = [
-        (scope.query, _("query %(query)s") % {"query": scope.query}),
-        (scope.category, _("category %(category)s") % {"category": scope.category}),
-        (scope.domain, _("domain %(domain)s") % {"domain": scope.domain}),
+        (scope.query, f"query {scope.query}"),
+        (scope.category, f"category {scope.category}"),
+        (scope.domain, f"domain {scope.domain}"),
         (scope.side, str(_SIDES.get(scope.side, ""))),
         (
             scope.criterion,
-            _("criterion %(criterion)s")
-            % {"criterion": (criteria or {}).get(scope.criterion, scope.criterion)},
+            f"criterion {(criteria or {}).get(scope.criterion, scope.criterion)}",
         ),
-        (one, _("%(one)s and %(other)s") % {"one": one, "other": other}),
+        (one, f"{one} and {other}"),
         (
             scope.guideline is not None,
-            _("answers before there were guidelines")
+            "answers before there were guidelines"
             if scope.guideline == 0
-            else _("answers under version %(version)s of the guidelines")
-            % {"version": scope.guideline},
+            else f"answers under version {scope.guideline} of the guidelines",
         ),
-        (scope.week, _("in the week of %(day)s") % {"day": scope.week}),
-        (scope.blind, _("blind judgments only")),
+        (scope.week, f"in the week of {scope.week}"),
+        (scope.blind, "blind judgments only"),
     ]
     return ", ".join(words for applies, words in parts if applies)
 
 
-_SIDES: dict[str, Promise] = {
-    Narrative.Side.ORIGINAL: gettext_lazy("original narratives"),
-    Narrative.Side.ALTERED: gettext_lazy("altered narratives"),
-    Narrative.Side.REVERSED: gettext_lazy("reversed narratives"),
+_SIDES: dict[str, str] = {
+    Narrative.Side.ORIGINAL: "original narratives",
+    Narrative.Side.ALTERED: "altered narratives",
+    Narrative.Side.REVERSED: "reversed narratives",
 }
 _MOST_LISTED = 12
 
 
 def _join_names(known: list[str]) -> str:
     if not known:
-        return _("none")
+        return "none"
     more = len(known) - _MOST_LISTED
     shown = ", ".join(known[:_MOST_LISTED])
-    return _("%(shown)s and %(more)s more") % {"shown": shown, "more": more} if more > 0 else shown
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -9,9 +9,6 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
-
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.scopes import Scope, stored_scope
@@ -69,19 +66,19 @@ class Against(NamedTuple):
 
 # The tables of agreement among people in their order: key, title, what names a line, unit.
 _TABLES = (
-    ("judgments", _lazy("Judgments of people"), _lazy("people"), "documents"),
-    ("pairs", _lazy("Judgments, by pair of people"), _lazy("pair of people"), "documents"),
-    ("selves", _lazy("Each person with themselves"), _lazy("person"), "documents"),
-    ("queries", _lazy("Judgments, by query"), _lazy("query"), "documents"),
-    ("categories", _lazy("Judgments, by category"), _lazy("category"), "documents"),
-    ("guidelines", _lazy("Judgments, by version of the guidelines"), _lazy("version"), "documents"),
-    ("weeks", _lazy("Judgments, by week"), _lazy("week from"), "documents"),
-    ("reviews", _lazy("Reviews of instructions"), _lazy("criterion"), "ratings"),
-    ("review-categories", _lazy("Reviews, by category"), _lazy("category"), "ratings"),
+    ("judgments", "Judgments of people", "people", "documents"),
+    ("pairs", "Judgments, by pair of people", "pair of people", "documents"),
+    ("selves", "Each person with themselves", "person", "documents"),
+    ("queries", "Judgments, by query", "query", "documents"),
+    ("categories", "Judgments, by category", "category", "documents"),
+    ("guidelines", "Judgments, by version of the guidelines", "version", "documents"),
+    ("weeks", "Judgments, by week", "week from", "documents"),
+    ("reviews", "Reviews of instructions", "criterion", "ratings"),
+    ("review-categories", "Reviews, by category", "category", "ratings"),
     (
         "review-domains",
-        _lazy("Reviews of instructions, by domain"),
-        _lazy("domain and criterion"),
+        "Reviews of instructions, by domain",
+        "domain and criterion",
         "ratings",
     ),
 )
@@ -96,9 +93,7 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     scope = stored_scope(figures.get("scope", ""))
     lines = _lines_of_people(figures, scope)
     found = [
-        Table(
-            key, str(title), str(of), unit, lines[key], _("times") if key == "selves" else "people"
-        )
+        Table(key, str(title), str(of), unit, lines[key], "times" if key == "selves" else "people")
         for key, title, of, unit in _TABLES
     ]
     return [table for table in found if _is_worth_showing(table, scope)]
@@ -110,17 +105,17 @@ def _lines_of_people(figures: dict[str, Any], scope: Scope) -> dict[str, list[Li
     selves = figures.get("selves", {"all": None, "people": []})
     together = [selves["all"]] if len(selves["people"]) > 1 else []
     return {
-        "judgments": [_line(_("All people"), judgments["all"])],
+        "judgments": [_line("All people", judgments["all"])],
         "pairs": [
             _line(
-                _("%(one)s and %(other)s") % dict(zip(_PAIR, one["raters"], strict=True)),
+                "{one} and {other}".format(**dict(zip(_PAIR, one["raters"], strict=True))),
                 one,
                 replace(scope, people=tuple(one["raters"])),
             )
             for one in judgments["pairs"]
         ],
         "selves": [
-            *(_line(_("All people"), one) for one in together),
+            *(_line("All people", one) for one in together),
             *(_line(one["raters"][0], one) for one in selves["people"]),
         ],
         "queries": [
@@ -130,7 +125,7 @@ def _lines_of_people(figures: dict[str, Any], scope: Scope) -> dict[str, list[Li
         "categories": [_of_category(one, scope) for one in judgments.get("categories", [])],
         "guidelines": [
             _line(
-                str(one["guideline"] or _("before the first")),
+                str(one["guideline"] or "before the first"),
                 one,
                 replace(scope, guideline=one["guideline"]),
             )
@@ -141,7 +136,7 @@ def _lines_of_people(figures: dict[str, Any], scope: Scope) -> dict[str, list[Li
             for one in judgments.get("weeks", [])
         ],
         "reviews": [
-            _line(_("All criteria"), reviews["all"]),
+            _line("All criteria", reviews["all"]),
             *(
                 _line(one.get("name", key), one, replace(scope, criterion=key))
                 for key, one in reviews["criteria"].items()
@@ -172,10 +167,10 @@ def people_alone(figures: dict[str, Any]) -> list[str]:
 def against_machines(figures: dict[str, Any]) -> list[Against]:
     """Return people against each machine: the machines' judgments, then their reviews."""
     kinds = (
-        ("machine", _("People against %(machine)s"), "documents", figures["machines"]),
+        ("machine", "People against %(machine)s", "documents", figures["machines"]),
         (
             "reviewing-machine",
-            _("Reviews of people against %(machine)s"),
+            "Reviews of people against %(machine)s",
             "ratings",
             # A report of an older version has no machines that review.
             figures["reviews"].get("machines", []),
@@ -187,7 +182,7 @@ def against_machines(figures: dict[str, Any]) -> list[Against]:
             Table(
                 f"{key}-{place}",
                 title % {"machine": machine["machine"]},
-                _("person"),
+                "person",
                 unit,
                 [_line(one["raters"][0], one) for one in machine["pairs"]],
                 "raters",
@@ -215,7 +210,7 @@ def _crossed(machine: dict[str, Any], scale: list[int]) -> list[Crossed]:
 def _of_category(one: dict[str, Any], scope: Scope) -> Line:
     category = one["category"]
     if not category:
-        return _line(_("None named"), one)
+        return _line("None named", one)
     return _line(category, one, replace(scope, category=category))
 
 
@@ -224,7 +219,7 @@ def _of_domain(one: dict[str, Any], reviews: dict[str, Any], scope: Scope) -> Li
     name = reviews["criteria"].get(criterion, {}).get("name", criterion)
     domain = one["domain"]
     part = replace(scope, domain=domain, criterion=criterion) if domain else None
-    return _line(f"{domain or _('None named')} · {name}", one, part)
+    return _line(f"{domain or 'None named'} · {name}", one, part)
 
 
 def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Line:
@@ -234,9 +229,9 @@ def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Li
         # A report of an older version lacks coefficients that were added later.
         if key in figures["coefficients"]
     ]
-    for key, title in (("prevalence", _("Prevalence index")), ("bias", _("Bias index"))):
+    for key, title in (("prevalence", "Prevalence index"), ("bias", "Bias index")):
         if key in figures:
-            of = _("relevant is %(grade)s or more") % {"grade": figures["relevant_from"]}
+            of = f"relevant is {figures['relevant_from']} or more"
             coefficients.append({**figures[key], "title": f"{title}, {of}"})
     return Line(
         label,

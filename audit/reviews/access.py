@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.core.exceptions import PermissionDenied
-from django.utils.translation import gettext as _
 
 from annotate.collection.removal import MOST
 from annotate.judgments import assignments
@@ -39,10 +38,10 @@ def review_task(user: Person, pk: int) -> ReviewTask:
     """
     member, pair = pairs_access.pair(user, pk)
     if not assignments.holds(pair=pair, task=Assignment.Task.REVIEW, by=member):
-        raise Refused(_("This is not your task. Take one from your list, then go on."))
+        raise Refused("This is not your task. Take one from your list, then go on.")
     narrative = pair.current(Narrative.Side.ALTERED)
     if narrative is None:
-        raise Refused(_("There is no altered narrative to review yet."))
+        raise Refused("There is no altered narrative to review yet.")
     return ReviewTask(member, pair, narrative)
 
 
@@ -65,7 +64,7 @@ def narratives_to_accept(member: Membership, keys: Sequence[int]) -> list[Narrat
     found = narratives_to_decide(member).filter(pk__in=keys[:MOST]).select_related("pair__project")
     narratives = list(found.order_by("pair__pair_id"))
     if len(narratives) != len(set(keys)):
-        raise Refused(_("One of these does not wait for your decision. Reload the page."))
+        raise Refused("One of these does not wait for your decision. Reload the page.")
     return narratives
 
 

@@ -11,9 +11,6 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotate.judgments import assignments
 from annotate.judgments.work_left import open_assignments
@@ -29,9 +26,7 @@ from base.errors import Refused, Stale, Unconfirmed, refuse_longer
 
 MAX_WORDS = 10_000
 
-_CHANGED = gettext_lazy(
-    "The narrative changed while you were reading. Read it again, then rate it."
-)
+_CHANGED = "The narrative changed while you were reading. Read it again, then rate it."
 
 
 def take_review(
@@ -91,7 +86,7 @@ def save_ratings(
         for criterion, (level, words) in answers.items():
             _refuse_unknown(rubric, criterion, level, words)
         if review.submitted_at is not None:
-            raise Refused(_("You have submitted this review, so it can no longer change."))
+            raise Refused("You have submitted this review, so it can no longer change.")
         levels = dict(review.ratings.exclude(level="").values_list("criterion", "level"))
         for criterion, (level, words) in answers.items():
             is_replaced = level is not None and levels.get(criterion, level) != level
@@ -130,13 +125,13 @@ def submit_review(
         assignment = _lock_assignment(narrative, by)
         draft = pass_of(narrative, by)
         if draft is None:
-            raise Refused(_("Nothing is rated yet. Rate each criterion, then submit."))
+            raise Refused("Nothing is rated yet. Rate each criterion, then submit.")
         review = draft.review
         if review.submitted_at is None:
             _refuse_incomplete(draft)
             found = check_texts(narrative, texts)
             if confirmed is not None and confirmed != summary_digest(draft):
-                raise Unconfirmed(_("Read what you are about to submit, then submit it."))
+                raise Unconfirmed("Read what you are about to submit, then submit it.")
             store_texts(review, found)
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
@@ -149,13 +144,13 @@ def submit_review(
 
 def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: str | None) -> None:
     if criterion not in rubric.keys:
-        raise Refused(_("“%(criterion)s” is not one of the criteria.") % {"criterion": criterion})
+        raise Refused(f"“{criterion}” is not one of the criteria.")
     if level is not None and rubric.level(level) is None:
         raise Refused(
-            _("“%(level)s” is not a level. Choose one of: %(levels)s.")
-            % {"level": level, "levels": ", ".join(one.name.lower() for one in rubric.levels)}
+            f"“{level}” is not a level. Choose one of: "
+            f"{', '.join(one.name.lower() for one in rubric.levels)}."
         )
-    too_long = _("You wrote %(length)s characters; at most %(most)s are kept.")
+    too_long = "You wrote %(length)s characters; at most %(most)s are kept."
     refuse_longer(words or "", MAX_WORDS, too_long)
 
 
@@ -177,10 +172,10 @@ def _lock_assignment(narrative: Narrative, by: Membership) -> Assignment:
     projects_access.refuse_if_archived(by.project)
     assignment = assignments.lock(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     if narrative.side != Narrative.Side.ALTERED:
-        raise Refused(_("Only the altered narrative is reviewed."))
+        raise Refused("Only the altered narrative is reviewed.")
     refuse_if_superseded(narrative, _CHANGED)
     if narrative.author_id == by.pk:
-        raise Refused(_("You wrote this narrative, so somebody else reviews it."))
+        raise Refused("You wrote this narrative, so somebody else reviews it.")
     return assignment
 
 
@@ -190,16 +185,16 @@ def _get_or_start(narrative: Narrative, by: Membership, now: datetime) -> Review
         return begun
     pair = InstructionPair.objects.get(pk=narrative.pair_id)
     if pair.removed_at is not None:
-        raise Refused(_("This instruction was removed, so there is nothing to review."))
+        raise Refused("This instruction was removed, so there is nothing to review.")
     if pair.is_sent_back(narrative.created_at):
-        raise Refused(_("This instruction was sent back. Review its next version."))
+        raise Refused("This instruction was sent back. Review its next version.")
     rubric = rubrics.rubric_for(narrative, by.project_id)
     return Review.objects.create(
         narrative=narrative, auditor=by, rubric=rubric.name, started_at=now
     )
 
 
-def refuse_if_superseded(narrative: Narrative, sentence: str | Promise) -> None:
+def refuse_if_superseded(narrative: Narrative, sentence: str) -> None:
     """Raise Stale with `sentence` if the narrative has a newer version."""
     newer = Narrative.objects.filter(
         pair=narrative.pair_id, side=narrative.side, version__gt=narrative.version
@@ -210,21 +205,16 @@ def refuse_if_superseded(narrative: Narrative, sentence: str | Promise) -> None:
 
 def _refuse_incomplete(draft: Pass) -> None:
     if draft.unrated:
-        raise Refused(
-            _("Not rated yet: %(criteria)s.") % {"criteria": _criterion_names(draft.unrated)}
-        )
+        raise Refused(f"Not rated yet: {_criterion_names(draft.unrated)}.")
     if draft.unexplained:
-        raise Refused(
-            _("Say in words why it fails on: %(criteria)s.")
-            % {"criteria": _criterion_names(draft.unexplained)}
-        )
+        raise Refused(f"Say in words why it fails on: {_criterion_names(draft.unexplained)}.")
 
 
 def lock_led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     """Return the pair, locked against other leads and rewriters. Refused: `by` does not lead it."""
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused(_("Only leads of this project decide on its instructions."))
+        raise Refused("Only leads of this project decide on its instructions.")
     projects_access.refuse_if_archived(by.project)
     return pair
 

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.pairs.models import Narrative
 from annotate.projects.audit_log import record
@@ -39,14 +38,12 @@ def decide(
     now = now or timezone.now()
     reason = reason.strip()
     if outcome not in Decision.Outcome.values:
-        raise Refused(_("Choose one: accept, send back, or remove."))
-    too_long = _("The reason has %(length)s characters; at most %(most)s are kept.")
+        raise Refused("Choose one: accept, send back, or remove.")
+    too_long = "The reason has %(length)s characters; at most %(most)s are kept."
     refuse_longer(reason, MAX_WORDS, too_long)
     with transaction.atomic():
         lock_led_pair(narrative, by)
-        refuse_if_superseded(
-            narrative, _("The narrative changed. Read the new version, then decide.")
-        )
+        refuse_if_superseded(narrative, "The narrative changed. Read the new version, then decide.")
         current = (
             Decision.objects.current().select_related("by").filter(narrative=narrative).first()
         )
@@ -54,8 +51,8 @@ def decide(
             if (current.outcome, current.reason, current.by_id) == (outcome, reason, by.pk):
                 return current
             raise Refused(
-                _("%(by)s has decided this: %(standing)s. Withdraw that decision first.")
-                % {"by": current.by, "standing": current.get_outcome_display().lower()}
+                f"{current.by} has decided this: {current.get_outcome_display().lower()}. "
+                "Withdraw that decision first."
             )
         _refuse_undecided(narrative, outcome, reason, by.project)
         decision = Decision.objects.create(
@@ -80,7 +77,7 @@ def accept_many(
     Refused, naming the pair: as `decide`; and an empty list.
     """
     if not narratives:
-        raise Refused(_("Tick one or more instructions first."))
+        raise Refused("Tick one or more instructions first.")
     now = now or timezone.now()
     with transaction.atomic():
         made = []
@@ -91,8 +88,7 @@ def accept_many(
                 )
             except Refused as refused:
                 raise Refused(
-                    _("%(pair_id)s: %(why)s None was accepted.")
-                    % {"pair_id": narrative.pair.pair_id, "why": refused}
+                    f"{narrative.pair.pair_id}: {refused} None was accepted."
                 ) from refused
     return made
 
@@ -111,7 +107,7 @@ def withdraw_decision(
         if current.withdrawn_at is not None:
             return current
         refuse_if_superseded(
-            decision.narrative, _("A new version was written since, so this decision is history.")
+            decision.narrative, "A new version was written since, so this decision is history."
         )
         current.withdrawn_at, current.withdrawn_by = now, by
         current.save(update_fields=["withdrawn_at", "withdrawn_by"])
@@ -145,16 +141,13 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
     wanted = project.overlap_review
     state = verdict_of(passes, project)
     if state is Verdict.UNREVIEWED:
-        raise Refused(_("Nobody has reviewed this version yet, so there is nothing to decide."))
+        raise Refused("Nobody has reviewed this version yet, so there is nothing to decide.")
     if outcome != Decision.Outcome.ACCEPTED:
         if not reason:
-            raise InvalidField(_("Give a reason; its author will read it."), "reason")
+            raise InvalidField("Give a reason; its author will read it.", "reason")
     elif state is Verdict.INCOMPLETE:
-        raise Refused(
-            _("%(passes)s of %(wanted)s reviews are in. Accept it once all are.")
-            % {"passes": len(passes), "wanted": wanted}
-        )
+        raise Refused(f"{len(passes)} of {wanted} reviews are in. Accept it once all are.")
     elif state is Verdict.REJECTED and not reason:
         raise InvalidField(
-            _("An auditor rejects it. Give the reason for accepting it anyway."), "reason"
+            "An auditor rejects it. Give the reason for accepting it anyway.", "reason"
         )

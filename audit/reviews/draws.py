@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.pairs.models import DrawnPair, ReviewDraw
 from annotate.projects.access import refuse_if_archived
@@ -106,9 +105,9 @@ def draw_for_review(
     """
     now = now or timezone.now()
     if stratify not in ReviewDraw.Stratify.values:
-        raise Refused(_("Choose what the strata are."))
+        raise Refused("Choose what the strata are.")
     if not 1 <= size <= MAX_SIZE or not 0 <= seed <= MAX_SEED:
-        raise Refused(_("Draw 1 to %(most)s, with a seed of 0 or more.") % {"most": MAX_SIZE})
+        raise Refused(f"Draw 1 to {MAX_SIZE}, with a seed of 0 or more.")
     with transaction.atomic():
         _lock_project(project, by)
         planned = plan_draw(project, stratify=stratify, size=size, seed=seed, fewer=fewer)
@@ -168,5 +167,5 @@ def current_draw(project: Project) -> CurrentDraw | None:
 def _lock_project(project: Project, by: Membership | None) -> None:
     """Lock the project. Refused: `by` does not lead it, or it is archived."""
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project draw the instructions to review."))
+        raise Refused("Only leads of this project draw the instructions to review.")
     refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))

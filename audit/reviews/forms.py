@@ -7,8 +7,6 @@ from typing import Any
 
 from django import forms
 from django.db.models import Exists, OuterRef
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.pairs.models import Narrative, ReviewDraw
 from annotate.projects.models import Membership
@@ -29,9 +27,7 @@ class ReviewForm(forms.Form):
 
     narrative = forms.IntegerField(
         widget=forms.HiddenInput,
-        error_messages={
-            "required": _lazy("Reload the page: it does not say which version you read.")
-        },
+        error_messages={"required": "Reload the page: it does not say which version you read."},
     )
 
 
@@ -83,15 +79,11 @@ def rating_forms(
 class ReviewFilterForm(forms.Form):
     """Filters of the list of instructions, all optional; some are for leads only."""
 
-    search = forms.CharField(label=_lazy("Words"), max_length=200, required=False)
-    category = forms.ChoiceField(label=_lazy("Category"), required=False)
-    author = forms.TypedChoiceField(
-        label=_lazy("Author"), required=False, coerce=int, empty_value=None
-    )
-    auditor = forms.TypedChoiceField(
-        label=_lazy("Auditor"), required=False, coerce=int, empty_value=None
-    )
-    criterion = forms.ChoiceField(label=_lazy("Rejected on"), required=False)
+    search = forms.CharField(label="Words", max_length=200, required=False)
+    category = forms.ChoiceField(label="Category", required=False)
+    author = forms.TypedChoiceField(label="Author", required=False, coerce=int, empty_value=None)
+    auditor = forms.TypedChoiceField(label="Auditor", required=False, coerce=int, empty_value=None)
+    criterion = forms.ChoiceField(label="Rejected on", required=False)
 
     def __init__(self, member: Membership, rubric: Rubric, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -99,7 +91,7 @@ class ReviewFilterForm(forms.Form):
         self._offer(
             "category",
             [
-                (one or NO_CATEGORY, one or _("None named"))
+                (one or NO_CATEGORY, one or "None named")
                 for one in sorted(categories.distinct(), key=natural)
             ],
         )
@@ -124,7 +116,7 @@ class ReviewFilterForm(forms.Form):
             return
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", _("Any")), *choices]
+        field.choices = [("", "Any"), *choices]
 
     def filters(self, state: str) -> ReviewFilter:
         """Return the filters; only `state` if the form has errors."""
@@ -138,15 +130,13 @@ class RubricForm(forms.Form):
     """A rubric as JSON, typed or uploaded; a file replaces the typed text."""
 
     text = forms.CharField(
-        label=_lazy("The rubric as JSON"),
+        label="The rubric as JSON",
         required=False,
         max_length=MAX_LENGTH,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "false", "class": "rubric__text"}),
     )
-    file = forms.FileField(
-        label=_lazy("Or a file"), required=False, max_length=255, allow_empty_file=True
-    )
+    file = forms.FileField(label="Or a file", required=False, max_length=255, allow_empty_file=True)
 
     def __init__(self, *args: Any, content: RubricRecord | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -169,16 +159,16 @@ class RubricForm(forms.Form):
         try:
             if upload is not None:
                 if upload.size > 4 * MAX_LENGTH:
-                    raise ValueError(_("The file is too long for a rubric."))
+                    raise ValueError("The file is too long for a rubric.")
                 text = upload.read().decode("utf-8-sig")
                 # The page shows the text of the file, so that it can be corrected there.
                 self.data = {**self.data, "text": text}
             self._content = parse_rubric(text)
         except UnicodeDecodeError:
-            self.add_error("file", _("The file is not text in UTF-8."))
+            self.add_error("file", "The file is not text in UTF-8.")
         except NotJson as error:
             where = {"line": error.line, "column": error.column, "error": str(error)}
-            self.add_error("text", _("Line %(line)s, column %(column)s: %(error)s.") % where)
+            self.add_error("text", "Line {line}, column {column}: {error}.".format(**where))
         except RubricFaults as error:
             for fault in error.faults:
                 self.add_error("text", fault + ".")
@@ -192,9 +182,9 @@ class DecisionForm(forms.Form):
 
     outcome = forms.ChoiceField(
         choices=[
-            (Decision.Outcome.ACCEPTED, _lazy("Accept")),
-            (Decision.Outcome.REVISE, _lazy("Send back for revision")),
-            (Decision.Outcome.REMOVED, _lazy("Remove")),
+            (Decision.Outcome.ACCEPTED, "Accept"),
+            (Decision.Outcome.REVISE, "Send back for revision"),
+            (Decision.Outcome.REMOVED, "Remove"),
         ],
         widget=forms.RadioSelect,
     )
@@ -202,7 +192,7 @@ class DecisionForm(forms.Form):
         required=False,
         max_length=MAX_WORDS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=_lazy(
+        help_text=(
             "Its author reads this. Needed except to accept an instruction that every auditor "
             "passed."
         ),
@@ -213,28 +203,24 @@ class ReviewDrawForm(forms.Form):
     """The choices for a draw of instructions to review: strata, size and seed."""
 
     stratify = forms.ChoiceField(
-        label=_lazy("Strata"),
+        label="Strata",
         # A changed label of the model would need a migration.
         choices=[
             (
                 one.value,
-                _lazy("None: all instructions together")
-                if one == ReviewDraw.Stratify.NONE
-                else one.label,
+                "None: all instructions together" if one == ReviewDraw.Stratify.NONE else one.label,
             )
             for one in ReviewDraw.Stratify
         ],
         initial=ReviewDraw.Stratify.NONE,
-        help_text=_lazy("Domains come with the files of queries, if these name them."),
+        help_text="Domains come with the files of queries, if these name them.",
     )
-    size = forms.IntegerField(
-        label=_lazy("Instructions per stratum"), min_value=1, max_value=MAX_SIZE
-    )
+    size = forms.IntegerField(label="Instructions per stratum", min_value=1, max_value=MAX_SIZE)
     seed = forms.IntegerField(
-        label=_lazy("Seed"),
+        label="Seed",
         min_value=0,
         max_value=MAX_SEED,
         initial=1,
-        help_text=_lazy("The same seed draws the same instructions, so a paper can name it."),
+        help_text="The same seed draws the same instructions, so a paper can name it.",
     )
-    fewer = forms.BooleanField(label=_lazy("If there are fewer, take all of them"), required=False)
+    fewer = forms.BooleanField(label="If there are fewer, take all of them", required=False)

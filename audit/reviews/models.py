@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Document
 from annotate.pairs.models import Narrative
@@ -206,9 +205,9 @@ class Decision(models.Model):
     class Outcome(models.TextChoices):
         """The outcome of a decision."""
 
-        ACCEPTED = "accepted", _("Accepted")
-        REVISE = "revise", _("Sent back for revision")
-        REMOVED = "removed", _("Removed")
+        ACCEPTED = "accepted", "Accepted"
+        REVISE = "revise", "Sent back for revision"
+        REMOVED = "removed", "Removed"
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="decisions")
     outcome = models.CharField(max_length=10, choices=Outcome)

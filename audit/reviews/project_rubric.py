@@ -6,7 +6,6 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.projects import access as projects_access
 from annotate.projects.audit_log import record
@@ -39,11 +38,8 @@ def save_rubric(
         if existing is not None and tuple(existing) != tuple(content):
             free = rubrics.next_name(project.pk, content.name)
             raise Refused(
-                _(
-                    "A different rubric “%(name)s” already exists. Reviews refer to it, so give "
-                    "yours another name, for example “%(free)s”."
-                )
-                % {"name": content.name, "free": free}
+                f"A different rubric “{content.name}” already exists. Reviews refer to it, "
+                f"so give yours another name, for example “{free}”."
             )
         row = known or RubricRow.from_content(
             content, project=project, created_at=now, created_by=by
@@ -65,8 +61,8 @@ def choose_rubric(
             content = rubrics.get_rubric(project.pk, name)
         except rubrics.UnknownRubric:
             raise Refused(
-                _("There is no rubric “%(name)s” in this project. There are: %(known)s.")
-                % {"name": name, "known": ", ".join(rubrics.rubric_names(project.pk))}
+                f"There is no rubric “{name}” in this project. There are: "
+                f"{', '.join(rubrics.rubric_names(project.pk))}."
             ) from None
         known = RubricRow.objects.filter(project=project, name=name).first()
         row = known or RubricRow.from_content(
@@ -85,7 +81,7 @@ def _lock_project(project: Project, by: Membership | None) -> None:
     """Lock the project, so that leads act one after the other. Refused: not a lead, archived."""
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project choose its rubric."))
+        raise Refused("Only leads of this project choose its rubric.")
     projects_access.refuse_if_archived(project)
 
 

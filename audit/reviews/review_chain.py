@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Container, Iterator
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from annotate.projects import hash_chain
 from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import Project
@@ -89,12 +87,12 @@ def _read_decisions(project: Project | None) -> Iterator[Row]:
 
 def _label_review(what: Content) -> str:
     about = dict(zip(("pair_id", "side", "version", "auditor"), what, strict=False))
-    return _("the review of %(pair_id)s, %(side)s %(version)s, by %(auditor)s") % about
+    return "the review of {pair_id}, {side} {version}, by {auditor}".format(**about)
 
 
 def _label_decision(what: Content) -> str:
     about = dict(zip(("pair_id", "side", "version"), what, strict=False))
-    return _("the decision on %(pair_id)s, %(side)s %(version)s") % about
+    return "the decision on {pair_id}, {side} {version}".format(**about)
 
 
 KINDS = {

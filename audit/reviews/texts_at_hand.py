@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments.models import Judgment
@@ -64,10 +63,8 @@ def check_texts(narrative: Narrative, shown: str | None) -> list[Candidate]:
     found = documents_at_hand(narrative.pair, narrative)
     if shown is not None and shown != texts_of(found):
         raise Stale(
-            _(
-                "The documents beside the instruction changed while you were reviewing, or one got "
-                "a new text. Your answers are saved. Look at the documents, then submit."
-            )
+            "The documents beside the instruction changed while you were reviewing, or one "
+            "got a new text. Your answers are saved. Look at the documents, then submit."
         )
     return found
 

@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotate.collection import text_versions
 from annotate.collection.models import Candidate
@@ -99,7 +97,7 @@ def settle_condition(
     not a `Verdict.Answer`.
     """
     if answer not in Verdict.Answer.values:
-        raise Refused(_("Choose one: met, not met, or can't tell."))
+        raise Refused("Choose one: met, not met, or can't tell.")
     decision = ConditionAdjudication(condition=condition, candidate=candidate, answer=answer)
     return _settle(decision, condition.narrative, reason=reason, cause=cause, by=by, now=now)
 
@@ -231,27 +229,25 @@ def check_reason(reason: str, cause: str) -> str:
     """Return the stripped reason; refuse an empty or too long one, and an unknown cause."""
     reason = reason.strip()
     if cause not in Adjudication.Cause.values:
-        raise Refused(_("Say why they differ: choose one of the causes."))
+        raise Refused("Say why they differ: choose one of the causes.")
     if not reason:
-        raise Refused(_("Give a reason, so that the judges can learn from it."))
-    too_long = _("The reason has %(length)s characters; at most %(most)s are kept.")
+        raise Refused("Give a reason, so that the judges can learn from it.")
+    too_long = "The reason has %(length)s characters; at most %(most)s are kept."
     refuse_longer(reason, MAX_REASON, too_long)
     return reason
 
 
 def _refuse_outdated(judgment: Judgment) -> None:
     if judgment.superseded_at is not None:
-        raise Stale(_("This answer has changed since. Look again, then settle."))
+        raise Stale("This answer has changed since. Look again, then settle.")
     if judgment.text_replaced_at is not None:
-        raise Stale(_("The document has a new text. Answers to the old text need no settling."))
+        raise Stale("The document has a new text. Answers to the old text need no settling.")
 
 
 def _adoption_reason(alike: QuerySet[Judgment]) -> str:
     """Return the reason for adopting these judgments: how many they are, and their notes."""
     notes = list(alike.order_by("pk").values_list("note", flat=True))
-    opening = ngettext("As one of them said", "As %(count)d of them said", len(notes)) % {
-        "count": len(notes)
-    }
+    opening = "As one of them said" if len(notes) == 1 else f"As {len(notes)} of them said"
     words = " / ".join(note for note in notes if note)[: MAX_REASON - len(opening) - 2]
     return f"{opening}: {words}" if words else f"{opening}."
 
@@ -260,10 +256,10 @@ def _lock_narrative(narrative: Narrative, by: Membership) -> None:
     """Lock out other leads and rewriters, and check that the narrative is still current."""
     pair = _lock_led_pair(narrative, by)
     if pair.removed_at is not None:
-        raise Refused(_("This instruction was removed, so there is nothing to settle under it."))
+        raise Refused("This instruction was removed, so there is nothing to settle under it.")
     newest = pair.current(narrative.side)
     if newest is None or newest.pk != narrative.pk:
-        raise Stale(_("The narrative changed. Answers under the old version need no settling."))
+        raise Stale("The narrative changed. Answers under the old version need no settling.")
 
 
 def _lock_led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
@@ -275,7 +271,7 @@ def _lock_led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
 def refuse_unless_lead(by: Membership, project: int) -> None:
     """Refuse anyone who does not lead this project, and any archived project."""
     if not by.leads or by.project_id != project:
-        raise Refused(_("Only leads of this project can settle its disagreements."))
+        raise Refused("Only leads of this project can settle its disagreements.")
     assignments.refuse_if_archived(by.project)
 
 
@@ -286,11 +282,11 @@ def _check_disagreement(decision: Decision) -> None:
         answers: QuerySet[Any, Any] = judgments.filter(narrative=decision.narrative_id).values(
             "relevance"
         )
-        agreed = _("Nobody disagrees about this document, so there is nothing to settle.")
+        agreed = "Nobody disagrees about this document, so there is nothing to settle."
     else:
         of_condition = judgments.filter(verdicts__condition=decision.condition_id)
         answers = of_condition.values("verdicts__answer")
-        agreed = _("Nobody disagrees about this condition, so there is nothing to settle.")
+        agreed = "Nobody disagrees about this condition, so there is nothing to settle."
     if answers.order_by().distinct().count() < 2:
         raise Refused(agreed)
 
@@ -301,12 +297,11 @@ def _return_or_refuse(current: DecisionT, decision: DecisionT) -> DecisionT:
         return current
     if isinstance(current, Adjudication):
         raise Refused(
-            _("%(by)s has settled this as %(relevance)s. Withdraw that decision first.")
-            % {"by": current.by, "relevance": current.relevance}
+            f"{current.by} has settled this as {current.relevance}. Withdraw that decision first."
         )
     raise Refused(
-        _("%(by)s has settled this as “%(answer)s”. Withdraw that decision first.")
-        % {"by": current.by, "answer": current.get_answer_display()}
+        f"{current.by} has settled this as “{current.get_answer_display()}”. Withdraw that "
+        "decision first."
     )
 
 

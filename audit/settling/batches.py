@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.judging.answer_rules import check_grade
@@ -50,7 +49,7 @@ def settle_together(
     with transaction.atomic():
         lock_pairs(by)
         if not decisions:
-            raise Refused(_("There is nothing to settle."))
+            raise Refused("There is nothing to settle.")
         for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
             check_grade(by, relevance)
         read = text_versions.lock_newest_versions(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from django.utils.translation import gettext as _
-
 from annotate.judgments.attributes import attributes_of
 from annotate.judgments.conditions import derive_relevance
 from annotate.judgments.consensus import consensus
@@ -81,9 +79,7 @@ def broken_rules(
     found = []
     follows = derive_relevance(project.condition_rule, answers, grades)
     if follows not in {None, relevance}:
-        found.append(
-            _("its conditions give this document the grade %(grade)s") % {"grade": follows}
-        )
+        found.append(f"its conditions give this document the grade {follows}")
     elif (
         Rule.ATTRIBUTES in rules
         and answers
@@ -95,16 +91,14 @@ def broken_rules(
         )
     ):
         found.append(
-            _("a relevant document meets every condition, but this one does not")
+            "a relevant document meets every condition, but this one does not"
             if relevant
-            else _("a document that is not relevant violates a condition, but this one meets all")
+            else "a document that is not relevant violates a condition, but this one meets all"
         )
     if Rule.SHRINKING in rules and change(prior, relevance, project.relevant_from) is Change.GREW:
-        found.append(
-            _("this document was not relevant before, and no document may become relevant")
-        )
+        found.append("this document was not relevant before, and no document may become relevant")
     if Rule.CONDITIONS in rules and answers and breaks_conditions(relevance, of=len(answers)):
-        found.append(_("the narrative has only %(n)s conditions") % {"n": len(answers)})
+        found.append(f"the narrative has only {len(answers)} conditions")
     return found
 
 
@@ -125,7 +119,6 @@ def _build_warnings(broken: Iterable[tuple[str, list[str]]]) -> list[str]:
         for rule in rules:
             choices.setdefault(rule, []).append(f"“{choice}”")
     return [
-        _("%(choices)s contradicts a rule of the project: %(rule)s.")
-        % {"choices": _(" or ").join(named), "rule": rule}
+        f"{' or '.join(named)} contradicts a rule of the project: {rule}."
         for rule, named in choices.items()
     ]

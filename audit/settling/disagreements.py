@@ -12,7 +12,6 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from django.db.models import Model, Prefetch, QuerySet
 from django.http import Http404
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments.models import (
@@ -351,7 +350,7 @@ class CheckDisagreement(Disagreement):
     def withdraw(self) -> None:
         """Withdraw the reader's own decision, or raise Refused."""
         if self.third is None or self.third.checker_id != self.member.pk:
-            raise Refused(_("You have no decision to withdraw here."))
+            raise Refused("You have no decision to withdraw here.")
         check_actions.withdraw_check(item=self.item, by=self.member)
 
 

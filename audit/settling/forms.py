@@ -6,8 +6,6 @@ from typing import Any
 
 from django import forms
 from django.db.models import Max
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.collection.models import Query
 from annotate.judgments.models import Adjudication, Verdict
@@ -24,10 +22,10 @@ MOST_NAMES = 100
 
 def _cause_field() -> forms.ChoiceField:
     return forms.ChoiceField(
-        label=_lazy("Why they differ"),
+        label="Why they differ",
         choices=Adjudication.Cause.choices,
         widget=forms.RadioSelect,
-        error_messages={"required": _lazy("Say why they differ: choose one of the causes.")},
+        error_messages={"required": "Say why they differ: choose one of the causes."},
     )
 
 
@@ -41,7 +39,7 @@ class SettlingForm(forms.Form):
 
     adopt = forms.IntegerField(required=False, widget=forms.HiddenInput)
     reason = forms.CharField(
-        label=_lazy("Reason"),
+        label="Reason",
         required=False,
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
@@ -51,7 +49,7 @@ class SettlingForm(forms.Form):
         """Require an answer, or one to adopt."""
         given = super().clean() or self.cleaned_data
         if given.get("adopt") is None and given.get(self.given) in (None, "") and not self.errors:
-            self.add_error(self.given, _("Choose an answer, or adopt one that was given."))
+            self.add_error(self.given, "Choose an answer, or adopt one that was given.")
         return given
 
 
@@ -72,22 +70,20 @@ class AdjudicationForm(_CauseForm):
 class RuleForm(forms.Form):
     """The rule for settling many documents."""
 
-    rule = forms.ChoiceField(
-        label=_lazy("Settle each as"), choices=Rule.choices, widget=forms.RadioSelect
-    )
+    rule = forms.ChoiceField(label="Settle each as", choices=Rule.choices, widget=forms.RadioSelect)
     person = forms.ModelChoiceField(
         Membership.objects.none(),
-        label=_lazy("Person, for “One person says”"),
+        label="Person, for “One person says”",
         required=False,
-        empty_label=_lazy("Choose"),
-        error_messages={"invalid_choice": _lazy("There is no such person in this project.")},
+        empty_label="Choose",
+        error_messages={"invalid_choice": "There is no such person in this project."},
     )
     grade = forms.TypedChoiceField(
-        label=_lazy("Grade, for “One grade for all”"),
+        label="Grade, for “One grade for all”",
         coerce=int,
         empty_value=None,
         required=False,
-        error_messages={"invalid_choice": _lazy("There is no such grade in this project.")},
+        error_messages={"invalid_choice": "There is no such grade in this project."},
     )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
@@ -104,7 +100,7 @@ class RuleForm(forms.Form):
             people = Membership.objects.people().filter(project=member.project_id)
             person.queryset = people.order_by("name")
         grades = member.project.grades.order_by("value")
-        grade.choices = [("", _("Choose")), *((one.value, str(one)) for one in grades)]
+        grade.choices = [("", "Choose"), *((one.value, str(one)) for one in grades)]
 
     def clean(self) -> dict[str, Any]:
         """Require the person, or the grade, that the rule needs."""
@@ -112,9 +108,9 @@ class RuleForm(forms.Form):
         if "person" not in self.fields and self.data.get("rule") == Rule.PERSON:
             self.errors["rule"] = self.error_class([str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN)])
         if given.get("rule") == Rule.PERSON and not given.get("person") and not self.errors:
-            self.add_error("person", _("Choose whose answers to adopt."))
+            self.add_error("person", "Choose whose answers to adopt.")
         if given.get("rule") == Rule.GRADE and given.get("grade") is None and not self.errors:
-            self.add_error("grade", _("Choose a grade."))
+            self.add_error("grade", "Choose a grade.")
         return given
 
     def choice(self) -> RuleChoice:
@@ -133,11 +129,11 @@ class SettleManyForm(forms.Form):
 
     cause = _cause_field()
     reason = forms.CharField(
-        label=_lazy("Reason"),
+        label="Reason",
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=_lazy("It is stored with each decision. The judges of the documents read it."),
-        error_messages={"required": _lazy("Give a reason, so that the judges can learn from it.")},
+        help_text="It is stored with each decision. The judges of the documents read it.",
+        error_messages={"required": "Give a reason, so that the judges can learn from it."},
     )
     token = forms.CharField(max_length=100, widget=forms.HiddenInput)
 
@@ -158,23 +154,21 @@ class ThirdCheckForm(SettlingForm):
     relevance = forms.IntegerField(required=False)
 
 
-NAMES_ARE_HIDDEN = _lazy(
-    "Names are hidden in this project, so disagreements cannot be filtered by people. Leave both "
-    "open, or show names in the settings."
+NAMES_ARE_HIDDEN = (
+    "Names are hidden in this project, so disagreements cannot be filtered by people. Leave "
+    "both open, or show names in the settings."
 )
 
 
 class QueueFilterForm(forms.Form):
     """The filter and order of the list of disagreements; every field is optional."""
 
-    state = forms.ChoiceField(label=_lazy("Show"), choices=State.choices, required=False)
-    kind = forms.ChoiceField(
-        label=_lazy("Kind"), choices=[("", _lazy("All")), *Kind.choices], required=False
-    )
-    query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
-    criterion = forms.ChoiceField(label=_lazy("Criterion"), required=False)
-    condition = forms.ChoiceField(label=_lazy("Condition"), required=False)
-    order = forms.ChoiceField(label=_lazy("Order"), choices=Order.choices, required=False)
+    state = forms.ChoiceField(label="Show", choices=State.choices, required=False)
+    kind = forms.ChoiceField(label="Kind", choices=[("", "All"), *Kind.choices], required=False)
+    query = forms.CharField(label="Query", max_length=255, required=False)
+    criterion = forms.ChoiceField(label="Criterion", required=False)
+    condition = forms.ChoiceField(label="Condition", required=False)
+    order = forms.ChoiceField(label="Order", choices=Order.choices, required=False)
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -182,9 +176,9 @@ class QueueFilterForm(forms.Form):
         # A list filtered by two people would reveal who gave which answer.
         if not member.project.hide_names:
             people = Membership.objects.people().filter(project=member.project_id).order_by("name")
-            for name, label in (("one", _("Between")), ("other", _("and"))):
+            for name, label in (("one", "Between"), ("other", "and")):
                 self.fields[name] = forms.ModelChoiceField(
-                    people, label=label, required=False, empty_label=_("Anyone")
+                    people, label=label, required=False, empty_label="Anyone"
                 )
         if rubrics.has_reviews(member.project):
             criteria = rubrics.current_rubric(member.project_id).criteria
@@ -202,7 +196,7 @@ class QueueFilterForm(forms.Form):
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", _("Any")), *choices]
+        field.choices = [("", "Any"), *choices]
 
     def clean_query(self) -> int | None:
         """Return the key of the query with this id; a pair's id stands for its query."""
@@ -215,9 +209,7 @@ class QueueFilterForm(forms.Form):
             pairs = InstructionPair.objects.filter(project=self._member.project_id)
             key = pairs.filter(pair_id=query_id).values_list("query__pk", flat=True).first()
         if key is None:
-            raise forms.ValidationError(
-                _("There is no query %(query_id)s in this project.") % {"query_id": query_id}
-            )
+            raise forms.ValidationError(f"There is no query {query_id} in this project.")
         return int(key)
 
     def clean(self) -> dict[str, Any]:
@@ -228,10 +220,10 @@ class QueueFilterForm(forms.Form):
         one, other = given.get("one"), given.get("other")
         if (one is None) != (other is None):
             self.add_error(
-                "other" if other is None else "one", _("Choose two people, or leave both open.")
+                "other" if other is None else "one", "Choose two people, or leave both open."
             )
         elif one is not None and one == other:
-            self.add_error("other", _("Choose two different people."))
+            self.add_error("other", "Choose two different people.")
         return given
 
     def queue_filter(self) -> QueueFilter:

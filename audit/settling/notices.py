@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.utils.translation import gettext as _
-
 from annotate.overview.notices import Notice
 from annotate.projects.models import Membership
 from audit.settling.open_counts import count_open_with_newest
@@ -17,7 +15,7 @@ def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     leads = [member for member in members if member.leads]
     found = count_open_with_newest(leads)
     url = {lead.pk: address("audit:disagreements", lead.project.slug) for lead in leads}
-    text = _("Disagreements to settle")
+    text = "Disagreements to settle"
     return {
         lead.pk: [Notice(lead.project, "disputes", text, number, newest, url[lead.pk])]
         for lead in leads

@@ -7,34 +7,33 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import TextChoices
-from django.utils.translation import gettext_lazy as _
 
 
 class Kind(TextChoices):
     """The kinds of disagreement."""
 
-    JUDGMENT = "judgment", _("Judgments")
-    VERDICT = "verdict", _("Conditions")
-    REVIEW = "review", _("Reviews")
-    CHECK = "check", _("Checks")
+    JUDGMENT = "judgment", "Judgments"
+    VERDICT = "verdict", "Conditions"
+    REVIEW = "review", "Reviews"
+    CHECK = "check", "Checks"
 
 
 class Order(TextChoices):
     """The orders of the list, named by what comes first."""
 
-    DISTANCE = "distance", _("Farthest apart")
-    EFFECT = "effect", _("Effect on the result")
-    MEASURE = "measure", _("Effect on a measure")
-    AGE = "age", _("Oldest")
+    DISTANCE = "distance", "Farthest apart"
+    EFFECT = "effect", "Effect on the result"
+    MEASURE = "measure", "Effect on a measure"
+    AGE = "age", "Oldest"
 
 
 class State(TextChoices):
     """The states of a disagreement; the values are those of addresses and of the API."""
 
-    OPEN = "pending", _("Open")
+    OPEN = "pending", "Open"
     # Open, but sent back to an annotator.
-    WAITING = "waiting", _("Waiting for an annotator")
-    SETTLED = "settled", _("Settled")
+    WAITING = "waiting", "Waiting for an annotator"
+    SETTLED = "settled", "Settled"
 
 
 @dataclass(frozen=True)

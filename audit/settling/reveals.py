@@ -6,7 +6,6 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
@@ -30,7 +29,7 @@ def reveal_names(
     with `item`, the checkers of that label. Repeating changes nothing. Refused: not a lead.
     """
     if not by.leads or by.project_id != narrative.pair.project_id:
-        raise Refused(_("Only leads of this project can reveal names."))
+        raise Refused("Only leads of this project can reveal names.")
     assignments.refuse_if_archived(by.project)
     if item is not None:
         narrative, candidate = item.narrative, item.candidate
@@ -45,7 +44,7 @@ def reveal_names(
             defaults={"at": now or timezone.now()},
         )
         if made:
-            whose = candidate.document if candidate is not None else _("its reviewers")
+            whose = candidate.document if candidate is not None else "its reviewers"
             record(
                 project=by.project,
                 what="names.revealed",

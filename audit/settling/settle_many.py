@@ -16,8 +16,6 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Max, Q, Sum, TextChoices
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.collection import text_versions
 from annotate.collection.models import Candidate
@@ -34,18 +32,18 @@ from base.errors import Refused, Stale
 SHOWN = 5
 
 # Settling as one person says would reveal that person's judgments.
-NO_PERSON_WHILE_NAMES_ARE_HIDDEN = _lazy(
-    "Names are hidden in this project, so documents cannot be settled as one person says. Choose "
-    "another rule, or show names in the settings."
+NO_PERSON_WHILE_NAMES_ARE_HIDDEN = (
+    "Names are hidden in this project, so documents cannot be settled as one person says. "
+    "Choose another rule, or show names in the settings."
 )
 
 
 class Rule(TextChoices):
     """How each document is settled."""
 
-    MAJORITY = "majority", _lazy("More than half say")
-    PERSON = "person", _lazy("One person says")
-    GRADE = "grade", _lazy("One grade for all")
+    MAJORITY = "majority", "More than half say"
+    PERSON = "person", "One person says"
+    GRADE = "grade", "One grade for all"
 
 
 @dataclass(frozen=True)
@@ -152,10 +150,8 @@ def _require_unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
     """Return the outcomes if the preview with this token showed them, else raise Stale."""
     if _token(outcomes) != token:
         raise Stale(
-            _(
-                "Something has changed since this was counted: people judged, something was "
-                "settled or sent back, or a document got another text. Look at the new preview."
-            )
+            "Something has changed since this was counted: people judged, something was "
+            "settled or sent back, or a document got another text. Look at the new preview."
         )
     return outcomes
 
@@ -164,7 +160,7 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
     """Return the outcome for each wanted document, ordered by key."""
     reader = Reader(by)
     if choice.rule is Rule.GRADE and choice.grade not in reader.grades:
-        raise Refused(_("Choose one of the grades of this project."))
+        raise Refused("Choose one of the grades of this project.")
     if choice.rule is Rule.PERSON and by.project.hide_names:
         raise Refused(str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN))
     filters = filters.replaced(kind=Kind.JUDGMENT, settled=False, waiting=False)

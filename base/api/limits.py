@@ -9,7 +9,6 @@ from json import JSONDecodeError
 from typing import IO, Any
 
 from django.core.cache import caches
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import JSONParser
@@ -60,7 +59,7 @@ class LimitedJsonParser(JSONParser):
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length[:20]) > MAX_BODY:
             most = f"{MAX_BODY:,}"
-            raise TooLarge(_("A request may have at most %(most)s bytes.") % {"most": most})
+            raise TooLarge(f"A request may have at most {most} bytes.")
         try:
             return super().parse(stream, media_type, dict(parser_context or {}))
         except ParseError as error:
@@ -68,10 +67,10 @@ class LimitedJsonParser(JSONParser):
                 raise
             # Else the sentence is Python's own: about bytes, or about the digits of a number.
             raise ParseError(
-                _("This is not JSON in UTF-8, or a number in it is NaN or has thousands of digits.")
+                "This is not JSON in UTF-8, or a number in it is NaN or has thousands of digits."
             ) from error
         except RecursionError as error:
-            raise ParseError(_("This is nested too deeply.")) from error
+            raise ParseError("This is nested too deeply.") from error
 
 
 class Throttle(UserRateThrottle, ABC):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,7 +27,7 @@ def requested_cursor(request: Request) -> str:
 
 def invalid_cursor() -> ValidationError:
     """Return the error to raise for an invalid cursor."""
-    return ValidationError({f"?{CURSOR}": [_("This cursor is not valid.")]})
+    return ValidationError({f"?{CURSOR}": ["This cursor is not valid."]})
 
 
 def page_response(request: Request, results: Iterable[Any], following: str | None) -> Response:

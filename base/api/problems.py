@@ -16,8 +16,6 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template import loader
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views import defaults
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
@@ -31,31 +29,31 @@ MEDIA_TYPE = "application/problem+json"
 API = "/api/"
 # Status -> default code and sentence.
 SENTENCES = {
-    HTTPStatus.BAD_REQUEST: ("invalid", gettext_lazy("This request cannot be read.")),
+    HTTPStatus.BAD_REQUEST: ("invalid", "This request cannot be read."),
     HTTPStatus.FORBIDDEN: (
         "permission_denied",
-        gettext_lazy("Only pages of this site may send this, or the form's token is missing."),
+        "Only pages of this site may send this, or the form's token is missing.",
     ),
-    HTTPStatus.NOT_FOUND: ("not_found", gettext_lazy("There is nothing at this address.")),
+    HTTPStatus.NOT_FOUND: ("not_found", "There is nothing at this address."),
     HTTPStatus.METHOD_NOT_ALLOWED: (
         "method_not_allowed",
-        gettext_lazy("This method is not allowed at this address: see “Allow”."),
+        "This method is not allowed at this address: see “Allow”.",
     ),
     HTTPStatus.REQUEST_TIMEOUT: (
         "too_slow",
-        gettext_lazy("The request took too long to arrive. Nothing was saved: send it again."),
+        "The request took too long to arrive. Nothing was saved: send it again.",
     ),
     HTTPStatus.LENGTH_REQUIRED: (
         "length_required",
-        gettext_lazy("The request has no length. Send it with a Content-Length."),
+        "The request has no length. Send it with a Content-Length.",
     ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
         "too_large",
-        gettext_lazy("This request is too large."),
+        "This request is too large.",
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: (
         "error",
-        gettext_lazy("Something went wrong. The error is in the log."),
+        "Something went wrong. The error is in the log.",
     ),
 }
 
@@ -192,9 +190,9 @@ def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
 def unavailable_problem(error: BaseException) -> dict[str, str]:
     """Return code and sentence for a failed database write: the disk is full, or it is busy."""
     if is_full(error):
-        sentence = _("The disk is full. Nothing is lost: send it again later.")
+        sentence = "The disk is full. Nothing is lost: send it again later."
         return {"code": "disk_full", "detail": sentence}
-    return {"code": "busy", "detail": _("The database is busy. Nothing is lost: send it again.")}
+    return {"code": "busy", "detail": "The database is busy. Nothing is lost: send it again."}
 
 
 def _api_exception(problem: Exception) -> Exception:
@@ -209,7 +207,7 @@ def _api_exception(problem: Exception) -> Exception:
         return Busy(**unavailable_problem(problem))
     if isinstance(problem, RequestDataTooBig):
         most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,}"
-        return TooLarge(_("A request may have at most %(most)s bytes.") % {"most": most})
+        return TooLarge(f"A request may have at most {most} bytes.")
     if isinstance(problem, Http404):
         return exceptions.NotFound(*problem.args)
     if isinstance(problem, PermissionDenied):
@@ -222,7 +220,7 @@ def _problem_data(problem: Exception, response: Response) -> dict[str, Any]:
     fields: dict[str, Any] = {"title": status.phrase, "status": status.value}
     if isinstance(problem, exceptions.ValidationError):
         faults = list(_faults(problem.detail, ""))
-        sentence = _("The request is not valid: see the errors.")
+        sentence = "The request is not valid: see the errors."
         return {**fields, "code": "invalid", "detail": sentence, "errors": faults}
     assert isinstance(problem, exceptions.APIException)
     detail = problem.detail

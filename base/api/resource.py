@@ -19,7 +19,6 @@ from django.forms import BaseForm
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ParseError, ValidationError
 from rest_framework.pagination import Cursor, CursorPagination
@@ -57,7 +56,7 @@ class RequestBody(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         """Validate the body and refuse unknown fields."""
         if isinstance(data, Mapping) and (unknown := set(data) - set(self.fields)):
-            sentence = _("There is no such field.")
+            sentence = "There is no such field."
             raise ValidationError({str(name): [sentence] for name in sorted(map(str, unknown))})
         return super().to_internal_value(data)
 
@@ -197,7 +196,7 @@ class Page(CursorPagination):
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         """Return the requested position; refuse a cursor that is not from one of our pages."""
-        wrong = ValidationError({"?cursor": [_("This cursor is not valid.")]})
+        wrong = ValidationError({"?cursor": ["This cursor is not valid."]})
         try:
             cursor = super().decode_cursor(request)
         except NotFound as error:
@@ -243,9 +242,7 @@ class HasScope(BasePermission):
         operation = getattr(handler, "operation", None)
         if operation is None or operation.scope in scopes:
             return True
-        self.message = _("This token may not do that: it lacks the scope “%(scope)s”.") % {
-            "scope": operation.scope
-        }
+        self.message = f"This token may not do that: it lacks the scope “{operation.scope}”."
         return False
 
 
@@ -340,8 +337,7 @@ def form_errors(form: BaseForm, before: str = "") -> ValidationError:
 def _check_key(key: str) -> None:
     if not key or len(key) > MAX_KEY or not key.isascii() or not key.isprintable():
         raise ParseError(
-            _("%(header)s must have 1 to %(most)s printable characters, such as a UUID.")
-            % {"header": KEY_HEADER, "most": MAX_KEY}
+            f"{KEY_HEADER} must have 1 to {MAX_KEY} printable characters, such as a UUID."
         )
 
 

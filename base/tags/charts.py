@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
 
 from base.tags.figures import bounds_of, field_of
 from base.tags.library import register
@@ -50,10 +49,7 @@ def progress(done: int, total: int | None, label: str, unit: str = "") -> SafeSt
         bar = format_html(
             '<progress aria-label="{}" value="{}" max="{}"></progress>', label, done, total or 1
         )
-        words = gettext("%(done)s of %(total)s") % {
-            "done": intcomma(done),
-            "total": intcomma(total),
-        }
+        words = f"{intcomma(done)} of {intcomma(total)}"
     return format_html(
         '<div class="progress">{} <span class="count">{}{}</span></div>',
         bar,

@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
 
 from base import reader_preferences
 from base.browsers import browser_of
@@ -63,7 +62,7 @@ def browser_name(agent: str) -> str:
     """Return the browser and system of a User-Agent in words; an unrecognized one as it is."""
     browser, system = browser_of(agent)
     if browser and system:
-        return gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+        return f"{browser} on {system}"
     return browser or agent
 
 
@@ -73,17 +72,14 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return NOTHING
     if 0 < seconds < 0.95:
-        return gettext("%(count)s s") % {"count": f"{max(seconds, 0.1):.1f}"}
+        return f"{max(seconds, 0.1):.1f} s"
     whole = max(0, round(seconds))
     if whole < 60:
-        return gettext("%(count)d s") % {"count": whole}
+        return f"{whole} s"
     minutes = round(whole / 60)
     if minutes < 60:
-        return gettext("%(count)d min") % {"count": minutes}
-    return gettext("%(hours)d h %(minutes)d min") % {
-        "hours": minutes // 60,
-        "minutes": minutes % 60,
-    }
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 @register.filter
@@ -139,15 +135,15 @@ def interval(figure: Any) -> str:
     if bounds is None:
         return NOTHING
     low, high = map(three_digits, bounds)
-    return gettext("%(low)s to %(high)s") % {"low": low, "high": high}
+    return f"{low} to {high}"
 
 
 @register.filter
 def characters(count: int | None) -> str:
     """Format the length of a document's text, or say that there is no text."""
     if count is None:
-        return gettext("no text")
-    return ngettext("%(count)s character", "%(count)s characters", count) % {"count": f"{count:,}"}
+        return "no text"
+    return f"{count:,} character" if count == 1 else f"{count:,} characters"
 
 
 def field_of(thing: Any, name: str) -> Any:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.people import members
 from annotate.projects import actions as projects
@@ -50,8 +49,8 @@ def make_example(
         example = read_example(kind)
     except KeyError:
         raise Refused(
-            _("There is no example of the kind “%(kind)s”. Kinds with an example: %(known)s.")
-            % {"kind": kind, "known": ", ".join(kinds_with_examples())}
+            f"There is no example of the kind “{kind}”. Kinds with an example: "
+            f"{', '.join(kinds_with_examples())}."
         ) from None
     now = now or timezone.now()
     script = list(read_script(example))

@@ -7,8 +7,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.html import format_html
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.http import require_http_methods
 
 from annotate.projects.kinds import KINDS
@@ -32,7 +30,7 @@ def _choices() -> list[tuple[str, str]]:
 class ExampleForm(forms.Form):
     """The kind of the example to make."""
 
-    kind = forms.ChoiceField(label=_lazy("Kind"), choices=_choices, widget=forms.RadioSelect)
+    kind = forms.ChoiceField(label="Kind", choices=_choices, widget=forms.RadioSelect)
 
 
 @require_http_methods(["GET", "POST"])
@@ -42,6 +40,6 @@ def examples(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with refusal_in(form, "kind"):
             project = make_example(kind=form.cleaned_data["kind"], by=request.user)
-            messages.success(request, _("The example project is ready. You are its lead."))
+            messages.success(request, "The example project is ready. You are its lead.")
             return redirect("annotate:project", project.slug)
     return render(request, "examples.html", {"form": form}, status=422 if form.errors else 200)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from django.utils.translation import gettext as _
-
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
@@ -36,20 +34,20 @@ def request_evaluation(
     invalid systems or options, a release that is not finished or belongs to another project.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project can measure systems."))
+        raise Refused("Only leads of this project can measure systems.")
     refuse_if_archived(project)
     systems.check_systems(measured, baseline)
     if any(run.project_id != project.pk for one in measured for run in one.runs.values()):
-        raise Refused(_("A run of another project cannot be measured here."))
+        raise Refused("A run of another project cannot be measured here.")
     if release is not None and (
         release.project_id != project.pk or release.state != Release.State.DONE
     ):
-        raise Refused(_("There is no such release of this project."))
+        raise Refused("There is no such release of this project.")
     given = dict(sorted((options or {}).items()))
     try:
         read_options(given)
     except ValueError as error:
-        raise Refused(_("%(what)s.") % {"what": error}) from error
+        raise Refused(f"{error}.") from error
     made = Evaluation(
         project=project,
         release=release,

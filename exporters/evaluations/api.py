@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
@@ -135,7 +134,7 @@ def _system(member: Membership, given: dict[str, Any]) -> System:
     rows = Run.objects.filter(project=member.project_id, name__in=named.values())
     there = {run.name: run for run in rows}
     if lacking := [name for name in named.values() if name not in there]:
-        sentence = _("This project has no run called %(name)s.") % {"name": lacking[0]}
+        sentence = f"This project has no run called {lacking[0]}."
         raise ValidationError({"systems": [sentence]})
     return System(given["name"], {side: there[name] for side, name in named.items()})
 
@@ -145,6 +144,6 @@ def _release(member: Membership, name: str | None) -> Release | None:
         return None
     found = Release.objects.made().filter(project=member.project_id, name=name).first()
     if found is None:
-        sentence = _("This project has no release called %(name)s.") % {"name": name}
+        sentence = f"This project has no release called {name}."
         raise ValidationError({"release": [sentence]})
     return found

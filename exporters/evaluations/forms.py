@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotate.collection.models import Run
 from annotate.projects.models import Project
@@ -20,27 +18,27 @@ OFFERED = 500
 class EvaluationForm(forms.Form):
     """Systems proposed from loaded runs, one more assembled by hand, and how to measure them."""
 
-    release = forms.ChoiceField(label=gettext_lazy("Measure on"), required=False)
+    release = forms.ChoiceField(label="Measure on", required=False)
     systems = forms.MultipleChoiceField(
-        label=gettext_lazy("Systems"),
+        label="Systems",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy(
+        help_text=(
             "Runs form one system if their names differ only in a word for the mode, as in "
             "bm25.original.run and bm25.changed.run, or if their tags are the same. Otherwise "
             "combine them under “Another system”."
         ),
     )
-    name = forms.CharField(label=gettext_lazy("Name"), max_length=255, required=False)
-    original = forms.ChoiceField(label=gettext_lazy("Original run"), required=False)
-    changed = forms.ChoiceField(label=gettext_lazy("Changed run"), required=False)
-    reversed = forms.ChoiceField(label=gettext_lazy("Reversed run"), required=False)
-    baseline = forms.ChoiceField(label=gettext_lazy("Compare with"), required=False)
+    name = forms.CharField(label="Name", max_length=255, required=False)
+    original = forms.ChoiceField(label="Original run", required=False)
+    changed = forms.ChoiceField(label="Changed run", required=False)
+    reversed = forms.ChoiceField(label="Reversed run", required=False)
+    baseline = forms.ChoiceField(label="Compare with", required=False)
     options = forms.CharField(
-        label=gettext_lazy("Options"),
+        label="Options",
         required=False,
         max_length=2_000,
-        help_text=gettext_lazy("One per line, as in p-mrr.documents=changed."),
+        help_text="One per line, as in p-mrr.documents=changed.",
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
     )
 
@@ -55,13 +53,13 @@ class EvaluationForm(forms.Form):
         super().__init__(data, initial={"systems": list(self.offered)[:2]})
         made = Release.objects.made().filter(project=project).order_by("-pk")
         self.releases = {release.name: release for release in made.defer("manifest")[:OFFERED]}
-        self._offer("release", [("", _("the judgments as they are now")), *_choices(self.releases)])
+        self._offer("release", [("", "the judgments as they are now"), *_choices(self.releases)])
         self._offer("systems", [(key, _describe(one)) for key, one in self.offered.items()])
         names = [one.name for one in self.offered.values()]
-        self._offer("baseline", [("", _("nothing")), *_choices(dict.fromkeys(names))])
+        self._offer("baseline", [("", "nothing"), *_choices(dict.fromkeys(names))])
         for side in SIDES:
             every = [(key, run.name) for key, run in self.runs.items()]
-            self._offer(side, [("", _("none")), *every])
+            self._offer(side, [("", "none"), *every])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -75,7 +73,7 @@ class EvaluationForm(forms.Form):
             name, equals, value = (part.strip() for part in line.partition("="))
             if line.strip() and not (name and equals and value):
                 raise forms.ValidationError(
-                    _("%(line)s: write MEASURE.OPTION=VALUE, one per line.") % {"line": line[:100]}
+                    f"{line[:100]}: write MEASURE.OPTION=VALUE, one per line."
                 )
             if name:
                 found[name] = value

@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Document, Run
 from annotate.projects.models import Project
@@ -188,9 +187,7 @@ def _read_systems(
                     project=job.project, name=named["name"], sha256=named["sha256"]
                 )
             except ObjectDoesNotExist as gone:
-                raise Refused(
-                    _("The run %(run)s no longer exists.") % {"run": named["name"]}
-                ) from gone
+                raise Refused(f"The run {named['name']} no longer exists.") from gone
             ranking = systems.read_ranking(run, side, topics, room)
             room -= ranking.lines
             runs[side] = ranking.scores

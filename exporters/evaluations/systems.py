@@ -10,9 +10,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
-
 from annotate.collection.models import Run
 from base.errors import Refused
 from formats.problems import FormatError
@@ -100,21 +97,20 @@ def _stem(name: str) -> str:
 def check_systems(systems: Sequence[System], baseline: str) -> None:
     """Refuse systems that cannot be measured together, with a sentence."""
     if not systems:
-        raise Refused(_("Choose at least one run to measure."))
+        raise Refused("Choose at least one run to measure.")
     if len(systems) > MOST_SYSTEMS:
-        raise Refused(_("At most %(most)d systems are measured at once.") % {"most": MOST_SYSTEMS})
+        raise Refused(f"At most {MOST_SYSTEMS} systems are measured at once.")
     names = [system.name for system in systems]
     for system in systems:
         if not system.name or len(system.name) > 255:
-            raise Refused(_("Give every system a name of at most 255 characters."))
+            raise Refused("Give every system a name of at most 255 characters.")
         if names.count(system.name) > 1:
-            raise Refused(_("Two systems are called %(name)s.") % {"name": system.name})
+            raise Refused(f"Two systems are called {system.name}.")
         if not system.runs:
-            raise Refused(_("Choose a run of %(name)s.") % {"name": system.name})
+            raise Refused(f"Choose a run of {system.name}.")
     if baseline and baseline not in names:
         raise Refused(
-            _("There is no system %(name)s to compare with. Choose one of: %(names)s.")
-            % {"name": baseline, "names": ", ".join(names)}
+            f"There is no system {baseline} to compare with. Choose one of: {', '.join(names)}."
         )
 
 
@@ -155,31 +151,21 @@ def read_ranking(run: Run, side: str, topics: Mapping[str, str], room: int) -> R
                     lines += 1
                     if lines > room:
                         raise Refused(
-                            _(
-                                "The runs have more than %(most)s lines together. Measure fewer at "
-                                "once, or cut them to 1,000 documents per query."
-                            )
-                            % {"most": f"{MOST_LINES:,}"}
+                            f"The runs have more than {MOST_LINES:,} lines together. Measure "
+                            "fewer at once, or cut them to 1,000 documents per query."
                         )
                     found.setdefault(line.query_id, {})[line.doc_id] = line.score
                 elif len(others) < MOST_OTHERS:
                     others.add(line.query_id)
         except FormatError as error:
-            raise Refused(
-                _("%(run)s cannot be read: %(why)s.") % {"run": run.name, "why": error}
-            ) from error
+            raise Refused(f"{run.name} cannot be read: {error}.") from error
     notes = _notes_on_ids(run.name, others, wanted)
     if not found:
         raise Refused(
-            _(
-                "No line of %(run)s names %(what)s that is judged. Choose another run for the "
-                "%(side)s side."
+            (
+                f"No line of {run.name} names {'a pair' if of_pairs else 'the query of a pair'} "
+                f"that is judged. Choose another run for the {side} side."
             )
-            % {
-                "run": run.name,
-                "what": _("a pair") if of_pairs else _("the query of a pair"),
-                "side": side,
-            }
             + "".join(f" {note}" for note in notes[1:])
         )
     if of_pairs:
@@ -192,24 +178,20 @@ def _notes_on_ids(run: str, others: set[str], wanted: set[str]) -> list[str]:
     """Return notes about the ids of a run that belong to no judged pair."""
     if not others:
         return []
-    more = " or more" if len(others) == MOST_OTHERS else ""
+    count = f"{len(others):,}{' or more' if len(others) == MOST_OTHERS else ''}"
     notes = [
-        ngettext(
-            "%(run)s: %(count)s id belongs to no judged pair and is not measured.",
-            "%(run)s: %(count)s ids belong to no judged pair and are not measured.",
-            len(others),
+        (
+            f"{run}: {count} id belongs to no judged pair and is not measured."
+            if len(others) == 1
+            else f"{run}: {count} ids belong to no judged pair and are not measured."
         )
-        % {"run": run, "count": f"{len(others):,}{more}"}
     ]
     folded = {one.casefold() for one in wanted}
     if alike := sorted(one for one in others if one.casefold() in folded):
         notes.append(
-            ngettext(
-                "%(run)s: %(ids)s differs from the id of a judged pair only in case.",
-                "%(run)s: %(ids)s differ from the ids of judged pairs only in case.",
-                len(alike),
-            )
-            % {"run": run, "ids": ", ".join(alike[:5])}
+            f"{run}: {', '.join(alike[:5])} differs from the id of a judged pair only in case."
+            if len(alike) == 1
+            else f"{run}: {', '.join(alike[:5])} differ from the ids of judged pairs only in case."
         )
     return notes
 

@@ -9,7 +9,6 @@ from django.core.exceptions import PermissionDenied
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.http import Http404
-from django.utils.translation import gettext_lazy
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
@@ -21,15 +20,15 @@ from exporters.exports.models import Export
 from exporters.exports.proof.content import PROOF
 
 ARCHIVE = "export.zip"
-BLIND = gettext_lazy(
-    "You have judging or reviewing left in this project, and an export would show you what others "
-    "answered. Finish it, "
-    "or release a task that you have not begun, then look here again."
+BLIND = (
+    "You have judging or reviewing left in this project, and an export would show you what "
+    "others answered. Finish it, or release a task that you have not begun, then look here "
+    "again."
 )
-BLIND_FIGURES = gettext_lazy(
+BLIND_FIGURES = (
     "You have judging or reviewing left in this project, and the scores of systems would reveal "
-    "what others answered. Finish it, "
-    "or release a task that you have not begun, then look here again."
+    "what others answered. Finish it, or release a task that you have not begun, then look here "
+    "again."
 )
 
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.utils.translation import gettext as _
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.models import Membership, Project
@@ -85,7 +84,7 @@ def request_export(
     lead who has judging or reviewing left, an unknown format, a proof that no installed tool gives.
     """
     if not by.leads or by.project_id != project.pk:
-        raise Refused(_("Only leads of this project can export it."))
+        raise Refused("Only leads of this project can export it.")
     check_format(format_name)
     if prove:
         check_tools(format_name)
@@ -99,10 +98,7 @@ def check_format(format_name: str) -> None:
     """Refuse an unknown format; the message lists the known ones."""
     if format_name not in WRITERS:
         known = ", ".join(WRITERS)
-        raise Refused(
-            _("“%(format_name)s” is not a format of exports. Choose one of: %(known)s.")
-            % {"format_name": format_name, "known": known}
-        )
+        raise Refused(f"“{format_name}” is not a format of exports. Choose one of: {known}.")
 
 
 def write(

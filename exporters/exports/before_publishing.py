@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from django.utils.translation import gettext_lazy as _
-
 from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
@@ -26,20 +24,20 @@ PAIRS = 20
 # Each kind with its heading, and why it matters.
 KINDS = {
     "equal_texts": (
-        _("Equal texts with different grades"),
-        _("A system that reads texts cannot tell these documents apart."),
+        "Equal texts with different grades",
+        "A system that reads texts cannot tell these documents apart.",
     ),
     "relevant_without_text": (
-        _("Relevant documents without a text"),
-        _("A system that reads texts cannot find them."),
+        "Relevant documents without a text",
+        "A system that reads texts cannot find them.",
     ),
     "without_relevant": (
-        _("Queries without a relevant document"),
-        _("Every system gets the same score for them, whatever it returns."),
+        "Queries without a relevant document",
+        "Every system gets the same score for them, whatever it returns.",
     ),
     "short_texts": (
-        _("Texts of fewer than 20 characters"),
-        _("They may be titles, remains of a conversion, or errors."),
+        "Texts of fewer than 20 characters",
+        "They may be titles, remains of a conversion, or errors.",
     ),
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from exporters.exports.actions import LAYOUTS
 from exporters.exports.models import Export, Publication
@@ -14,7 +13,7 @@ class ExportForm(forms.Form):
     """The format to write, and whether to prove it."""
 
     format = forms.ChoiceField(
-        label=_("What to write"),
+        label="What to write",
         choices=Export.Format.choices,
         initial=Export.Format.TREC,
         widget=forms.RadioSelect,
@@ -26,7 +25,7 @@ class PublicationForm(forms.ModelForm[Publication]):
     """The publication settings of a project; the action validates them."""
 
     layouts = forms.MultipleChoiceField(
-        label=_("Releases also hold"),
+        label="Releases also hold",
         choices=[(name.value, name.label) for name in LAYOUTS],
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -36,11 +35,11 @@ class PublicationForm(forms.ModelForm[Publication]):
         model = Publication
         fields = FIELDS
         help_texts = {
-            "licence": _("As in CC-BY-4.0."),
-            "languages": _("As in eng-Latn, several separated by spaces."),
-            "creators": _("One per line, as in Curie, Marie."),
-            "publisher": _("Who publishes it, as in Zenodo."),
-            "citation": _("As BibTeX."),
+            "licence": "As in CC-BY-4.0.",
+            "languages": "As in eng-Latn, several separated by spaces.",
+            "creators": "One per line, as in Curie, Marie.",
+            "publisher": "Who publishes it, as in Zenodo.",
+            "citation": "As BibTeX.",
         }
         widgets = {
             "creators": forms.Textarea(attrs={"rows": 3}),

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
 
 from annotate.projects.models import Membership, Project
 from jobs.models import Job
@@ -22,20 +21,20 @@ class Export(Job):
     class Format(models.TextChoices):
         """The formats and layouts of exports."""
 
-        TREC = "trec", _("TREC: paired qrels, topics, changed documents, runs")
-        JSONL = "jsonl", _("JSON lines: every judgment, review and adjudication")
-        MTEB = "mteb", _("MTEB: a folder for the instruction reranking task, with its task file")
-        HF = "hf", _("Hugging Face: the same data with a dataset card")
-        BEIR = "beir", _("BEIR: corpus, queries, qrels before and after the change")
-        IR_DATASETS = "ir-datasets", _("ir_datasets: a package to install")
-        FOLLOWTABLE = "followtable", _("FollowTable: queries, tables and instructions")
-        INFOSEARCH = "infosearch", _("InfoSearch: three instructions a query, three qrels")
-        MULTICONIR = "multiconir", _("MultiConIR: a table of queries with growing conditions")
+        TREC = "trec", "TREC: paired qrels, topics, changed documents, runs"
+        JSONL = "jsonl", "JSON lines: every judgment, review and adjudication"
+        MTEB = "mteb", "MTEB: a folder for the instruction reranking task, with its task file"
+        HF = "hf", "Hugging Face: the same data with a dataset card"
+        BEIR = "beir", "BEIR: corpus, queries, qrels before and after the change"
+        IR_DATASETS = "ir-datasets", "ir_datasets: a package to install"
+        FOLLOWTABLE = "followtable", "FollowTable: queries, tables and instructions"
+        INFOSEARCH = "infosearch", "InfoSearch: three instructions a query, three qrels"
+        MULTICONIR = "multiconir", "MultiConIR: a table of queries with growing conditions"
         MULTI_INFOSEARCH = (
             "multi-infosearch",
-            _("Multi-InfoSearch: attributes, a positive and a hard negative"),
+            "Multi-InfoSearch: attributes, a positive and a hard negative",
         )
-        CITATION = "citation", _("Citation: CITATION.cff and .zenodo.json")
+        CITATION = "citation", "Citation: CITATION.cff and .zenodo.json"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="exports")
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="exports")
@@ -86,27 +85,27 @@ class Publication(models.Model):
 
     project = models.OneToOneField(Project, on_delete=models.PROTECT, related_name="publication")
     texts = models.BooleanField(
-        _("Publish titles and texts of documents"),
+        "Publish titles and texts of documents",
         default=False,
-        help_text=_("Only if the licence of the collection allows it. Otherwise ids alone."),
+        help_text="Only if the licence of the collection allows it. Otherwise ids alone.",
     )
     claims = models.BooleanField(
-        _("Publish claimed labels where nobody has judged"),
+        "Publish claimed labels where nobody has judged",
         default=False,
-        help_text=_("Only of accepted instructions; what a check found stands before the claim."),
+        help_text="Only of accepted instructions; what a check found stands before the claim.",
     )
-    licence = models.CharField(_("Licence"), max_length=100, blank=True)
+    licence = models.CharField("Licence", max_length=100, blank=True)
     # As MTEB names them: eng-Latn, deu-Latn.
-    languages = models.CharField(_("Languages"), max_length=200, blank=True)
+    languages = models.CharField("Languages", max_length=200, blank=True)
     # One per line: Family name, Given name.
-    creators = models.TextField(_("Creators"), blank=True)
-    publisher = models.CharField(_("Publisher"), max_length=200, blank=True)
-    year = models.PositiveSmallIntegerField(_("Year"), null=True, blank=True)
-    description = models.TextField(_("Description"), blank=True)
-    citation = models.TextField(_("Citation"), blank=True)
+    creators = models.TextField("Creators", blank=True)
+    publisher = models.CharField("Publisher", max_length=200, blank=True)
+    year = models.PositiveSmallIntegerField("Year", null=True, blank=True)
+    description = models.TextField("Description", blank=True)
+    citation = models.TextField("Citation", blank=True)
     # BEIR has no field for instructions: they are appended to the query, or left out.
     instructions_in_queries = models.BooleanField(
-        _("In BEIR, append the instruction to the query"), default=True
+        "In BEIR, append the instruction to the query", default=True
     )
     # The layouts that a release holds besides trec and jsonl.
     layouts: models.JSONField[list[str], list[str]] = models.JSONField(default=list, blank=True)

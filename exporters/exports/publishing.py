@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate, Document
 from annotate.pairs.models import Narrative
@@ -60,7 +59,7 @@ def set_publication(
     layout, a language not written as in eng-Latn, an invalid year.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused(_("Only leads of this project can change how it is published."))
+        raise Refused("Only leads of this project can change how it is published.")
     unknown = sorted(set(changes) - set(FIELDS))
     if unknown:
         raise ValueError(f"not publication settings: {', '.join(unknown)}")
@@ -114,11 +113,11 @@ def preview(project: Project) -> Preview:
         long=Count("pk", filter=Q(length__gt=MOST_CHARACTERS)),
     )
     counts = [
-        (_("instruction pairs that people judged"), len(judged)),
-        (_("instruction pairs with claimed labels only"), len(chosen) - len(judged)),
-        (_("instruction pairs that are left out"), len(pairs) - len(chosen)),
-        (_("queries"), len(queries)),
-        (_("documents"), found["all"]),
+        ("instruction pairs that people judged", len(judged)),
+        ("instruction pairs with claimed labels only", len(chosen) - len(judged)),
+        ("instruction pairs that are left out", len(pairs) - len(chosen)),
+        ("queries", len(queries)),
+        ("documents", found["all"]),
     ]
     return Preview(
         counts,
@@ -167,18 +166,17 @@ def _kept_back_sentences(publication: Publication) -> list[str]:
     people = Membership.objects.people().active().filter(project=publication.project_id)
     agreed, everybody = people.exclude(named_at=None).count(), people.count()
     sentences = [
-        _(
-            "Layouts and releases show people as numbers. %(agreed)s of %(all)s members agreed to "
-            "be named, in their own settings."
-        )
-        % {"agreed": f"{agreed:,}", "all": f"{everybody:,}"},
-        _(
-            "An export in the format jsonl has everybody's name, because it carries the project to "
-            "another installation. In a release it has numbers."
+        (
+            f"Layouts and releases show people as numbers. {agreed:,} of {everybody:,} members "
+            "agreed to be named, in their own settings."
+        ),
+        (
+            "An export in the format jsonl has everybody's name, because it carries the project "
+            "to another installation. In a release it has numbers."
         ),
     ]
     if not publication.texts:
-        sentences.insert(0, _("Titles and texts of documents are not published, only their ids."))
+        sentences.insert(0, "Titles and texts of documents are not published, only their ids.")
     return sentences
 
 
@@ -189,28 +187,20 @@ def _check_sentences(
     sentences = []
     if claimed and not publication.claims:
         sentences.append(
-            _("%(n)s instruction pairs have claimed labels only. Publish claimed labels below.")
-            % {"n": f"{len(claimed):,}"}
+            f"{len(claimed):,} instruction pairs have claimed labels only. Publish claimed "
+            "labels below."
         )
     elif not chosen:
-        sentences.append(_("No instruction pair is judged yet, so no layout can be written."))
+        sentences.append("No instruction pair is judged yet, so no layout can be written.")
     if publication.texts and found["without"]:
         sentences.append(
-            _(
-                "%(n)s documents have no text in this project and would be written with an empty "
-                "one."
-            )
-            % {"n": f"{found['without']:,}"}
+            f"{found['without']:,} documents have no text in this project and would be written "
+            "with an empty one."
         )
     if publication.texts and found["long"]:
-        sentences.append(
-            _("%(n)s documents have texts that are too long for a layout.")
-            % {"n": f"{found['long']:,}"}
-        )
+        sentences.append(f"{found['long']:,} documents have texts that are too long for a layout.")
     if lacking := missing(publication):
-        sentences.append(
-            _("A citation and a DOI also need %(lacking)s.") % {"lacking": ", ".join(lacking)}
-        )
+        sentences.append(f"A citation and a DOI also need {', '.join(lacking)}.")
     return sentences
 
 
@@ -220,24 +210,15 @@ def _trim(value: Any) -> Any:
 
 def _validate(publication: Publication) -> None:
     if publication.texts and not publication.licence:
-        raise Refused(_("Texts are published under a licence. Name it, as in CC-BY-4.0."))
+        raise Refused("Texts are published under a licence. Name it, as in CC-BY-4.0.")
     for language in publication.languages.split():
         if not LANGUAGE.fullmatch(language):
             raise Refused(
-                _(
-                    "“%(language)s” is not a language. Write its three letters and its script, as "
-                    "in eng-Latn, several separated by spaces."
-                )
-                % {"language": language}
+                f"“{language}” is not a language. Write its three letters and its script, as "
+                "in eng-Latn, several separated by spaces."
             )
     if publication.year is not None and not FIRST_YEAR <= publication.year <= LAST_YEAR:
-        raise Refused(
-            _("The year must be between %(first)d and %(last)d.")
-            % {"first": FIRST_YEAR, "last": LAST_YEAR}
-        )
+        raise Refused(f"The year must be between {FIRST_YEAR} and {LAST_YEAR}.")
     for layout in publication.layouts:
         if layout not in LAYOUTS:
-            raise Refused(
-                _("“%(layout)s” is not a layout. Choose from: %(known)s.")
-                % {"layout": layout, "known": ", ".join(LAYOUTS)}
-            )
+            raise Refused(f"“{layout}” is not a layout. Choose from: {', '.join(LAYOUTS)}.")

@@ -14,7 +14,6 @@ from typing import NamedTuple, cast
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Query
 from annotate.judgments.blindness import must_answer_first
@@ -48,23 +47,18 @@ def check_name(project: Project, name: str) -> None:
     """Refuse an invalid name, or one that a release of the project already has."""
     if not NAME.fullmatch(name):
         raise Refused(
-            _(
-                "A release's name has letters, digits, dots, hyphens and underscores, at most 60 "
-                "of them, and begins with a letter or a digit, as in v1.0."
-            )
+            "A release's name has letters, digits, dots, hyphens and underscores, at most "
+            "60 of them, and begins with a letter or a digit, as in v1.0."
         )
     if name.lower() in TAKEN_BY_PAGES:
-        raise Refused(_("“%(name)s” cannot be the name of a release.") % {"name": name})
+        raise Refused(f"“{name}” cannot be the name of a release.")
     taken = Release.objects.filter(project=project, name__iexact=name).exclude(
         state__in=[Job.State.FAILED, Job.State.CANCELLED]
     )
     if (other := taken.first()) is not None:
         raise Refused(
-            _(
-                "A release called %(name)s already exists, and releases never change. Choose "
-                "another name."
-            )
-            % {"name": other.name}
+            f"A release called {other.name} already exists, and releases never change. "
+            "Choose another name."
         )
 
 
@@ -84,7 +78,7 @@ def request_release(
     """
     if by is not None:
         if not by.leads or by.project_id != project.pk:
-            raise Refused(_("Only leads of this project can release it."))
+            raise Refused("Only leads of this project can release it.")
         if must_answer_first(by):
             raise Refused(BLIND)
     with transaction.atomic():
@@ -93,17 +87,14 @@ def request_release(
         refuse_if_archived(locked)
         check_name(locked, name)
         if len(note) > MAX_NOTE:
-            raise Refused(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE})
+            raise Refused(f"A note has at most {MAX_NOTE} characters.")
         if not Query.objects.filter(project=locked).exists():
-            raise Refused(_("There is nothing to release yet: this project has no queries."))
+            raise Refused("There is nothing to release yet: this project has no queries.")
         under_way = Release.objects.filter(
             project=locked, state__in=[Job.State.QUEUED, Job.State.RUNNING]
         ).first()
         if under_way is not None:
-            raise Refused(
-                _("%(name)s is being made. Wait until it is done, or cancel it.")
-                % {"name": under_way.name}
-            )
+            raise Refused(f"{under_way.name} is being made. Wait until it is done, or cancel it.")
         release = Release.objects.create(
             project=locked,
             name=name,
@@ -218,7 +209,7 @@ def verify(release: Release) -> Verification:
         if (wrong := file_store.find_fault(release.project_id, entry))
     ]
     if contents.own_facts(release)["sha256"] != _sha256_of_row(release):
-        faults.append(_("The row in the database does not match release.json."))
+        faults.append("The row in the database does not match release.json.")
     return Verification(len(every), faults)
 
 
@@ -238,11 +229,8 @@ def copy_format(release: Release, format_name: str, folder: Path) -> Manifest:
     mine = {name: entry for name, entry in every.items() if name.startswith(prefix)}
     if not mine:
         raise Refused(
-            _(
-                "%(release)s does not hold the format %(format_name)s. Choose it in the "
-                "publication settings, and make another release."
-            )
-            % {"release": release.name, "format_name": format_name}
+            f"{release.name} does not hold the format {format_name}. Choose it in the "
+            "publication settings, and make another release."
         )
     try:
         for name, entry in mine.items():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeVar
 
-from django.utils.translation import gettext_lazy
-
 from annotate.pairs.models import Narrative
 from exporters.exports import manifest
 from exporters.releases import contents
@@ -45,30 +43,30 @@ READ = (*QRELS.values(), *OPEN.values(), PAIRS, MANIFEST, contents.QUERIES)
 
 # The counts that are compared.
 COMPARED = {
-    "queries": gettext_lazy("queries"),
-    "pairs": gettext_lazy("instruction pairs"),
-    "pairs_written": gettext_lazy("of them in the changed qrels"),
-    "pairs_claimed": gettext_lazy("of them in the claimed qrels"),
-    "candidates": gettext_lazy("documents in the pools"),
-    "prior_relevant": gettext_lazy("relevant before"),
-    "judged": gettext_lazy("documents judged"),
-    "settled": gettext_lazy("settled by a lead"),
-    "disputed": gettext_lazy("disputed, left out"),
-    "unjudged": gettext_lazy("not judged, left out"),
-    "dropped": gettext_lazy("relevant before, not now"),
-    "grew": gettext_lazy("relevant now, not before"),
-    "claims": gettext_lazy("claimed labels"),
-    "claims_corrected": gettext_lazy("of them corrected by checks"),
-    "claims_reversed": gettext_lazy("claimed labels under reversed narratives"),
-    "claims_original": gettext_lazy("claimed labels under original narratives"),
-    "judgments_by_people": gettext_lazy("judgments by people"),
-    "judgments_stale": gettext_lazy("of them under an older narrative or text, not counted"),
-    "adjudications_standing": gettext_lazy("settled by leads"),
-    "judgments_by_machines": gettext_lazy("claims by machines"),
-    "flags": gettext_lazy("flags"),
-    "reviews": gettext_lazy("reviews"),
-    "decisions": gettext_lazy("decisions on instructions"),
-    "documents_with_newer_texts": gettext_lazy("documents with several text versions"),
+    "queries": "queries",
+    "pairs": "instruction pairs",
+    "pairs_written": "of them in the changed qrels",
+    "pairs_claimed": "of them in the claimed qrels",
+    "candidates": "documents in the pools",
+    "prior_relevant": "relevant before",
+    "judged": "documents judged",
+    "settled": "settled by a lead",
+    "disputed": "disputed, left out",
+    "unjudged": "not judged, left out",
+    "dropped": "relevant before, not now",
+    "grew": "relevant now, not before",
+    "claims": "claimed labels",
+    "claims_corrected": "of them corrected by checks",
+    "claims_reversed": "claimed labels under reversed narratives",
+    "claims_original": "claimed labels under original narratives",
+    "judgments_by_people": "judgments by people",
+    "judgments_stale": "of them under an older narrative or text, not counted",
+    "adjudications_standing": "settled by leads",
+    "judgments_by_machines": "claims by machines",
+    "flags": "flags",
+    "reviews": "reviews",
+    "decisions": "decisions on instructions",
+    "documents_with_newer_texts": "documents with several text versions",
 }
 
 

@@ -12,7 +12,6 @@ from typing import IO
 
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.utils.translation import gettext as _
 
 from exporters.exports.files import BUFFER, FileFacts
 
@@ -42,7 +41,7 @@ def store(project: int, path: Path, sha256: str) -> None:
     if saved != target:
         default_storage.delete(saved)
     if _digest(target) != sha256:
-        raise Damaged(_("The storage returned other bytes than were written: %s.") % path.name)
+        raise Damaged(f"The storage returned other bytes than were written: {path.name}.")
 
 
 def find_fault(project: int, entry: FileFacts) -> str:
@@ -50,14 +49,10 @@ def find_fault(project: int, entry: FileFacts) -> str:
     try:
         found = _digest(path_of(project, entry["sha256"]))
     except FileNotFoundError:
-        return _("%(name)s is missing.") % {"name": entry["name"]}
+        return f"{entry['name']} is missing."
     if found == entry["sha256"]:
         return ""
-    return _("%(name)s has changed: its sha256 is %(found)s and should be %(kept)s.") % {
-        "name": entry["name"],
-        "found": found,
-        "kept": entry["sha256"],
-    }
+    return f"{entry['name']} has changed: its sha256 is {found} and should be {entry['sha256']}."
 
 
 def open_checked(project: int, entry: FileFacts) -> IO[bytes]:
@@ -72,7 +67,7 @@ def open_stored(project: int, entry: FileFacts) -> IO[bytes]:
     try:
         return default_storage.open(path_of(project, entry["sha256"]), "rb")
     except FileNotFoundError as missing:
-        raise Damaged(_("%(name)s is missing.") % {"name": entry["name"]}) from missing
+        raise Damaged(f"{entry['name']} is missing.") from missing
 
 
 def file_facts(path: Path, name: str, holds: str) -> FileFacts:

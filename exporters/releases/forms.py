@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from exporters.releases.actions import MAX_NOTE
 
@@ -14,30 +13,30 @@ class ReleaseForm(forms.Form):
     """The name and note of a new release; the action validates the name."""
 
     name = forms.CharField(
-        label=_("Name"),
+        label="Name",
         max_length=60,
         strip=True,
-        help_text=_("Letters, digits, dots, hyphens and underscores, as in v1.0."),
+        help_text="Letters, digits, dots, hyphens and underscores, as in v1.0.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     note = forms.CharField(
-        label=_("Note"),
+        label="Note",
         max_length=MAX_NOTE,
         required=False,
-        help_text=_("What it is for, or what is new in it. It is part of the release."),
+        help_text="What it is for, or what is new in it. It is part of the release.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     sure = forms.BooleanField(
-        label=_("I have read what is open. A release is never changed or deleted."),
-        error_messages={"required": _("Tick the box if you are sure.")},
+        label="I have read what is open. A release is never changed or deleted.",
+        error_messages={"required": "Tick the box if you are sure."},
     )
 
 
 class CompareForm(forms.Form):
     """The two releases to compare."""
 
-    before = forms.ChoiceField(label=_("From"))
-    after = forms.ChoiceField(label=_("To"))
+    before = forms.ChoiceField(label="From")
+    after = forms.ChoiceField(label="To")
 
     def __init__(self, names: list[str], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments.completion import sizes_of_pools
@@ -70,30 +69,30 @@ def preview(by: Membership) -> Preview:
     judgments = Judgment.objects.current().filter(**of_project)
     queries = selection.queries(project)
     counts = [
-        (_("queries"), len(queries)),
-        (_("instruction pairs"), len(selection.pairs_of(queries, pairs))),
-        (_("of them in the changed qrels"), len(written)),
+        ("queries", len(queries)),
+        ("instruction pairs", len(selection.pairs_of(queries, pairs))),
+        ("of them in the changed qrels", len(written)),
         (
-            _("versions of narratives"),
+            "versions of narratives",
             Narrative.objects.filter(pair__query__in=[query.pk for query in queries]).count(),
         ),
-        (_("judgments by people"), judgments.of_people().count()),
-        (_("settled by leads"), Adjudication.objects.current().filter(**of_project).count()),
-        (_("claims by machines"), judgments.filter(annotator__is_machine=True).count()),
-        (_("flags, cleared ones included"), Flag.objects.filter(**of_project).count()),
-        (_("reviews"), Review.objects.submitted().of_people().filter(**of_project).count()),
-        (_("decisions on instructions"), Decision.objects.filter(**of_project).count()),
+        ("judgments by people", judgments.of_people().count()),
+        ("settled by leads", Adjudication.objects.current().filter(**of_project).count()),
+        ("claims by machines", judgments.filter(annotator__is_machine=True).count()),
+        ("flags, cleared ones included", Flag.objects.filter(**of_project).count()),
+        ("reviews", Review.objects.submitted().of_people().filter(**of_project).count()),
+        ("decisions on instructions", Decision.objects.filter(**of_project).count()),
     ]
     if taken_out := removed_queries(project).count():
-        counts.append((_("queries taken out, with their instructions"), taken_out))
+        counts.append(("queries taken out, with their instructions", taken_out))
     if machines := Review.objects.submitted().of_machines().filter(**of_project).count():
-        counts.append((_("reviews by machines"), machines))
+        counts.append(("reviews by machines", machines))
     if SampleItem.objects.filter(sample__project=project).exists():
-        counts.append((_("checked labels"), checks.count_checked(project)))
+        counts.append(("checked labels", checks.count_checked(project)))
     for side, words in (
-        (Narrative.Side.ALTERED, _("claimed labels of accepted instructions")),
-        (Narrative.Side.REVERSED, _("claimed labels under reversed narratives")),
-        (Narrative.Side.ORIGINAL, _("claimed labels under original narratives")),
+        (Narrative.Side.ALTERED, "claimed labels of accepted instructions"),
+        (Narrative.Side.REVERSED, "claimed labels under reversed narratives"),
+        (Narrative.Side.ORIGINAL, "claimed labels under original narratives"),
     ):
         if any(side in pair.claims_on for pair in pairs):
             claimed = sum(pair.claims_on[side] for pair in selection.claimed(pairs, side))
@@ -128,16 +127,16 @@ def _warnings(
     disputed = disagreements.count_disagreements(by, QueueFilter(kind=Kind.JUDGMENT))
     warn(
         disputed,
-        _("1 document is disputed and would be left out of the qrels."),
-        _("%(n)s documents are disputed and would be left out of the qrels."),
+        "1 document is disputed and would be left out of the qrels.",
+        "%(n)s documents are disputed and would be left out of the qrels.",
     )
     warn(
         count_unjudged(by.project, written),
-        _(
+        (
             "1 document that should be judged is not judged and would be left out: evaluators "
             "treat it as not relevant."
         ),
-        _(
+        (
             "%(n)s documents that should be judged are not judged and would be left out: "
             "evaluators treat them as not relevant."
         ),
@@ -146,24 +145,24 @@ def _warnings(
         warn(sum(pair.left_out == why for pair in pairs), one, many)
     warn(
         disagreements.count_disagreements(by, QueueFilter(kind=Kind.REVIEW)),
-        _("Auditors differ on 1 instruction."),
-        _("Auditors differ on %(n)s instructions."),
+        "Auditors differ on 1 instruction.",
+        "Auditors differ on %(n)s instructions.",
     )
     warn(
         narratives_to_decide(by).count(),
-        _("1 instruction waits for a decision."),
-        _("%(n)s instructions wait for a decision."),
+        "1 instruction waits for a decision.",
+        "%(n)s instructions wait for a decision.",
     )
     drafts = Review.objects.filter(
         narrative__pair__project=by.project_id, submitted_at__isnull=True
     ).count()
     warn(
         drafts,
-        _("1 review is not submitted yet and would be left out."),
-        _("%(n)s reviews are not submitted yet and would be left out."),
+        "1 review is not submitted yet and would be left out.",
+        "%(n)s reviews are not submitted yet and would be left out.",
     )
     if guidelines is None:
-        sentences.append(_("There are no guidelines."))
+        sentences.append("There are no guidelines.")
     return sentences
 
 
@@ -172,20 +171,20 @@ def _why_left_out() -> tuple[tuple[str, str, str], ...]:
     return (
         (
             "sent back",
-            _("1 pair is sent back and not rewritten, so it would be left out."),
-            _("%(n)s pairs are sent back and not rewritten, so they would be left out."),
+            "1 pair is sent back and not rewritten, so it would be left out.",
+            "%(n)s pairs are sent back and not rewritten, so they would be left out.",
         ),
         (
             "not written",
-            _("1 pair has no altered narrative, so it would be left out."),
-            _("%(n)s pairs have no altered narrative, so they would be left out."),
+            "1 pair has no altered narrative, so it would be left out.",
+            "%(n)s pairs have no altered narrative, so they would be left out.",
         ),
         (
             "not judged",
-            _("1 pair has no judgments and no claimed labels that count: it would be left out."),
-            _(
-                "%(n)s pairs have no judgments and no claimed labels that count: "
-                "they would be left out."
+            "1 pair has no judgments and no claimed labels that count: it would be left out.",
+            (
+                "%(n)s pairs have no judgments and no claimed labels that count: they would be "
+                "left out."
             ),
         ),
     )

@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.judgments.blindness import must_answer_first
@@ -66,7 +65,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
         before, after = form.cleaned_data["before"], form.cleaned_data["after"]
         if before != after:
             return redirect("exporters:comparison", slug, before, after)
-        form.add_error("after", _("Choose two different releases."))
+        form.add_error("after", "Choose two different releases.")
     elif not form.is_bound and len(names) > 1:
         form = CompareForm(names, initial={"before": names[1], "after": names[0]})
     rows = Release.objects.filter(project=member.project_id).order_by("-pk")
@@ -187,7 +186,7 @@ def _compare_or_redirect(
     member, (one, other) = access.made_releases(request.user, slug, before, after)
     listed = redirect("exporters:releases", slug)
     if one == other:
-        messages.error(request, _("Choose two different releases."))
+        messages.error(request, "Choose two different releases.")
         return member, listed
     try:
         return member, Comparison(one, other)
@@ -197,7 +196,7 @@ def _compare_or_redirect(
 
 
 def _damage_message(damaged: file_store.Damaged) -> str:
-    return _("%(what)s Restore it from a backup of the data folder.") % {"what": damaged}
+    return f"{damaged} Restore it from a backup of the data folder."
 
 
 def _content(found: Release) -> dict[str, Any]:

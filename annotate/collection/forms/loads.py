@@ -7,8 +7,6 @@ from typing import Any
 from django import forms
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Run
 from annotate.projects.kinds import ProjectKind
@@ -20,24 +18,24 @@ class LoadForm(forms.Form):
 
     file = forms.FileField(
         max_length=255,
-        help_text=_("As it is, or compressed with gzip. A folder is uploaded as one zip archive."),
+        help_text="As it is, or compressed with gzip. A folder is uploaded as one zip archive.",
     )
-    format = forms.ChoiceField(label=_("Format"), widget=forms.RadioSelect, required=False)
+    format = forms.ChoiceField(label="Format", widget=forms.RadioSelect, required=False)
     no_grade = forms.IntegerField(
-        label=_("Value that means no grade"),
+        label="Value that means no grade",
         required=False,
         min_value=-32_768,
         max_value=32_767,
-        help_text=_(
-            "Only for judgments and qrels, for instance -1. In judgments such lines become “cannot "
-            "judge” flags; in qrels their documents get no earlier relevance."
+        help_text=(
+            "Only for judgments and qrels, for instance -1. In judgments such lines become "
+            "“cannot judge” flags; in qrels their documents get no earlier relevance."
         ),
     )
     side = forms.ChoiceField(
-        label=_("Side of a run"),
+        label="Side of a run",
         required=False,
-        choices=[("", _("as its ids indicate")), *Run.Side.choices],
-        help_text=_("What a run ranks documents for. Lines of runs over instructions name pairs."),
+        choices=[("", "as its ids indicate"), *Run.Side.choices],
+        help_text="What a run ranks documents for. Lines of runs over instructions name pairs.",
     )
 
     def __init__(self, *args: Any, kind: ProjectKind, **kwargs: Any) -> None:
@@ -50,17 +48,17 @@ class LoadForm(forms.Form):
 
 def _formats_by_group(kind: ProjectKind) -> list[Any]:
     """Return the choices of a format: the kind's before the others, if it names any."""
-    from_file = ("", gettext("Recognize it from the file"))
+    from_file = ("", "Recognize it from the file")
     others = [_choice(one) for one in FORMATS.values() if one.name not in kind.formats]
     if not kind.formats:
-        return [from_file, (gettext("All formats"), others)]
+        return [from_file, ("All formats", others)]
     return [
         from_file,
         (
-            gettext("For %(kind)s projects") % {"kind": kind.name},
+            f"For {kind.name} projects",
             [_choice(FORMATS[name]) for name in kind.formats],
         ),
-        (gettext("Other formats"), others),
+        ("Other formats", others),
     ]
 
 

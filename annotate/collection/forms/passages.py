@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import PassageRule
 
@@ -15,16 +14,14 @@ class PassagesForm(forms.ModelForm[PassageRule]):
         model = PassageRule
         fields = ("words", "overlap", "at_sentences", "published", "share")
         labels = {
-            "words": _("Words per passage"),
-            "overlap": _("Words that the next passage repeats"),
-            "at_sentences": _("Begin and end passages at sentences"),
-            "published": _("Which texts layouts contain"),
-            "share": _("Share of a document around its evidence, in percent"),
+            "words": "Words per passage",
+            "overlap": "Words that the next passage repeats",
+            "at_sentences": "Begin and end passages at sentences",
+            "published": "Which texts layouts contain",
+            "share": "Share of a document around its evidence, in percent",
         }
         help_texts = {
-            "share": _(
-                "At most this share of its characters is published. The manifest states it."
-            ),
+            "share": "At most this share of its characters is published. The manifest states it.",
         }
         widgets = {"published": forms.RadioSelect}
 

@@ -7,7 +7,6 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.unseen_rows import InPoolManager, SeenManager
 from annotate.projects.models import Membership, Project
@@ -19,9 +18,9 @@ class Document(models.Model):
     class Markup(models.TextChoices):
         """The markup of the text, which decides how it is shown."""
 
-        PLAIN = "plain", _("Plain text")
-        HTML = "html", _("HTML table")
-        MARKDOWN = "markdown", _("Markdown table")
+        PLAIN = "plain", "Plain text"
+        HTML = "html", "HTML table"
+        MARKDOWN = "markdown", "Markdown table"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="documents")
     doc_id = models.CharField(max_length=512)
@@ -159,10 +158,10 @@ class Candidate(models.Model):
     class Origin(models.TextChoices):
         """How the document entered the pool."""
 
-        PRIOR = "prior", _("Earlier qrels")
-        RUN = "run", _("A run")
-        JUDGED = "judged", _("Loaded judgments")
-        LISTED = "listed", _("Earlier qrels, without a grade")
+        PRIOR = "prior", "Earlier qrels"
+        RUN = "run", "A run"
+        JUDGED = "judged", "Loaded judgments"
+        LISTED = "listed", "Earlier qrels, without a grade"
 
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="candidates")
     document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="candidates")
@@ -242,9 +241,9 @@ class PassageRule(models.Model):
     class Published(models.TextChoices):
         """Which texts a layout contains, if texts are published."""
 
-        DOCUMENTS = "documents", _("Whole documents")
-        PASSAGES = "passages", _("Passages of whole documents")
-        EVIDENCE = "evidence", _("Passages around the evidence only")
+        DOCUMENTS = "documents", "Whole documents"
+        PASSAGES = "passages", "Passages of whole documents"
+        EVIDENCE = "evidence", "Passages around the evidence only"
 
     project = models.OneToOneField(Project, on_delete=models.PROTECT, related_name="passage_rule")
     # The length of a passage, and how many of its words the next one repeats.

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
-from django.utils.translation import gettext
 
 from annotate.collection.models.runs import Run
 from annotate.projects.models import Membership, Project
@@ -63,4 +62,4 @@ class Load(Job):
         return reverse("annotate:load", args=[self.project.slug, self.pk])
 
     def why_not_retryable(self) -> str:
-        return "" if self.file else gettext("Its file was discarded. Upload it again.")
+        return "" if self.file else "Its file was discarded. Upload it again."

@@ -7,7 +7,6 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models.documents import Document, Query
 from annotate.projects.models import Project
@@ -19,9 +18,9 @@ class Run(models.Model):
     class Side(models.TextChoices):
         """What the system searched for; the values are those of `Narrative.Side`."""
 
-        ORIGINAL = "original", _("Queries")
-        ALTERED = "altered", _("Instructions")
-        REVERSED = "reversed", _("Reversed instructions")
+        ORIGINAL = "original", "Queries"
+        ALTERED = "altered", "Instructions"
+        REVERSED = "reversed", "Reversed instructions"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="runs")
     # The file's name: the same run tag occurs in several files.

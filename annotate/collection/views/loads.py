@@ -9,7 +9,6 @@ from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -183,8 +182,7 @@ def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         return redirect(preview)
     messages.success(
         request,
-        _("%(file_name)s was discarded. Nothing of it was loaded.")
-        % {"file_name": preview.file_name},
+        f"{preview.file_name} was discarded. Nothing of it was loaded.",
     )
     return redirect("annotate:loads", slug)
 

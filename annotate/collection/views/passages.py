@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.collection.forms.passages import PassagesForm
@@ -23,7 +22,7 @@ def passages(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             set_passage_rule(project=member.project, changes=form.cleaned_data, by=member)
-            messages.success(request, _("Saved."))
+            messages.success(request, "Saved.")
             return redirect("annotate:passages", slug)
     return project_page(
         request,

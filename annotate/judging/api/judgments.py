@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -34,7 +33,7 @@ MAX_OFFSET = 2**31 - 1
 def _check_time(moment: datetime) -> None:
     """Refuse a time before 1970 or in the future."""
     if time_problem(moment):
-        raise serializers.ValidationError(_("The time is before 1970 or in the future."))
+        raise serializers.ValidationError("The time is before 1970 or in the future.")
 
 
 class SpanSerializer(RequestBody):
@@ -98,7 +97,7 @@ class SentJudgment(SentStatement):
     def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
         """Parse the keys of the conditions."""
         if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
-            raise serializers.ValidationError(_("The keys must be keys of conditions."))
+            raise serializers.ValidationError("The keys must be keys of conditions.")
         return {int(key): answer for key, answer in verdicts.items()}
 
 

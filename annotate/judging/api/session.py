@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -111,7 +110,7 @@ class AskedDocumentViews(QueryParameters):
         numbers = [parse_key(part) for part in value.split(",")]
         if len(numbers) > MAX_DOCUMENTS:
             raise serializers.ValidationError(
-                _("At most %(most)s documents are sent at once.") % {"most": MAX_DOCUMENTS}
+                f"At most {MAX_DOCUMENTS} documents are sent at once."
             )
         return [number for number in numbers if number is not None]
 

@@ -14,7 +14,6 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
@@ -134,7 +133,7 @@ def undo(request: PageRequest, pk: int) -> HttpResponse:
         if request.POST.get("back") == BackForm.LIST:
             return redirect("annotate:listing", pair.pk)
         return redirect("annotate:judging", pair.pk)
-    messages.info(request, _("Taken back."))
+    messages.info(request, "Taken back.")
     spot = Spot(row.candidate_id, isinstance(row, Repeat))
     if request.POST.get("back") == BackForm.LIST and not spot.again:
         return redirect(_list_url(pair, judging_session.spot_number(spot, member)))
@@ -249,7 +248,7 @@ def _document_context(
 ) -> dict[str, Any]:
     """Return the context of one document: its view, this judge's answer and its neighbours."""
     if number not in session.order:
-        raise Refused(_("This document is not among those to be judged for this query."))
+        raise Refused("This document is not among those to be judged for this query.")
     (document_view,) = document_views(
         pair=pair,
         narrative=narrative,

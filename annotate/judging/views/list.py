@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotate.collection.models import Candidate
@@ -145,11 +144,11 @@ def filters(session: JudgingSession, grades: list[Grade]) -> list[Filter]:
     flags = Counter(session.flagged.values())
     unanswered = session.total - len(session.judged) - len(session.flagged)
     return [
-        Filter("", _("All"), session.total),
-        *([Filter("again", _("Look again"), len(session.again))] if session.rejudge_uuids else []),
-        Filter("open", _("Not yet judged"), unanswered),
-        Filter("later", _("Later"), flags[Flag.Kind.LATER]),
-        Filter("aside", _("Flagged"), sum(flags[kind] for kind in FINAL_FLAGS)),
+        Filter("", "All", session.total),
+        *([Filter("again", "Look again", len(session.again))] if session.rejudge_uuids else []),
+        Filter("open", "Not yet judged", unanswered),
+        Filter("later", "Later", flags[Flag.Kind.LATER]),
+        Filter("aside", "Flagged", sum(flags[kind] for kind in FINAL_FLAGS)),
         *(
             Filter(str(grade.value), grade.name, counts[grade.value], grade.value)
             for grade in grades

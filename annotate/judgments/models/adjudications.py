@@ -7,7 +7,6 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Candidate, ReadsText
 from annotate.judgments.models.judgments import Verdict
@@ -30,10 +29,10 @@ class Adjudication(ReadsText):
     class Cause(models.TextChoices):
         """Why the judges differed."""
 
-        AMBIGUOUS = "ambiguous", _("Ambiguous text")
-        GUIDELINE = "guideline", _("Gap in the guidelines")
-        ERROR = "error", _("Annotator's error")
-        EDGE = "edge", _("Edge case")
+        AMBIGUOUS = "ambiguous", "Ambiguous text"
+        GUIDELINE = "guideline", "Gap in the guidelines"
+        ERROR = "error", "Annotator's error"
+        EDGE = "edge", "Edge case"
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="adjudications")
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="adjudications")

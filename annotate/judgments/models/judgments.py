@@ -8,7 +8,6 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Candidate, ReadsText
 from annotate.pairs.models import Condition, Narrative
@@ -61,14 +60,14 @@ class Judgment(ReadsText):
     class Source(models.TextChoices):
         """How the judgment was entered."""
 
-        PAGE = "page", _("Entered here")
-        FILE = "file", _("Loaded from a file")
+        PAGE = "page", "Entered here"
+        FILE = "file", "Loaded from a file"
 
     class Pressed(models.TextChoices):
         """How the grade was given on the page."""
 
-        KEY = "key", _("A key")
-        CLICK = "click", _("A click")
+        KEY = "key", "A key"
+        CLICK = "click", "A click"
 
     # Made by the sender, so that sending it twice changes nothing.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
@@ -162,9 +161,9 @@ class Verdict(models.Model):
     class Answer(models.TextChoices):
         """Whether the document meets the condition."""
 
-        MET = "met", _("Met")
-        NOT_MET = "not_met", _("Not met")
-        CANT_TELL = "cant_tell", _("Can't tell")
+        MET = "met", "Met"
+        NOT_MET = "not_met", "Not met"
+        CANT_TELL = "cant_tell", "Can't tell"
 
     judgment = models.ForeignKey(Judgment, on_delete=models.PROTECT, related_name="verdicts")
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="verdicts")
@@ -197,9 +196,9 @@ class Flag(ReadsText):
     class Kind(models.TextChoices):
         """Why there is no grade."""
 
-        LATER = "later", _("Later")
-        CANNOT_JUDGE = "cannot_judge", _("Cannot judge")
-        PROBLEM = "problem", _("Problem with this document")
+        LATER = "later", "Later"
+        CANNOT_JUDGE = "cannot_judge", "Cannot judge"
+        PROBLEM = "problem", "Problem with this document"
 
     # Made by the sender, so that sending it twice changes nothing.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)

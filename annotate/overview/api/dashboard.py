@@ -6,7 +6,6 @@ import datetime
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
@@ -93,7 +92,7 @@ class MemberPace(Resource, tag="Progress"):
         reader = access.member(self.person, slug)
         found = access.member_of_project(reader, member)
         if found.pk != reader.pk and not reader.leads:
-            raise PermissionDenied(_("This is another person's pace. You can read only your own."))
+            raise PermissionDenied("This is another person's pace. You can read only your own.")
         pace = self.parameters()["days"]
         calendar = _calendar()
         done = next(iter(paces.people_pace(reader, calendar, of=found)), None)

@@ -11,7 +11,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotate.judgments import completion
@@ -103,7 +102,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     member = access.member(request.user, slug)
     found = access.member_of_project(member, pk)
     if found.pk != member.pk and not member.leads:
-        raise PermissionDenied(_("This is another person's page. You can open only your own."))
+        raise PermissionDenied("This is another person's page. You can open only your own.")
     project = member.project
     calendar = paces.Calendar.of(_zone())
     done = next(iter(paces.people_pace(member, calendar, of=found)), None)

@@ -15,8 +15,6 @@ from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
@@ -139,7 +137,7 @@ def assignment(request: PageRequest, slug: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect(member.project)
     if taken is None:
-        messages.info(request, _("No task is free: every task is taken or done."))
+        messages.info(request, "No task is free: every task is taken or done.")
         return redirect("annotate:home")
     return redirect(work_url(taken))
 
@@ -169,7 +167,7 @@ def give_back_assignment(request: PageRequest, slug: str, pk: int) -> HttpRespon
     member = access.member(request.user, slug)
     with refusal_as_message(request):
         assignments.give_back(assignment=pairs_access.assignment(member, pk), by=member)
-        messages.success(request, _("The task is free again."))
+        messages.success(request, "The task is free again.")
     return redirect("annotate:home")
 
 
@@ -256,12 +254,12 @@ def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
 
 
 def _open_words(free: int) -> str:
-    words = ngettext("%(free)s task open", "%(free)s tasks open", free)
+    words = "%(free)s task open" if free == 1 else "%(free)s tasks open"
     return words % {"free": free}
 
 
 def _judged_today_words(judgments: int) -> str:
-    words = ngettext("%(shown)s judgment today", "%(shown)s judgments today", judgments)
+    words = "%(shown)s judgment today" if judgments == 1 else "%(shown)s judgments today"
     return words % {"shown": intcomma(judgments)}
 
 
@@ -335,5 +333,5 @@ def confirm_assignment(request: PageRequest, member: Membership) -> HttpResponse
 
 def _task(name: str) -> str:
     if name not in Assignment.Task.values:
-        raise Refused(_("There is no such task."))
+        raise Refused("There is no such task.")
     return name

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from annotate.collection import access as collection_access
@@ -295,7 +294,7 @@ def _begun(assignments: Sequence[MyAssignment]) -> list[Todo]:
             task,
             len(rows),
             rows[0]["url"],
-            ngettext("%(count)s task", "%(count)s tasks", len(rows)) % {"count": len(rows)},
+            (f"{len(rows)} task" if len(rows) == 1 else f"{len(rows)} tasks"),
             sum(row["again"] for row in rows),
         )
         for task, rows in found.items()

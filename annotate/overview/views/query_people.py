@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.collection import access as collection_access
@@ -30,7 +29,7 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             name_people(query=found, people=form.people(), by=member)
-            messages.success(request, _("Saved. People keep the tasks that they already hold."))
+            messages.success(request, "Saved. People keep the tasks that they already hold.")
             return redirect("annotate:query", slug, pk)
     return project_page(
         request,

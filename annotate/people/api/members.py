@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -54,7 +53,7 @@ class SentChange(RequestBody):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require exactly one field."""
         if len(attrs) != 1:
-            raise serializers.ValidationError(_("Send one of these: role, left, most_tasks."))
+            raise serializers.ValidationError("Send one of these: role, left, most_tasks.")
         return attrs
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -85,7 +84,7 @@ class SeveralInvitations(Resource, tag="Members"):
             roles.setdefault(access.lead(self.person, other["project"]), other["role"])
         people = [Invitee(one["username"].strip(), one["email"]) for one in sent["people"]]
         if nameless := [n for n, one in enumerate(people, start=1) if not any(one)]:
-            sentence = _("Give a user name or a mail address.")
+            sentence = "Give a user name or a mail address."
             raise serializers.ValidationError({"people": {str(n): [sentence] for n in nameless}})
         found = invite_several(
             people=dict(enumerate(people, start=1)), roles=roles, days=sent["days"]

@@ -7,15 +7,13 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.people.models import Invitation
 from annotate.projects.models import Membership
 from base.users import User
 
 # The requirements of the validators in the settings, in one sentence.
-GOOD_PASSWORD = _lazy(
+RULES_OF_PASSWORDS = (
     "At least 10 characters; not a common password, not only digits, not similar to your name."
 )
 
@@ -24,7 +22,7 @@ GOOD_PASSWORD = _lazy(
 OF_THE_PERSON = ("username", "email")
 
 # For how long a link is valid.
-DAYS = [(1, _lazy("1 day")), (7, _lazy("7 days")), (30, _lazy("30 days"))]
+DAYS = [(1, "1 day"), (7, "7 days"), (30, "30 days")]
 
 
 class InvitationForm(forms.Form):
@@ -33,20 +31,20 @@ class InvitationForm(forms.Form):
     username = forms.CharField(
         max_length=150,
         required=False,
-        label=_lazy("User name"),
-        help_text=_lazy("If it is empty, they choose."),
+        label="User name",
+        help_text="If it is empty, they choose.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
     email = forms.EmailField(
         required=False,
-        label=_lazy("Mail address"),
-        help_text=_lazy(
+        label="Mail address",
+        help_text=(
             "The link is also mailed there, if a mail server is set up. Empty: you hand it over."
         ),
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
     days = forms.TypedChoiceField(
-        label=_lazy("The link is valid for"),
+        label="The link is valid for",
         coerce=int,
         choices=DAYS,
         initial=7,
@@ -57,7 +55,7 @@ class MemberForm(InvitationForm):
     """A person to add to a project: at once with an account, else by a link."""
 
     role = forms.ChoiceField(
-        label=_lazy("Role"),
+        label="Role",
         choices=Membership.Role.choices,
         initial=Membership.Role.ANNOTATOR,
     )
@@ -65,10 +63,10 @@ class MemberForm(InvitationForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["username"].help_text = _lazy(
+        self.fields["username"].help_text = (
             "A person with an account becomes a member at once. Anybody else gets a link to "
-            "create an account with this name; judgments of this name from files are then theirs. "
-            "Empty: they choose a name."
+            "create an account with this name; judgments of this name from files are then "
+            "theirs. Empty: they choose a name."
         )
 
 
@@ -76,11 +74,11 @@ class SeveralForm(forms.Form):
     """Several people to invite, each to the same projects."""
 
     people = forms.CharField(
-        label=_lazy("People"),
+        label="People",
         max_length=40_000,
-        help_text=_lazy(
-            "One person per line: a user name, a mail address, or both with a comma between. "
-            "A person with an account is added at once; anybody else gets a link."
+        help_text=(
+            "One person per line: a user name, a mail address, or both with a comma between. A "
+            "person with an account is added at once; anybody else gets a link."
         ),
         widget=forms.Textarea(
             attrs={
@@ -92,7 +90,7 @@ class SeveralForm(forms.Form):
         ),
     )
     days = forms.TypedChoiceField(
-        label=_lazy("The links are valid for"), coerce=int, choices=DAYS, initial=7
+        label="The links are valid for", coerce=int, choices=DAYS, initial=7
     )
 
     def __init__(
@@ -104,7 +102,7 @@ class SeveralForm(forms.Form):
             field = forms.ChoiceField(
                 label=lead.project.name,
                 required=False,
-                choices=[("", _lazy("Not invited")), *Membership.Role.choices],
+                choices=[("", "Not invited"), *Membership.Role.choices],
                 initial=Membership.Role.ANNOTATOR if lead.pk == here.pk else "",
             )
             self.fields[f"role-{lead.project.slug}"] = field
@@ -125,24 +123,24 @@ class JoinForm(forms.Form):
 
     username = forms.CharField(
         max_length=150,
-        label=_lazy("User name"),
-        help_text=_lazy("Others see it beside your judgments."),
+        label="User name",
+        help_text="Others see it beside your judgments.",
         widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
     )
     email = forms.EmailField(
         required=False,
-        label=_lazy("Mail address"),
-        help_text=_lazy("Used to send you a link if you lose your password."),
+        label="Mail address",
+        help_text="Used to send you a link if you lose your password.",
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password = forms.CharField(
-        label=_lazy("Password"),
+        label="Password",
         strip=False,
-        help_text=GOOD_PASSWORD,
+        help_text=RULES_OF_PASSWORDS,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     password_again = forms.CharField(
-        label=_lazy("Password again"),
+        label="Password again",
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
@@ -165,5 +163,5 @@ class JoinForm(forms.Form):
         """Refuse two passwords that differ."""
         again = str(self.cleaned_data["password_again"])
         if self.data.get("password") != again:
-            raise forms.ValidationError(_("The two passwords differ. Type them again."))
+            raise forms.ValidationError("The two passwords differ. Type them again.")
         return again

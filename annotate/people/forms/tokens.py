@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django import forms
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.people.tokens import MOST_DAYS
 from base.api.scopes import Scope
@@ -14,18 +13,18 @@ class TokenForm(forms.Form):
 
     name = forms.CharField(
         max_length=100,
-        help_text=_lazy("What it is for. You need the name to end it."),
+        help_text="What it is for. You need the name to end it.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     scopes = forms.MultipleChoiceField(
-        label=_lazy("What it may do in addition to reading"),
+        label="What it may do in addition to reading",
         required=False,
         choices=[choice for choice in Scope.choices if choice[0] != Scope.READ],
         widget=forms.CheckboxSelectMultiple,
-        help_text=_lazy("Never more than you may do yourself."),
+        help_text="Never more than you may do yourself.",
     )
     days = forms.IntegerField(
-        label=_lazy("Valid for so many days"),
+        label="Valid for so many days",
         min_value=1,
         max_value=MOST_DAYS,
         initial=90,

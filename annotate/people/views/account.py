@@ -11,7 +11,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -54,7 +53,7 @@ def sessions(request: PageRequest) -> HttpResponse:
     end_sessions(request, ended)
     if here:
         return redirect("login")
-    messages.success(request, _("Signed out there."))
+    messages.success(request, "Signed out there.")
     return redirect("annotate:sessions")
 
 

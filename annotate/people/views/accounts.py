@@ -13,7 +13,6 @@ from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -79,7 +78,7 @@ def _join(request: HttpRequest, user: User, rows: Sequence[Invitation], token: s
         else:
             messages.success(
                 request,
-                _("You are in the project.") if len(rows) == 1 else _("You are in the projects."),
+                "You are in the project." if len(rows) == 1 else "You are in the projects.",
             )
             return redirect(_after(rows))
     return _invitation_page(request, rows, None, token, error)
@@ -112,7 +111,7 @@ def new_link_context(request: HttpRequest, link: Link) -> dict[str, Any]:
     """Mail a new link if possible, and return what the page shows of it, once."""
     url, mailed = deliver_link(request, link)
     if mailed is False:
-        messages.error(request, _("The mail could not be sent. Pass the link on yourself."))
+        messages.error(request, "The mail could not be sent. Pass the link on yourself.")
     unsent = mailed is None and bool(link.invitation.email)
     return {"invitation": link.invitation, "url": url, "sent": bool(mailed), "unsent": unsent}
 
@@ -135,7 +134,7 @@ def account_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
 def _withdraw(request: PageRequest, found: Invitation) -> None:
     with refusal_as_message(request):
         invitations.withdraw(invitation=found, by=request.user)
-        messages.success(request, _("The link is withdrawn."))
+        messages.success(request, "The link is withdrawn.")
 
 
 @require_http_methods(["GET", "POST"])
@@ -208,22 +207,22 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
     with refusal_as_message(request):
         if change == "close":
             people.deactivate(user=found, by=request.user)
-            message = _("The account of %(name)s is closed. Their work is kept.") % names
+            message = "The account of {name} is closed. Their work is kept.".format(**names)
         elif change == "open":
             people.reactivate(user=found, by=request.user)
-            message = _("%(name)s can sign in again.") % names
+            message = "{name} can sign in again.".format(**names)
         elif change == "administrate":
             people.grant_administration(user=found, by=request.user)
-            message = _("%(name)s is now an administrator.") % names
+            message = "{name} is now an administrator.".format(**names)
         elif change == "no-administration":
             people.revoke_administration(user=found, by=request.user)
-            message = _("%(name)s is no longer an administrator.") % names
+            message = "{name} is no longer an administrator.".format(**names)
         elif change == "sign-out":
             people.sign_out(user=found, by=request.user)
-            message = _("%(name)s is signed out everywhere.") % names
+            message = "{name} is signed out everywhere.".format(**names)
         elif change == "factor":
             people.remove_second_factor(user=found, by=request.user)
-            message = _("%(name)s can sign in with the password alone again.") % names
+            message = "{name} can sign in with the password alone again.".format(**names)
         elif change == "password":
             uid, _between, key = people.password_key(user=found, by=request.user).partition("-")
             url = reverse("account_reset_password_from_key", args=[uid, key])
@@ -231,6 +230,6 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
             link = {"name": found.username, "url": request.build_absolute_uri(url)}
             return _accounts_page(request, InvitationForm(), password_link=link)
         else:
-            raise Refused(_("There is no such change."))
+            raise Refused("There is no such change.")
         messages.success(request, message)
     return redirect("annotate:people")

@@ -9,8 +9,6 @@ from django.contrib import messages
 from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.people import invitations
@@ -43,8 +41,10 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
             if link is None:
                 messages.success(
                     request,
-                    _("%(name)s is now in the project and signs in as before.")
-                    % {"name": form.cleaned_data["username"]},
+                    (
+                        f"{form.cleaned_data['username']} is now in the project and signs in as "
+                        "before."
+                    ),
                 )
                 return redirect("annotate:members", slug)
             # Shown in this response, so that it is not stored.
@@ -90,29 +90,26 @@ def change_member(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     with refusal_as_message(request):
         if change == "leave":
             member_actions.remove_member(member=found, by=by)
-            words = _("%(name)s was removed from the project. Their work is kept.") % {
-                "name": found.name
-            }
+            words = f"{found.name} was removed from the project. Their work is kept."
         elif change == "quota":
             most = _quota(request.POST.get("most_tasks", ""))
             member_actions.set_quota(member=found, most_tasks=most, by=by)
             words = (
-                _("%(name)s can take any number of tasks.") % {"name": found.name}
+                f"{found.name} can take any number of tasks."
                 if most is None
-                else ngettext(
-                    "%(name)s can take at most %(most)s task.",
-                    "%(name)s can take at most %(most)s tasks.",
-                    most,
+                else (
+                    f"{found.name} can take at most {most} task."
+                    if most == 1
+                    else f"{found.name} can take at most {most} tasks."
                 )
-                % {"name": found.name, "most": most}
             )
         elif change == "return" and found.user is not None:
             member_actions.add_member(username=found.user.username, role=found.role, by=by)
-            words = _("%(name)s is a member again.") % {"name": found.name}
+            words = f"{found.name} is a member again."
         else:
             changed = member_actions.change_role(member=found, role=change, by=by)
             about = {"name": changed.name, "role": changed.get_role_display().lower()}
-            words = _("%(name)s is now %(role)s.") % about
+            words = "{name} is now {role}.".format(**about)
         messages.success(request, words)
     return redirect("annotate:members", slug)
 
@@ -123,5 +120,5 @@ def _quota(typed: str) -> int | None:
     if not typed:
         return None
     if not (typed.isascii() and typed.isdigit() and len(typed) < 10):
-        raise Refused(_("Write a whole number of tasks, or nothing for no limit."))
+        raise Refused("Write a whole number of tasks, or nothing for no limit.")
     return int(typed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotate.people.naming import set_named
@@ -21,8 +20,8 @@ def naming(request: PageRequest, slug: str) -> HttpResponse:
     of = member(request.user, slug)
     named = ANSWERS.get(request.POST.get("named", ""))
     if named is None:
-        messages.error(request, _("Nothing was changed. Answer yes or no."))
+        messages.error(request, "Nothing was changed. Answer yes or no.")
     else:
         set_named(named=named, by=of)
-        messages.success(request, _("Saved."))
+        messages.success(request, "Saved.")
     return redirect("annotate:preferences")

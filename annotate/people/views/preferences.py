@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.people.preferences import InvalidPreferences, change_preferences
@@ -55,7 +54,7 @@ def preferences(request: PageRequest) -> HttpResponse:
             sentences=refused.sentences,
         )
     if request.accepts("text/html"):
-        messages.success(request, _("Saved."))
+        messages.success(request, "Saved.")
         response: HttpResponse = redirect("annotate:preferences")
     else:
         response = HttpResponse(status=204)
@@ -127,7 +126,7 @@ def _page(
             "groups": groups,
             "changed": sum(row["changed"] for group in groups for row in group["rows"]),
             "wrong": wrong,
-            "error": wrong.get("", _("Nothing was changed. The errors are shown at the fields."))
+            "error": wrong.get("", "Nothing was changed. The errors are shown at the fields.")
             if wrong
             else "",
             "theme_chosen": kept.theme if theme is None else theme,

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.people.forms.people import SeveralForm
@@ -75,7 +74,7 @@ def _results(request: HttpRequest, found: list[InvitationResult]) -> list[dict[s
     links = [one.link for one in found if one.link is not None]
     handed = dict(zip([link.token for link in links], deliver_links(request, links), strict=True))
     if any(one.mailed is False for one in handed.values()):
-        messages.error(request, _("The mails could not be sent. Pass these links on yourself."))
+        messages.error(request, "The mails could not be sent. Pass these links on yourself.")
     return [
         {
             "name": one.invitee.name or one.invitee.email,

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
@@ -56,6 +55,6 @@ def token_end(request: PageRequest, pk: int) -> HttpResponse:
         raise Http404(str(not_here)) from not_here
     messages.success(
         request,
-        _("The token “%(name)s” has ended. No program can use it now.") % {"name": token.name},
+        f"The token “{token.name}” has ended. No program can use it now.",
     )
     return redirect("annotate:tokens")

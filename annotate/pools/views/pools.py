@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -134,15 +133,15 @@ def hard_negatives(request: PageRequest, slug: str) -> HttpResponse:
     member = access.lead(request.user, slug)
     form = NegativesForm(_runs(member), request.POST)
     if not form.is_valid():
-        messages.error(request, _("Choose runs of this project, and a depth that is a number."))
+        messages.error(request, "Choose runs of this project, and a depth that is a number.")
         return redirect("annotate:pools", slug)
     with refusal_as_message(request):
         chosen = choose_hard_negatives(project=member.project, by=member, **form.cleaned_data)
         messages.success(
             request,
-            _("Releases list the hard negatives of %(n)d systems.") % {"n": len(chosen.runs)}
+            f"Releases list the hard negatives of {len(chosen.runs)} systems."
             if chosen.runs
-            else _("Releases list no hard negatives."),
+            else "Releases list no hard negatives.",
         )
     return redirect("annotate:pools", slug)
 

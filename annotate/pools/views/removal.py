@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection import access as collection_access
@@ -35,8 +34,8 @@ def removal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             reason=request.POST.get("reason", ""),
             by=member,
         ).changed
-        words = ngettext(
-            "%(n)d document was taken out.", "%(n)d documents were taken out.", changed
+        words = (
+            "%(n)d document was taken out." if changed == 1 else "%(n)d documents were taken out."
         )
         messages.success(request, words % {"n": changed})
     return redirect(reverse("annotate:query", args=[slug, pk]))
@@ -68,8 +67,10 @@ def restoration(request: PageRequest, slug: str) -> HttpResponse:
             candidates=parse_keys(request.POST.getlist("candidates")),
             by=member,
         ).changed
-        words = ngettext(
-            "%(n)d document was brought back.", "%(n)d documents were brought back.", changed
+        words = (
+            "%(n)d document was brought back."
+            if changed == 1
+            else "%(n)d documents were brought back."
         )
         messages.success(request, words % {"n": changed})
     return redirect(reverse("annotate:removed_candidates", args=[slug]))

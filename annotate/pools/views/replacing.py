@@ -5,8 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.pools import access
@@ -37,12 +35,11 @@ def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> Htt
                 )
                 messages.success(
                     request,
-                    ngettext(
-                        "%(old)s was replaced by %(new)s in %(n)d pool.",
-                        "%(old)s was replaced by %(new)s in %(n)d pools.",
-                        made.pools.count(),
-                    )
-                    % {"old": made.old, "new": made.new, "n": made.pools.count()},
+                    (
+                        f"{made.old} was replaced by {made.new} in {made.pools.count()} pool."
+                        if made.pools.count() == 1
+                        else f"{made.old} was replaced by {made.new} in {made.pools.count()} pools."
+                    ),
                 )
                 return redirect("annotate:query", slug, pk)
     return project_page(
@@ -79,5 +76,5 @@ def undoing(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     member, found = access.replacement(request.user, slug, pk)
     with refusal_as_message(request):
         actions.undo_replacement(replacement=found, by=member)
-        messages.success(request, _("The replacement is undone: the old document is back."))
+        messages.success(request, "The replacement is undone: the old document is back.")
     return redirect("annotate:replacements", slug)

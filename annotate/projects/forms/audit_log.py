@@ -6,8 +6,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.projects.audit_log_page import EventFilter, kinds, people
 from annotate.projects.models import Membership
@@ -20,14 +18,10 @@ COMMAND = "command"
 class AuditLogForm(forms.Form):
     """A filter of audit events; every field may be empty."""
 
-    who = forms.ChoiceField(label=_lazy("Who"), required=False)
-    what = forms.ChoiceField(label=_lazy("What"), required=False)
-    since = forms.DateField(
-        label=_lazy("From"), required=False, widget=forms.DateInput({"type": "date"})
-    )
-    until = forms.DateField(
-        label=_lazy("To"), required=False, widget=forms.DateInput({"type": "date"})
-    )
+    who = forms.ChoiceField(label="Who", required=False)
+    what = forms.ChoiceField(label="What", required=False)
+    since = forms.DateField(label="From", required=False, widget=forms.DateInput({"type": "date"}))
+    until = forms.DateField(label="To", required=False, widget=forms.DateInput({"type": "date"}))
 
     def __init__(self, reader: Membership | None, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -36,13 +30,13 @@ class AuditLogForm(forms.Form):
         self._choose(
             "who",
             [
-                ("", _("Anyone")),
+                ("", "Anyone"),
                 *((str(user), name) for user, name in people(reader)),
-                (COMMAND, _("A command")),
+                (COMMAND, "A command"),
             ],
         )
         listed = sorted(self.kinds.items(), key=lambda kind: kind[1].casefold())
-        self._choose("what", [("", _("Everything")), *listed])
+        self._choose("what", [("", "Everything"), *listed])
 
     def event_filter(self) -> EventFilter:
         """Return the filter; an empty one if the form has errors."""

@@ -7,8 +7,6 @@ from typing import Any
 from django import forms
 from django.forms import BaseFormSet, formset_factory
 from django.utils.html import format_html
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.projects.kinds import KINDS
 from annotate.projects.kinds.own import OWN
@@ -22,17 +20,17 @@ class NewProjectForm(forms.Form):
 
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(
-        label=_lazy("Short name"),
+        label="Short name",
         max_length=80,
-        help_text=_lazy("For addresses and commands: lower-case letters, digits and hyphens."),
+        help_text="For addresses and commands: lower-case letters, digits and hyphens.",
         error_messages={
-            "invalid": _lazy("Only lower-case letters, digits and hyphens, such as tidal-power.")
+            "invalid": "Only lower-case letters, digits and hyphens, such as tidal-power."
         },
         # js/projects/slug.js proposes a value.
         widget=forms.TextInput(attrs={"data-slug-from": "id_name", "autocomplete": "off"}),
     )
     kind = forms.ChoiceField(
-        label=_lazy("Kind"),
+        label="Kind",
         initial=OWN.key,
         required=False,
         choices=[
@@ -42,14 +40,13 @@ class NewProjectForm(forms.Form):
                     '<strong>{}</strong>: {} <span class="muted">{}</span>',
                     kind.name,
                     kind.sentence,
-                    _lazy("Grades %(first)d to %(last)d.")
-                    % {"first": kind.grades[0].value, "last": kind.grades[-1].value},
+                    f"Grades {kind.grades[0].value} to {kind.grades[-1].value}.",
                 ),
             )
             for kind in KINDS.values()
         ],
         widget=forms.RadioSelect,
-        help_text=_lazy(
+        help_text=(
             "The way of working that is followed. It sets tasks, grades, rubric and rules; "
             "everything can be changed afterwards."
         ),
@@ -57,7 +54,7 @@ class NewProjectForm(forms.Form):
     grades = forms.CharField(
         max_length=100,
         required=False,
-        help_text=_lazy(
+        help_text=(
             "The relevance values judges may give, such as 0, 1, 2. Leave empty to use those of "
             "the kind. Names and sentences are added later."
         ),
@@ -67,9 +64,7 @@ class NewProjectForm(forms.Form):
         """Refuse a short name that is taken."""
         slug = str(self.cleaned_data["slug"]).lower()
         if Project.objects.filter(slug=slug).exists():
-            raise forms.ValidationError(
-                _("A project with this name already exists. Choose another.")
-            )
+            raise forms.ValidationError("A project with this name already exists. Choose another.")
         return slug
 
     def clean_kind(self) -> str:
@@ -84,11 +79,11 @@ class NewProjectForm(forms.Form):
         try:
             values = sorted({int(word) for word in words if word})
         except ValueError as error:
-            raise forms.ValidationError(_("Grades are whole numbers, such as 0, 1, 2.")) from error
+            raise forms.ValidationError("Grades are whole numbers, such as 0, 1, 2.") from error
         if len(values) < 2:
-            raise forms.ValidationError(_("A project needs at least two grades, such as 0 and 1."))
+            raise forms.ValidationError("A project needs at least two grades, such as 0 and 1.")
         if values[0] < -32_768 or values[-1] > 32_767:
-            raise forms.ValidationError(_("Grades must be between -32,768 and 32,767."))
+            raise forms.ValidationError("Grades must be between -32,768 and 32,767.")
         return values
 
 
@@ -99,60 +94,54 @@ class RulesForm(forms.ModelForm[Project]):
         model = Project
         fields = FIELDS
         labels = {
-            "relevant_from": _lazy("Relevant from grade"),
-            "judge_scope": _lazy("What is judged"),
-            "consensus": _lazy("When several people judged"),
-            "show_prior": _lazy("Show judges the relevance a document came with"),
-            "show_rank": _lazy("Show judges at which rank which run had a document"),
-            "show_ids": _lazy("Show judges the ids of documents whose texts are not loaded"),
-            "hide_names": _lazy("Hide names while a disagreement is settled"),
-            "judge_order": _lazy("Order of the documents"),
-            "order_seed": _lazy("Seed of the shuffle"),
-            "repeat_percent": _lazy("Documents repeated for each person, in percent"),
-            "evidence_rule": _lazy("What judges must mark where relevance changes"),
-            "condition_rule": _lazy("Does relevance follow from a narrative's conditions?"),
-            "overlap_rewrite": _lazy("People who rewrite each narrative"),
-            "overlap_judge": _lazy("People who judge each document"),
-            "overlap_review": _lazy("Auditors who review each instruction"),
+            "relevant_from": "Relevant from grade",
+            "judge_scope": "What is judged",
+            "consensus": "When several people judged",
+            "show_prior": "Show judges the relevance a document came with",
+            "show_rank": "Show judges at which rank which run had a document",
+            "show_ids": "Show judges the ids of documents whose texts are not loaded",
+            "hide_names": "Hide names while a disagreement is settled",
+            "judge_order": "Order of the documents",
+            "order_seed": "Seed of the shuffle",
+            "repeat_percent": "Documents repeated for each person, in percent",
+            "evidence_rule": "What judges must mark where relevance changes",
+            "condition_rule": "Does relevance follow from a narrative's conditions?",
+            "overlap_rewrite": "People who rewrite each narrative",
+            "overlap_judge": "People who judge each document",
+            "overlap_review": "Auditors who review each instruction",
         }
         help_texts = {
-            "judge_scope": _lazy(
-                "Generated documents were written for one instruction. They are judged under that "
-                "one alone, or not at all."
+            "judge_scope": (
+                "Generated documents were written for one instruction. They are judged under "
+                "that one alone, or not at all."
             ),
-            "show_prior": _lazy("Off: judges do not see earlier relevance."),
-            "show_rank": _lazy("Off: judges do not see how systems ranked it."),
-            "show_ids": _lazy(
+            "show_prior": "Off: judges do not see earlier relevance.",
+            "show_rank": "Off: judges do not see how systems ranked it.",
+            "show_ids": (
                 "For a licensed collection that people read elsewhere. An id can give an answer "
                 "away, so other ids are hidden until somebody has answered."
             ),
-            "hide_names": _lazy(
+            "hide_names": (
                 "A lead may reveal them for one disagreement at a time; this is recorded."
             ),
             "judge_order": (
-                _lazy(
-                    "If people are already judging, their judgments are kept, and they get the "
-                    "remaining documents in the new order."
-                )
+                "If people are already judging, their judgments are kept, and they get the "
+                "remaining documents in the new order."
             ),
-            "order_seed": (
-                _lazy("The same seed always gives the same orders, so a paper can report it.")
-            ),
+            "order_seed": ("The same seed always gives the same orders, so a paper can report it."),
             "repeat_percent": (
-                _lazy(
-                    "They are shown again later and unmarked, so that each person's agreement with "
-                    "themselves can be reported. The second judgment changes no grade. Tell people "
-                    "in the guidelines that some documents may be repeated."
-                )
+                "They are shown again later and unmarked, so that each person's agreement "
+                "with themselves can be reported. The second judgment changes no grade. "
+                "Tell people in the guidelines that some documents may be repeated."
             ),
             "evidence_rule": (
-                _lazy("Judges who do not see the earlier relevance must mark it for every grade.")
+                "Judges who do not see the earlier relevance must mark it for every grade."
             ),
-            "condition_rule": _lazy("A judge may still give another grade, with a reason."),
-            "relevant_from": _lazy("The lowest grade that counts as relevant."),
-            "overlap_rewrite": _lazy("0: nobody has to rewrite."),
-            "overlap_judge": _lazy("0: nobody has to judge."),
-            "overlap_review": _lazy("0: nobody has to review."),
+            "condition_rule": "A judge may still give another grade, with a reason.",
+            "relevant_from": "The lowest grade that counts as relevant.",
+            "overlap_rewrite": "0: nobody has to rewrite.",
+            "overlap_judge": "0: nobody has to judge.",
+            "overlap_review": "0: nobody has to review.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -162,7 +151,7 @@ class RulesForm(forms.ModelForm[Project]):
         order.choices = [
             (Project.Order.SHUFFLED, Project.Order.SHUFFLED.label),
             # The model's label mentions only ids; documents with hidden ids are shuffled.
-            (Project.Order.DOC_ID, _("The same for all: by id where ids are shown, else shuffled")),
+            (Project.Order.DOC_ID, "The same for all: by id where ids are shown, else shuffled"),
         ]
 
 
@@ -170,12 +159,10 @@ class DueDateForm(forms.Form):
     """The day by which a project is to be done."""
 
     due_on = forms.DateField(
-        label=_lazy("To be done by"),
+        label="To be done by",
         required=False,
-        help_text=_lazy(
-            "Everybody in the project sees how many days are left. Empty: no due date."
-        ),
-        error_messages={"invalid": _lazy("Write the date as year-month-day, such as 2027-03-31.")},
+        help_text="Everybody in the project sees how many days are left. Empty: no due date.",
+        error_messages={"invalid": "Write the date as year-month-day, such as 2027-03-31."},
         widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
         input_formats=["%Y-%m-%d"],
     )

@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.projects import access, kind_settings
@@ -27,7 +26,7 @@ def kind(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         with refusal_as_message(request):
             kind_settings.change_kind(key=request.POST.get("kind", ""), by=member)
-            messages.success(request, _("Saved. The settings of this kind apply from now on."))
+            messages.success(request, "Saved. The settings of this kind apply from now on.")
         return redirect("annotate:kind", slug)
     project = member.project
     now = kind_of(project.kind)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.projects import access, rules
@@ -30,7 +29,7 @@ def new_project(request: PageRequest) -> HttpResponse:
         with refusal_in(form, "slug"):
             project = create_project(**form.cleaned_data, by=request.user)
             messages.success(
-                request, _("The project is created, and you lead it. Load a collection next.")
+                request, "The project is created, and you lead it. Load a collection next."
             )
             return redirect("annotate:loads", project.slug)
     return render(
@@ -49,13 +48,13 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and formset.is_valid():
         with refusal_in(form):
             rules.change_rules(changes=form.cleaned_data, grades=grade_rules(formset), by=member)
-            messages.success(request, _("Saved. The rules apply from now on."))
+            messages.success(request, "Saved. The rules apply from now on.")
             if judged and {"judge_order", "order_seed"} & set(form.changed_data):
                 messages.info(
                     request,
-                    _(
-                        "Judges get the remaining documents in the new order. "
-                        "Their judgments are kept."
+                    (
+                        "Judges get the remaining documents in the new order. Their judgments "
+                        "are kept."
                     ),
                 )
             return redirect("annotate:settings", slug)
@@ -81,11 +80,11 @@ def archiving(request: PageRequest, slug: str) -> HttpResponse:
     member = access.lead(request.user, slug)
     if request.POST.get("archived") == "yes":
         if "sure" not in request.POST:
-            messages.error(request, _("Nothing was archived. Tick the box if you are sure."))
+            messages.error(request, "Nothing was archived. Tick the box if you are sure.")
             return redirect("annotate:settings", slug)
         rules.archive(by=member)
-        messages.success(request, _("The project is archived. Nothing in it can be changed."))
+        messages.success(request, "The project is archived. Nothing in it can be changed.")
     else:
         rules.unarchive(by=member)
-        messages.success(request, _("The project is no longer archived."))
+        messages.success(request, "The project is no longer archived.")
     return redirect("annotate:settings", slug)

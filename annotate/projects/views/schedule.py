@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotate.projects import access, schedule
@@ -21,10 +20,10 @@ def pause(request: PageRequest, slug: str) -> HttpResponse:
     with refusal_as_message(request):
         if request.POST.get("paused") == "yes":
             schedule.pause(by=member)
-            words = _("The project is paused. No new tasks are given out.")
+            words = "The project is paused. No new tasks are given out."
         else:
             schedule.resume(by=member)
-            words = _("The project is resumed. Tasks are given out again.")
+            words = "The project is resumed. Tasks are given out again."
         messages.success(request, words)
     return redirect("annotate:settings", slug)
 
@@ -38,5 +37,5 @@ def due_date(request: PageRequest, slug: str) -> HttpResponse:
         if not form.is_valid():
             raise Refused(" ".join(map(str, form.errors["due_on"])))
         schedule.set_due_date(due_on=form.cleaned_data["due_on"], by=member)
-        messages.success(request, _("The due date is saved."))
+        messages.success(request, "The due date is saved.")
     return redirect("annotate:settings", slug)

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.projects import access
@@ -33,7 +32,7 @@ def categories(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             error = str(refused)
         else:
-            messages.success(request, _("Saved."))
+            messages.success(request, "Saved.")
             return redirect("annotate:categories", slug)
     used = member.project.pairs.exclude(category="").order_by().values_list("category")
     counts = dict(used.annotate(n=Count("pk")))
@@ -61,5 +60,5 @@ def taxonomy(request: PageRequest, slug: str) -> HttpResponse:
     member = access.lead(request.user, slug)
     with refusal_as_message(request):
         actions.add_taxonomy(name=request.POST.get("name", ""), by=member)
-        messages.success(request, _("Added. You can edit the names and sentences."))
+        messages.success(request, "Added. You can edit the names and sentences.")
     return redirect("annotate:categories", slug)

@@ -6,8 +6,6 @@ from django.contrib import messages
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from annotate.collection.removal import ChangeCounts, parse_keys
@@ -96,21 +94,20 @@ def _keep_topics(
 
 def _report(request: PageRequest, project: Project, changed: ChangeCounts) -> None:
     if not changed.changed:
-        messages.info(request, _("All topics are chosen, so none was taken out."))
+        messages.info(request, "All topics are chosen, so none was taken out.")
         return
     messages.success(
         request,
-        ngettext(
-            "The topics are chosen: %(n)d other query was taken out.",
-            "The topics are chosen: %(n)d other queries were taken out.",
-            changed.changed,
-        )
-        % {"n": changed.changed},
+        (
+            f"The topics are chosen: {changed.changed} other query was taken out."
+            if changed.changed == 1
+            else f"The topics are chosen: {changed.changed} other queries were taken out."
+        ),
     )
     if missing := documents_without_text(project).count():
-        words = ngettext(
-            "%(shown)s document to judge has no text yet. Load files lists it.",
-            "%(shown)s documents to judge have no text yet. Load files lists them.",
-            missing,
+        words = (
+            "%(shown)s document to judge has no text yet. Load files lists it."
+            if missing == 1
+            else "%(shown)s documents to judge have no text yet. Load files lists them."
         )
         messages.warning(request, words % {"shown": intcomma(missing)})

@@ -7,7 +7,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.removal import MOST, parse_keys
@@ -52,7 +51,7 @@ def query_removal(request: PageRequest, slug: str) -> HttpResponse:
             reason=request.POST.get("reason", ""),
             by=member,
         ).changed
-        words = ngettext("%(n)d query was taken out.", "%(n)d queries were taken out.", changed)
+        words = "%(n)d query was taken out." if changed == 1 else "%(n)d queries were taken out."
         messages.success(request, words % {"n": changed})
     return redirect(_back(request, slug))
 
@@ -67,8 +66,8 @@ def query_restoration(request: PageRequest, slug: str) -> HttpResponse:
             queries=parse_keys(request.POST.getlist("queries")),
             by=member,
         ).changed
-        words = ngettext(
-            "%(n)d query was brought back.", "%(n)d queries were brought back.", changed
+        words = (
+            "%(n)d query was brought back." if changed == 1 else "%(n)d queries were brought back."
         )
         messages.success(request, words % {"n": changed})
     return redirect(_back(request, slug))
@@ -85,8 +84,10 @@ def pair_removal(request: PageRequest, slug: str) -> HttpResponse:
             reason=request.POST.get("reason", ""),
             by=member,
         ).changed
-        words = ngettext(
-            "%(n)d instruction was taken out.", "%(n)d instructions were taken out.", changed
+        words = (
+            "%(n)d instruction was taken out."
+            if changed == 1
+            else "%(n)d instructions were taken out."
         )
         messages.success(request, words % {"n": changed})
     return redirect(_back(request, slug))
@@ -102,8 +103,10 @@ def pair_restoration(request: PageRequest, slug: str) -> HttpResponse:
             pairs=parse_keys(request.POST.getlist("pairs")),
             by=member,
         ).changed
-        words = ngettext(
-            "%(n)d instruction was brought back.", "%(n)d instructions were brought back.", changed
+        words = (
+            "%(n)d instruction was brought back."
+            if changed == 1
+            else "%(n)d instructions were brought back."
         )
         messages.success(request, words % {"n": changed})
     return redirect(_back(request, slug))

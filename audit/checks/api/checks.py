@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -316,11 +315,11 @@ def _parse_selection(
         rater = machines.filter(name=given.get("rater", "")).first()
         if rater is None:
             raise ValidationError(
-                {f"{before}rater": [_("There is no machine of that name in this project.")]}
+                {f"{before}rater": ["There is no machine of that name in this project."]}
             )
     elif given.get("rater"):
         raise ValidationError(
-            {f"{before}rater": [_("Name a rater only for the judgments of a machine.")]}
+            {f"{before}rater": ["Name a rater only for the judgments of a machine."]}
         )
     return ClaimSelection(
         given["source"],
@@ -337,7 +336,5 @@ def _parse_runs(member: Membership, keys: list[int] | None, field: str) -> list[
     if keys is None:
         return list(found.values())
     if missing := [key for key in keys if key not in found]:
-        raise ValidationError(
-            {field: [_("There is no run %(key)s in this project.") % {"key": missing[0]}]}
-        )
+        raise ValidationError({field: [f"There is no run {missing[0]} in this project."]})
     return [found[key] for key in dict.fromkeys(keys)]

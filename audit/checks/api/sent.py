@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from annotate.collection.text_versions import MAX_TEXT_VERSION
@@ -131,7 +130,7 @@ class SentCheck(RequestBody):
     def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
         """Convert the condition keys to integers, or refuse them."""
         if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
-            raise serializers.ValidationError(_("The keys must be those of conditions."))
+            raise serializers.ValidationError("The keys must be those of conditions.")
         return {int(key): answer for key, answer in verdicts.items()}
 
 

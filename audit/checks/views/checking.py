@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -67,7 +66,7 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
         mine = Check.objects.current().filter(item=item, checker=member).first()
         if mine is not None and mine.place == Check.SETTLES:
             return redirect("audit:settlement", item.pk)
-        messages.info(request, error or _("Two people have checked this one already."))
+        messages.info(request, error or "Two people have checked this one already.")
         return _redirect_to_next(request, member, item.sample, item)
     return _render_page(request, member, item, session, error)
 
@@ -97,9 +96,9 @@ def check_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
     with refusal_as_message(request):
         taken = actions.withdraw_check(item=item, by=member)
         if taken is not None:
-            messages.success(request, _("Your answer is withdrawn."))
+            messages.success(request, "Your answer is withdrawn.")
             return _redirect_to_answer(taken)
-        messages.info(request, _("You have no answer here to withdraw."))
+        messages.info(request, "You have no answer here to withdraw.")
     return redirect(item.sample)
 
 
@@ -123,7 +122,7 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
         return _redirect_to_next_to_settle(request, member, item.sample, item.pk)
     session = read_session(member, item, settles=True)
     if item.pk not in session.order:
-        messages.info(request, error or _("There is nothing for you to settle in that label."))
+        messages.info(request, error or "There is nothing for you to settle in that label.")
         return _redirect_to_next_to_settle(request, member, item.sample, item.pk)
     return _render_page(request, member, item, session, error)
 
@@ -252,10 +251,10 @@ def _redirect_to_next(
     if member.project.paused_at is None:
         if checks_in_modes(member.project) and waiting_by_mode(member):
             messages.info(
-                request, _("You have no more labels in this mode. Continue with another mode.")
+                request, "You have no more labels in this mode. Continue with another mode."
             )
             return redirect("audit:checks", member.project.slug)
-        messages.info(request, _("There is nothing more for you to check in this sample."))
+        messages.info(request, "There is nothing more for you to check in this sample.")
     return redirect(found)
 
 
@@ -265,5 +264,5 @@ def _redirect_to_next_to_settle(
     onward = next_item(to_settle(member, found), after)
     if onward is not None:
         return redirect("audit:settlement", onward)
-    messages.info(request, _("There is nothing more for you to settle in this sample."))
+    messages.info(request, "There is nothing more for you to settle in this sample.")
     return redirect(found)

@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.collection.models import Run
@@ -90,7 +89,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
                     name=given["name"],
                     modes=given["modes"],
                 )
-                words = _("The sample is drawn. Two people check each label.")
+                words = "The sample is drawn. Two people check each label."
                 return _redirect_to_made(request, member, made, words)
     return project_page(
         request,
@@ -131,7 +130,7 @@ def _redirect_to_made(
         return redirect(made[0])
     messages.success(
         request,
-        _("%(what)s There are %(n)d samples, one for each mode.") % {"what": words, "n": len(made)},
+        f"{words} There are {len(made)} samples, one for each mode.",
     )
     return redirect("audit:checks", member.project.slug)
 
@@ -171,7 +170,7 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
                     modes=[mode for mode in given["modes"] if by_mode[mode].suspects]
                     or given["modes"],
                 )
-                words = _("The sample is made. Two people check each label.")
+                words = "The sample is made. Two people check each label."
                 return _redirect_to_made(request, member, made, words)
         found = merge_suspects(list(by_mode.values()))
     page = _suspects_page(found.suspects if found else [], request.GET)

@@ -14,8 +14,6 @@ from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -57,7 +55,7 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     """Compare the agreement in two parts of the project; a POST requests the comparison."""
     member = annotate_access.lead(request.user, slug)
     offered = [
-        (str(part), _capitalize(describe_scope(part) or _("the whole project")))
+        (str(part), _capitalize(describe_scope(part) or "the whole project"))
         for part in parts_of(member.project)
     ]
     asked = request.GET if {"of", "against"} & set(request.GET) else None
@@ -132,7 +130,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         {
             "report": report,
             "scope": describe_scope(stored_scope(report.scope)),
-            "against": describe_scope(stored_scope(report.against)) or _("the whole project"),
+            "against": describe_scope(stored_scope(report.against)) or "the whole project",
             "url": reverse("audit:agreement_past", args=[slug, report.pk]),
             # The sum would reveal whether others have answered since.
             "sum": "" if blind else report.sha256,
@@ -146,8 +144,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         # While blind, the page hides the sums: with one, a lead could check a guess.
         "blind": blind,
         "page": page,
-        "words": ngettext("%(n)s report shown", "%(n)s reports shown", len(rows))
-        % {"n": len(rows)},
+        "words": (f"{len(rows)} report shown" if len(rows) == 1 else f"{len(rows)} reports shown"),
     }
     return project_page(request, "reports/agreement_reports.html", member, "agreement", **context)
 
@@ -186,7 +183,7 @@ def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
     member = access.unblinded_lead(request.user, slug)
     of = request.GET.get("of", Of.JUDGMENTS)
     if of not in list(Of):
-        raise Http404(_("There is no such table."))
+        raise Http404("There is no such table.")
     form = ScopeForm(member.project, request.GET)
     if not form.is_valid():
         messages.error(request, " ".join(map(str, form.non_field_errors())))
@@ -250,6 +247,18 @@ def _frame_context(member: Membership, scope: Scope, name: str) -> dict[str, Any
     }
 
 
+def _people_alone_words(people: list[str]) -> str:
+    """Return why there is no agreement if nobody answered the same as anybody else; else ""."""
+    if not people:
+        return ""
+    if len(people) == 1:
+        return f"Only {people[0]} has answered here"
+    return (
+        f"{len(people)} people answered here, but no two of them on the same document or "
+        "instruction"
+    )
+
+
 def _report_context(report: AgreementReport | None) -> dict[str, Any]:
     """Return what a page shows of a report; empty without figures."""
     if report is None or report.figures is None:
@@ -262,7 +271,7 @@ def _report_context(report: AgreementReport | None) -> dict[str, Any]:
         "figures": figures,
         "stale_words": _stale_words(count_changes_since(report)),
         "tables": found,
-        "lonely": people_alone(figures),
+        "lonely_words": _people_alone_words(people_alone(figures)),
         "against": [(one, _latex_against(one, of)) for one in against_machines(figures)],
         "paper": [part for table in found if (part := _paper_text(table, of))],
         "unit_tables": [
@@ -300,9 +309,9 @@ def _latex_against(one: Against, of: str) -> str:
 
 def _unit_tables(figures: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if figures["judgments"]["all"]["ratings"]:
-        yield Of.JUDGMENTS, _("Judgments, CSV")
+        yield Of.JUDGMENTS, "Judgments, CSV"
     if figures["reviews"]["all"]["ratings"]:
-        yield Of.REVIEWS, _("Reviews, CSV")
+        yield Of.REVIEWS, "Reviews, CSV"
 
 
 def _comparison_context(report: AgreementReport | None) -> dict[str, Any]:
@@ -325,7 +334,7 @@ def _comparison_context(report: AgreementReport | None) -> dict[str, Any]:
             for key, difference in figures["differences"].items()
         ],
         "names": [
-            _capitalize(describe_scope(stored_scope(part)) or _("the whole project"))
+            _capitalize(describe_scope(stored_scope(part)) or "the whole project")
             for part in (report.scope, report.against)
         ],
         "headline_difference": figures["differences"][HEADLINE],
@@ -349,15 +358,15 @@ def _scope_url(name: str, slug: str, scope: Scope) -> str:
 def _stale_words(changes: Changes) -> str:
     """Return a sentence about the changes since; empty if the figures are up to date."""
     parts = [
-        ngettext("%(n)s new judgment", "%(n)s new judgments", changes.judgments),
-        ngettext("%(n)s judgment withdrawn", "%(n)s judgments withdrawn", changes.taken_back),
-        ngettext(
-            "%(n)s judgment outdated by a newer text",
-            "%(n)s judgments outdated by newer texts",
-            changes.of_older_texts,
+        ("%(n)s new judgment" if changes.judgments == 1 else "%(n)s new judgments"),
+        ("%(n)s judgment withdrawn" if changes.taken_back == 1 else "%(n)s judgments withdrawn"),
+        (
+            "%(n)s judgment outdated by a newer text"
+            if changes.of_older_texts == 1
+            else "%(n)s judgments outdated by newer texts"
         ),
-        ngettext("%(n)s new review", "%(n)s new reviews", changes.reviews),
-        ngettext("%(n)s narrative rewritten", "%(n)s narratives rewritten", changes.narratives),
+        ("%(n)s new review" if changes.reviews == 1 else "%(n)s new reviews"),
+        ("%(n)s narrative rewritten" if changes.narratives == 1 else "%(n)s narratives rewritten"),
     ]
     counted = [part % {"n": f"{n:,}"} for part, n in zip(parts, changes, strict=True) if n]
-    return _("Since then: %(what)s.") % {"what": ", ".join(counted)} if counted else ""
+    return f"Since then: {', '.join(counted)}." if counted else ""

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
@@ -175,7 +174,7 @@ def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
         {"spot": spot, "open_url": f"{matrix}?{urlencode(_category(spot))}"}
         for spot in found.categories[:TOP]
     ]
-    documents, instructions = _("Documents compared"), _("Instructions compared")
+    documents, instructions = "Documents compared", "Instructions compared"
     conditions = rows(found.conditions, kind="verdict", condition="")
     criteria = rows(found.criteria, kind="review", criterion="")
     queries = rows(found.queries, kind="judgment", query="")
@@ -189,10 +188,10 @@ def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
             "more": max(len(getattr(found, key)) - TOP, 0),
         }
         for key, title, of, unit, shown in (
-            ("queries", _("By query"), _("Query"), documents, queries),
-            ("categories", _("By category"), _("Category"), documents, categories),
-            ("conditions", _("By condition"), _("Condition"), documents, conditions),
-            ("criteria", _("By criterion of the reviews"), _("Criterion"), instructions, criteria),
+            ("queries", "By query", "Query", documents, queries),
+            ("categories", "By category", "Category", documents, categories),
+            ("conditions", "By condition", "Condition", documents, conditions),
+            ("criteria", "By criterion of the reviews", "Criterion", instructions, criteria),
         )
     ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from annotate.projects.models import Membership
@@ -57,7 +56,7 @@ def passes_as_json(
         elif reader.leads or auditor.pk == reader.pk:
             who = auditor.name
         else:
-            who = _("Auditor %(number)s") % {"number": number}
+            who = f"Auditor {number}"
         at = review_pass.review.submitted_at if names is None else None
         rows.append({"auditor": who, "review_pass": review_pass, "submitted_at": at})
     return rows

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate.projects import access as annotate_access
@@ -27,11 +26,11 @@ def review_draw(request: PageRequest, slug: str) -> HttpResponse:
     try:
         if "end" in request.POST:
             if draws.end_draw(project=project, by=member):
-                messages.success(request, _("The draw has ended: every instruction is reviewed."))
+                messages.success(request, "The draw has ended: every instruction is reviewed.")
             return redirect("audit:reviews", slug)
         if request.method == "POST" and form.is_valid():
             draws.draw_for_review(project=project, by=member, **form.cleaned_data)
-            messages.success(request, _("Drawn. Only these instructions are reviewed now."))
+            messages.success(request, "Drawn. Only these instructions are reviewed now.")
             return redirect("audit:review_draw", slug)
     except Refused as refused:
         error = str(refused)

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.removal import parse_keys
@@ -70,12 +69,12 @@ def acceptance(request: PageRequest, slug: str) -> HttpResponse:
         made = decisions.accept_many(narratives=narratives, by=member)
         messages.success(
             request,
-            ngettext(
-                "%(n)d instruction is accepted. Withdraw the decision on its history page.",
-                "%(n)d instructions are accepted. Withdraw a decision on its history page.",
-                len(made),
-            )
-            % {"n": len(made)},
+            (
+                f"{len(made)} instruction is accepted. Withdraw the decision on its history page."
+                if len(made) == 1
+                else f"{len(made)} instructions are accepted. Withdraw a decision on its history "
+                "page."
+            ),
         )
     query = request.GET.urlencode()
     return redirect(reverse("audit:reviews", args=[slug]) + (f"?{query}" if query else ""))
@@ -94,5 +93,5 @@ def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
 
 
 def _count_in_words(count: int) -> str:
-    sentence = ngettext("%(shown)s instruction", "%(shown)s instructions", count)
+    sentence = "%(shown)s instruction" if count == 1 else "%(shown)s instructions"
     return sentence % {"shown": f"{count:,}"}

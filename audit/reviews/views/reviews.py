@@ -9,7 +9,6 @@ from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -59,7 +58,7 @@ def assignment(request: PageRequest, slug: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("audit:reviews", slug)
     if taken is None:
-        messages.info(request, _("Every task is taken, or there is nothing to review now."))
+        messages.info(request, "Every task is taken, or there is nothing to review now.")
         return redirect("audit:reviews", slug)
     return redirect("audit:review", taken.pair_id)
 
@@ -81,14 +80,14 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
     try:
         narrative = _narrative_on_screen(task, version)
         if not all(form.is_valid() for form in forms):
-            raise Refused(_("An answer below cannot be saved."))
+            raise Refused("An answer below cannot be saved.")
         actions.save_ratings(
             narrative=narrative,
             answers={form.criterion.key: form.answer() for form in forms},
             by=task.member,
         )
         if "submit" not in request.POST:
-            messages.success(request, _("Saved. You can continue later."))
+            messages.success(request, "Saved. You can continue later.")
             return redirect("audit:review", pk)
         actions.submit_review(
             narrative=narrative,
@@ -103,7 +102,7 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
         return redirect("audit:review", pk)
     except Refused as refused:
         return _render_review(request, task, forms, str(refused))
-    messages.success(request, _("Submitted."))
+    messages.success(request, "Submitted.")
     return redirect("audit:review", pk)
 
 
@@ -130,7 +129,7 @@ def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     member, version = access.review_disagreement(request.user, narrative)
     with refusal_as_message(request):
         decisions.withdraw_decision(decision=access.decision(version), by=member)
-        messages.success(request, _("The decision is withdrawn."))
+        messages.success(request, "The decision is withdrawn.")
     return redirect("audit:story", version.pair_id)
 
 
@@ -157,7 +156,7 @@ def try_decide(
 def decision_message(made: Decision) -> str:
     """Return a sentence that names the decision."""
     about = {"pair_id": made.narrative.pair.pair_id, "made": made.get_outcome_display().lower()}
-    return _("%(pair_id)s: %(made)s.") % about
+    return "{pair_id}: {made}.".format(**about)
 
 
 def _redirect_home(request: PageRequest, sentence: str) -> HttpResponse:
@@ -272,9 +271,9 @@ def _review_rows(
         errors = _error_sentences(form)
         if explain and not errors:
             if not level:
-                errors = [_("Choose a level.")]
+                errors = ["Choose a level."]
             elif (chosen := rubric.level(level)) and chosen.rejects and not words.strip():
-                errors = [_("Say in words why it is %(level)s.") % {"level": chosen.name.lower()}]
+                errors = [f"Say in words why it is {chosen.name.lower()}."]
         rows.append({"criterion": form.criterion, "level": level, "words": words, "errors": errors})
     return rows
 

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.projects import access as annotate_access
@@ -92,8 +91,7 @@ def _try_save(request: PageRequest, member: Membership, form: RubricForm, conten
 def _announce(request: PageRequest, row: RubricRow) -> None:
     messages.success(
         request,
-        _("“%(name)s” is now the rubric. Versions already under review keep theirs.")
-        % {"name": row.name},
+        f"“{row.name}” is now the rubric. Versions already under review keep theirs.",
     )
 
 

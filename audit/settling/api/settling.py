@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -33,7 +32,7 @@ from base.api.resource import (
     writes,
 )
 
-CHOOSE = gettext_lazy("Give either an answer of your own or one to adopt, not both.")
+CHOOSE = "Give either an answer of your own or one to adopt, not both."
 
 
 class _SentSettling(RequestBody):

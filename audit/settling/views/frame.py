@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 from django.db.models import QuerySet
 from django.forms import Form
 from django.urls import reverse
-from django.utils.functional import Promise
 
 from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
@@ -66,7 +65,7 @@ class Answer:
 
     # None: they cannot judge it.
     value: int | str | None
-    label: str | Promise
+    label: str
     adopt: int
     key: str = ""
     voices: list[Voice] = field(default_factory=list)
@@ -151,7 +150,7 @@ def _quote_spans(spans: list[dict[str, int]], text: str | None) -> list[dict[str
 
 
 def group_answers(
-    voices: Sequence[tuple[Any, str | Promise, int, Voice]],
+    voices: Sequence[tuple[Any, str, int, Voice]],
     keys: Mapping[str, str],
     taken: Iterable[str],
 ) -> list[Answer]:

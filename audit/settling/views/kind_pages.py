@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
@@ -41,10 +40,7 @@ class JudgmentPage(pages.Page):
 
     def message(self, made: Adjudication) -> str:
         """Return a message for the lead about a decision just made."""
-        return _("%(doc_id)s is settled as %(relevance)s.") % {
-            "doc_id": made.candidate.document.doc_id,
-            "relevance": made.relevance,
-        }
+        return f"{made.candidate.document.doc_id} is settled as {made.relevance}."
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
         """Return the document with every answer, the verdicts, the flags and the decisions."""
@@ -99,11 +95,10 @@ class VerdictPage(pages.Page):
 
     def message(self, made: ConditionAdjudication) -> str:
         """Return a message for the lead about a decision just made."""
-        return _("Condition %(number)s of %(doc_id)s is settled as “%(answer)s”.") % {
-            "number": made.condition.number,
-            "doc_id": made.candidate.document.doc_id,
-            "answer": made.get_answer_display(),
-        }
+        return (
+            f"Condition {made.condition.number} of {made.candidate.document.doc_id} is settled "
+            f"as “{made.get_answer_display()}”."
+        )
 
     def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
         """Return the condition and the document with every answer, and the decisions."""
@@ -175,10 +170,7 @@ class CheckPage(pages.Page):
 
     def message(self, made: Check) -> str:
         """Return a message for the lead about a decision just made."""
-        return _("%(doc_id)s is settled as %(relevance)s.") % {
-            "doc_id": made.item.candidate.document.doc_id,
-            "relevance": check_value(made),
-        }
+        return f"{made.item.candidate.document.doc_id} is settled as {check_value(made)}."
 
     def can_settle(self, context: Mapping[str, Any]) -> bool:
         """Return False for the two checkers. A claim on an older narrative can be settled."""

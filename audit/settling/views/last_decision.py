@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments.models import Adjudication, ConditionAdjudication
@@ -43,7 +42,7 @@ def last_decision(member: Membership) -> dict[str, Any] | None:
     if isinstance(last, Adjudication) and last.batch:
         # One undo withdraws the whole batch.
         url = reverse("audit:batch_withdrawal", args=[member.project.slug, last.batch])
-        return {"at": last.at, "url": url, "what": _("many documents together"), "outcome": ""}
+        return {"at": last.at, "url": url, "what": "many documents together", "outcome": ""}
     key, narrative, candidate, outcome = _describe(last)
     documents = [candidate.document.doc_id] if candidate else []
     what = " · ".join([*documents, narrative.pair.pair_id])
@@ -74,4 +73,4 @@ def _newest(rows: QuerySet[Any], *beside: str) -> Any:
 
 def check_value(check: Check) -> int | str:
     """Return a check's grade, or the words for "cannot judge", for use in a sentence."""
-    return _("“cannot judge”") if check.relevance is None else check.relevance
+    return "“cannot judge”" if check.relevance is None else check.relevance

@@ -10,7 +10,6 @@ from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.judgments.work_left import open_assignments
@@ -112,12 +111,11 @@ def batch_withdrawal(request: PageRequest, slug: str, batch: UUID) -> HttpRespon
         back = batches.withdraw_batch(batch=batch, by=member)
         messages.success(
             request,
-            ngettext(
-                "%(count)s decision is withdrawn; people differ there again.",
-                "%(count)s decisions are withdrawn; people differ there again.",
-                back,
-            )
-            % {"count": f"{back:,}"},
+            (
+                f"{back:,} decision is withdrawn; people differ there again."
+                if back == 1
+                else f"{back:,} decisions are withdrawn; people differ there again."
+            ),
         )
     return redirect("audit:batch", slug, batch)
 

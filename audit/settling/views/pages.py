@@ -8,7 +8,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.projects.project_page import project_page
@@ -58,7 +57,7 @@ def withdrawal(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     found = access.disagreement(request.user, kind, **keys)
     with refusal_as_message(request):
         found.withdraw()
-        messages.success(request, _("The decision is withdrawn; people differ here again."))
+        messages.success(request, "The decision is withdrawn; people differ here again.")
     return redirect(disagreement_url(found.key, filter_in(request.GET)))
 
 
@@ -72,7 +71,7 @@ def names(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(list_url(found.member.project.slug, asked))
-    messages.info(request, _("You now see the names. It is recorded that you looked."))
+    messages.info(request, "You now see the names. It is recorded that you looked.")
     key = found.key
     if kind is Kind.JUDGMENT:
         # The form may have been on the page of one condition of the document.

@@ -6,8 +6,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -88,8 +86,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
         else "",
         first_url=add_filter(here, asked) if after else "",
         next_url=add_filter(here, {**asked, "after": str(listed.after)}) if listed.after else "",
-        words=_("%(shown)s of %(total)s shown")
-        % {"shown": len(listed.items), "total": f"{listed.total:,}"},
+        words=f"{len(listed.items)} of {listed.total:,} shown",
         assigned=bool(open_assignments(member, *BLIND_TASKS)),
     )
 
@@ -103,11 +100,11 @@ def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
     total = sum(count_by_kind(member, filters).values())
     about = {"count": f"{total:,}"}
     if filters.settled:
-        words = _("%(count)s settled") % about
+        words = "{count} settled".format(**about)
     elif filters.waiting:
-        words = _("%(count)s waiting for an annotator") % about
+        words = "{count} waiting for an annotator".format(**about)
     else:
-        words = _("%(count)s open") % about
+        words = "{count} open".format(**about)
     return HttpResponse(words, content_type="text/plain; charset=utf-8")
 
 
@@ -129,7 +126,7 @@ def reveals(request: PageRequest, slug: str) -> HttpResponse:
             for one in page.rows
         ],
         page=page,
-        words=_("%(count)s shown") % {"count": len(page.rows)},
+        words=f"{len(page.rows)} shown",
     )
 
 
@@ -137,7 +134,7 @@ def _kinds(
     filters: QueueFilter, found: dict[Kind, int], here: str, asked: dict[str, str]
 ) -> list[dict[str, Any]]:
     """Return each kind with how many of it match the filter, all kinds together first."""
-    listed: list[tuple[str | Promise, int, str]] = [(_("All kinds"), sum(found.values()), "")]
+    listed: list[tuple[str, int, str]] = [("All kinds", sum(found.values()), "")]
     listed += [(kind.label, found[kind], kind.value) for kind in Kind]
     return [
         {

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotate.guidelines import rejudge_requests
@@ -36,7 +35,7 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
     asked = filter_in(request.GET)
     here = disagreement_url(disagreement_of_form(request, narrative, candidate), asked)
     if not (judgment := request.POST.get("judgment", "")):
-        messages.error(request, _("Choose whose answer to send back."))
+        messages.error(request, "Choose whose answer to send back.")
         return redirect(here)
     try:
         rejudge_requests.ask(
@@ -49,8 +48,7 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
         return redirect(here)
     messages.success(
         request,
-        _("%(doc_id)s was sent back and waits for an annotator.")
-        % {"doc_id": disagreement.candidate.document.doc_id},
+        f"{disagreement.candidate.document.doc_id} was sent back and waits for an annotator.",
     )
     offered = parse_position(request.POST.get("next", ""))
     if offered is not None and is_open(disagreement.member, offered.disagreement_key):
@@ -71,7 +69,7 @@ def rejudge_request_withdrawal(
             ),
             by=disagreement.member,
         )
-        messages.success(request, _("The request is withdrawn."))
+        messages.success(request, "The request is withdrawn.")
     return redirect(
         disagreement_url(
             disagreement_of_form(request, narrative, candidate), filter_in(request.GET)

@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any, TypedDict
 
-from django.utils.translation import gettext as _
-
 from base.errors import Refused
 from exporters.exports.files import BUFFER
 from exporters.exports.manifest import NAME
@@ -53,8 +51,7 @@ def prove(folder: Path) -> Proof:
         layout, files = manifest["format"], manifest["files"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Refused(
-            _("%(folder)s has no %(name)s that an export wrote. Name the folder of an export.")
-            % {"folder": folder, "name": NAME}
+            f"{folder} has no {NAME} that an export wrote. Name the folder of an export."
         ) from error
     check_tools(layout)
     _check_files(folder, files)
@@ -84,10 +81,7 @@ def prove(folder: Path) -> Proof:
 def check_tools(layout: str) -> None:
     """Refuse a layout that no tool reads; the message lists those that are read."""
     if layout not in PLAIN:
-        raise Refused(
-            _("No tool reads the layout %(layout)s. Choose one of: %(known)s.")
-            % {"layout": layout, "known": ", ".join(PLAIN)}
-        )
+        raise Refused(f"No tool reads the layout {layout}. Choose one of: {', '.join(PLAIN)}.")
 
 
 def _check_files(folder: Path, files: list[dict[str, Any]]) -> None:
@@ -99,17 +93,11 @@ def _check_files(folder: Path, files: list[dict[str, Any]]) -> None:
                 while part := stream.read(BUFFER):
                     digest.update(part)
         except OSError as error:
-            raise Refused(
-                _("%(file)s: %(error)s.")
-                % {"file": folder / entry["name"], "error": error.strerror}
-            ) from error
+            raise Refused(f"{folder / entry['name']}: {error.strerror}.") from error
         if digest.hexdigest() != entry["sha256"]:
             raise Refused(
-                _(
-                    "%(file)s is not the file that the manifest names: its sha256 differs. Export "
-                    "the folder again."
-                )
-                % {"file": folder / entry["name"]}
+                f"{folder / entry['name']} is not the file that the manifest names: its "
+                "sha256 differs. Export the folder again."
             )
 
 
