@@ -9,6 +9,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
+from django.db.models import Q
+
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import ConditionAdjudication, Verdict
@@ -74,11 +76,15 @@ class DocumentConditions(NamedTuple):
     conditions: tuple[AnsweredCondition, ...]
 
 
-def documents(project: Project, of: Sequence[Pair]) -> Iterator[DocumentConditions]:
+def documents(
+    project: Project, of: Sequence[Pair], *, with_removed: bool = False
+) -> Iterator[DocumentConditions]:
     """Yield every document with a current verdict under a current narrative.
 
-    Documents are in byte order of pair_id, side and doc_id.
+    Documents are in byte order of pair_id, side and doc_id. `with_removed`: also those that were
+    taken out of their pool, for a record of answers.
     """
+    counted = Q() if with_removed else in_pools("judgment__candidate")
     in_force = {
         version.pk: (pair, side, version.version)
         for pair in of
@@ -88,7 +94,7 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[DocumentConditio
         asked = _conditions_by_narrative(batch)
         settled = _decisions(asked)
         rows = Verdict.objects.filter(
-            in_pools("judgment__candidate"),
+            counted,
             judgment__narrative__in=list(asked),
             judgment__superseded_at=None,
             judgment__text_replaced_at=None,

@@ -1,4 +1,7 @@
-"""The export as JSON lines: every judgment, review and decision, with person, time and version."""
+"""The export as JSON lines: every judgment, review and decision, with person, time and version.
+
+It is a record, not labels: answers about what was taken out are in each of its files.
+"""
 
 from __future__ import annotations
 
@@ -76,10 +79,11 @@ def write(
             write_docs(collection.documents(project, collection.with_newer_texts(project)), f)
         counts["documents_with_newer_texts"] = len(newer)
     counts |= _write_pairs(project, into, renamed)
+    answered = selection.queries_with_removed(project)
     counts["judgments"] = _write_judgments(
-        queries, into, report, renamed, text_versions=bool(newer)
+        answered, into, report, renamed, text_versions=bool(newer)
     )
-    counts |= _write_records(project, queries, pairs, into, renamed)
+    counts |= _write_records(project, answered, pairs, into, renamed)
     counts |= _write_checks(project, into, renamed)
     write_pool_documents(project, into)
     if FilterDecision.objects.filter(project=project).exists():
@@ -87,11 +91,8 @@ def write(
             write_filter(renamed(filter_records(project)), f)
 
     counts |= tally(project, pairs).counts()
-    # Of the judgments in the file: the tally includes those of queries that are taken out.
     counts["judgments_superseded"] = Judgment.objects.filter(
-        candidate__query__project=project,
-        candidate__query__removed_at=None,
-        superseded_at__isnull=False,
+        candidate__query__project=project, superseded_at__isnull=False
     ).count()
     counts["reviews_by_machines"] = (
         Review.objects.submitted()
@@ -166,7 +167,8 @@ def _write_records(
     with into.file("rubrics.jsonl", "The project's rubrics; the last is the current one.") as f:
         counts["rubrics"] = write_rubrics(statements.rubrics_of(project), f)
     with into.file("verdicts.jsonl", "The conditions that documents meet, by rater.") as f:
-        counts["verdicts"] = conditions.write(renamed(conditions.documents(project, pairs)), f)
+        answered = conditions.documents(project, pairs, with_removed=True)
+        counts["verdicts"] = conditions.write(renamed(answered), f)
     with into.file("repeats.jsonl", "Answers to documents that were repeated, unmarked.") as f:
         counts["repeats"] = repeats.write(renamed(repeats.repeats(project)), f)
     return counts

@@ -13,7 +13,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.exports import collection, conditions
 from exporters.exports.files import Writer, write_row
-from exporters.exports.selection import Pair
+from exporters.exports.selection import CLAIMED, Pair
 
 
 def write_core_queries(project: Project, pairs: Sequence[Pair], into: Writer) -> None:
@@ -32,9 +32,11 @@ def write_core_queries(project: Project, pairs: Sequence[Pair], into: Writer) ->
 def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> None:
     """Write which conditions of the altered narratives each document meets, if known.
 
-    People's answers come first, else the claim of machines.
+    People's answers come first, else the claim of machines. Only of pairs whose labels are in the
+    changed or in the claimed qrels.
     """
-    found = conditions.documents(project, pairs)
+    labelled = [pair for pair in pairs if not pair.left_out or pair.claimed == CLAIMED]
+    found = conditions.documents(project, labelled)
     of_altered = (one for one in found if one.side == Narrative.Side.ALTERED)
     first = next(of_altered, None)
     if first is None:

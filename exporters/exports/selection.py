@@ -111,6 +111,11 @@ def queries(project: Project) -> list[QueryRow]:
     return _rows(Query.objects.filter(project=project, removed_at__isnull=True))
 
 
+def queries_with_removed(project: Project) -> list[QueryRow]:
+    """Return all of the project's queries in byte order of query_id, for a record of answers."""
+    return _rows(Query.objects.filter(project=project))
+
+
 def _rows(found: QuerySet[Query]) -> list[QueryRow]:
     rows = found.order_by(bytewise("query_id"))
     return [QueryRow(*row) for row in stream_rows(rows, "pk", "query_id", "title", "description")]
@@ -124,7 +129,7 @@ def pairs_of(queries: Iterable[QueryRow], pairs: Iterable[Pair]) -> list[Pair]:
 
 def pairs(project: Project) -> list[Pair]:
     """Return the project's instruction pairs in byte order of pair_id."""
-    of_queries = {query.pk: query for query in _rows(Query.objects.filter(project=project))}
+    of_queries = {query.pk: query for query in queries_with_removed(project)}
     in_force: dict[int, dict[str, Version]] = {}
     written_at: dict[int, datetime] = {}
     narratives = Narrative.objects.filter(pair__project=project).current()

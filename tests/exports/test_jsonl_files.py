@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.models import Document, Membership
-from annotate.topics.removal import query_keys, remove_queries
+from annotate.pools.removal import remove_candidates
+from annotate.rewriting import actions as rewriting
+from annotate.topics.removal import query_keys, remove_pairs, remove_queries
 from audit.settling.adjudication import settle_condition, withdraw_adjudication
 from formats import judgments_csv
 from formats.jsonl import read_judgments
@@ -314,12 +316,65 @@ def test_the_manifest_counts_current_and_superseded_judgments(tides, write):
     assert files.manifest["notes"] == ["1 review is not submitted yet and left out."]
 
 
-def test_judgments_of_queries_that_are_taken_out_are_not_among_the_superseded_ones(tides, write):
-    # Query 302 has judgments, none of them superseded.
-    queries = query_keys(tides.project, ["302"])
+def test_the_record_has_every_answer_about_a_query_that_is_taken_out(tides, write):
+    before = write(tides.project, "jsonl")
+    # Query 301 has 11 of the judgments, the flag and the verdicts; 302 the settling decision.
+    queries = query_keys(tides.project, ["301", "302"])
     remove_queries(project=tides.project, queries=queries, reason="A pilot.", by=tides.carla)
 
-    counts = write(tides.project, "jsonl").manifest["counts"]
+    after = write(tides.project, "jsonl")
 
-    assert counts["judgments"] < 13
+    for name in (
+        "judgments.jsonl",
+        "judgments.csv",
+        "flags.jsonl",
+        "adjudications.jsonl",
+        "reviews.jsonl",
+        "decisions.jsonl",
+        "verdicts.jsonl",
+    ):
+        assert after[name] == before[name], name
+    counts = after.manifest["counts"]
+    assert (counts["judgments"], counts["flags"], counts["adjudications"]) == (13, 1, 1)
     assert counts["judgments_superseded"] == 1
+
+
+def test_the_record_has_the_verdicts_on_a_candidate_that_is_taken_out(tides, write):
+    before = write(tides.project, "jsonl")
+    gone = [tides.pool["FT-10"].pk]
+    remove_candidates(project=tides.project, candidates=gone, reason="Twice.", by=tides.carla)
+
+    after = write(tides.project, "jsonl")
+
+    assert after["judgments.jsonl"] == before["judgments.jsonl"]
+    assert after["verdicts.jsonl"] == before["verdicts.jsonl"]
+
+
+def take_out_query(tides):
+    keys = query_keys(tides.project, ["301"])
+    remove_queries(project=tides.project, queries=keys, reason="A pilot.", by=tides.carla)
+
+
+def take_out_pair(tides):
+    keys = [tides.pair.pk]
+    remove_pairs(project=tides.project, pairs=keys, reason="Too vague.", by=tides.carla)
+
+
+def send_back(tides):
+    rewriting.send_back(pair=tides.pair, by=tides.carla)
+
+
+@pytest.mark.parametrize("leave_out", [take_out_query, take_out_pair, send_back])
+def test_verdicts_as_labels_follow_the_changed_qrels(tides, write, leave_out):
+    assert write(tides.project)["verdicts.tsv"].splitlines()[1:] == [
+        "301\tFT-10\t1\tmet\tpeople",
+        "301\tFT-10\t2\t\t",
+        "301\té\t1\tnot_met\tpeople",
+        "301\té\t2\t\t",
+    ]
+    leave_out(tides)
+
+    files = write(tides.project)
+
+    assert "301 " not in files["qrels.changed.txt"]
+    assert "verdicts.tsv" not in files.bytes()
