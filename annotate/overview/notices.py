@@ -102,7 +102,7 @@ def _sent_back_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]
         InstructionPair.objects.alive()
         .with_narratives()
         .filter(project__in=[one.project_id for one in members], sent_back_at__isnull=False)
-        .filter(Exists(written), sent_back_at__gt=F("altered_at"))
+        .filter(Exists(written), sent_back_at__gte=F("altered_at"))
         .order_by()
         .values_list("project_id", "query_id", "sent_back_at")
     )

@@ -27,7 +27,7 @@ def _newest(side: str, column: str) -> models.Subquery:
 
 # Pairs that were sent back since their altered narrative was written (`with_narratives`). Few were
 # ever sent back; the narrative is looked up for these alone.
-SENT_BACK = Q(sent_back_at__isnull=False) & Q(sent_back_at__gt=models.F("altered_at"))
+SENT_BACK = Q(sent_back_at__isnull=False) & Q(sent_back_at__gte=models.F("altered_at"))
 
 
 class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
@@ -94,7 +94,8 @@ class InstructionPair(models.Model):
     restates = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="restatements"
     )
-    # Sent back: the altered narrative that was current at that time has to be rewritten.
+    # Sent back: the altered narrative that was current at that time has to be rewritten. Not before
+    # that narrative: the file of a decision may be dated before the version was loaded.
     sent_back_at = models.DateTimeField(null=True, blank=True)
     sent_back_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -139,7 +140,7 @@ class InstructionPair(models.Model):
     def is_sent_back(self, altered_at: datetime | None) -> bool:
         """Return whether the altered narrative of this time was sent back and not rewritten."""
         at = self.sent_back_at
-        return at is not None and altered_at is not None and at > altered_at
+        return at is not None and altered_at is not None and at >= altered_at
 
     def current(self, side: str) -> Narrative | None:
         """Return the current version of a side (a `Narrative.Side` value), or None if unwritten."""

@@ -18,7 +18,7 @@ from audit.reviews.passes import Pass, owes_no_review, passes_of, rejected_by_au
 from formats.fields import to_json
 
 # Narratives that a lead sent back and that were not rewritten since.
-_SENT_BACK = Q(pair__sent_back_at__gt=F("created_at"))
+_SENT_BACK = Q(pair__sent_back_at__gte=F("created_at"))
 # Number of narratives read per batch.
 BATCH = 200
 

@@ -233,7 +233,7 @@ def _left_out(
         return "removed"
     if written_at is None:
         return NOT_WRITTEN
-    if sent_back_at is not None and sent_back_at > written_at:
+    if sent_back_at is not None and sent_back_at >= written_at:
         return "sent back"
     return ""
 

@@ -9,6 +9,8 @@ import pytest
 
 from audit.models import Decision, Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE
+from audit.reviews.rejected import rejected
+from exporters.exports import selection
 from tests import factories
 from tests.collection.arriving import counts, jsonl, load, problems, rows
 
@@ -142,6 +144,34 @@ def test_a_decision_on_an_older_version_has_no_effect_any_more(pair):
 
     pair.refresh_from_db()
     assert pair.sent_back_at is None
+
+
+def test_a_decision_dated_before_its_version_was_loaded_sends_that_version_back(pair):
+    # The version was written now, in the database: long after AT.
+    load_records(pair, decision(outcome="revise", reason="Say more."))
+
+    pair.refresh_from_db()
+    assert pair.is_sent_back(factories.altered(pair).created_at)
+    [exported] = selection.pairs(pair.project)
+    assert exported.left_out == "sent back"
+    assert rejected(pair.project, everyone=True).get() == factories.altered(pair)
+
+
+def test_a_version_that_the_file_dates_before_the_decision_is_not_sent_back(pair):
+    load_records(pair, decision(outcome="revise", reason="Say more."))
+    new = {"side": "altered", "version": 2, "text": "Only plants at sea, in use.", "at": AT}
+
+    load(
+        pair.project,
+        "pairs-jsonl",
+        jsonl({"pair_id": "907_0", "query_id": "907", "narratives": [new]}),
+    )
+
+    pair.refresh_from_db()
+    assert (pair.sent_back_at, pair.sent_back_by) == (None, None)
+    [exported] = selection.pairs(pair.project)
+    assert (exported.versions["altered"].version, exported.left_out) == (2, "not judged")
+    assert not rejected(pair.project, everyone=True).exists()
 
 
 def test_a_file_withdraws_a_stored_decision(pair):

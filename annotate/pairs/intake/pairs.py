@@ -299,6 +299,13 @@ class Pairs(StagedRecords):
             "judge",
             "review",
         )
+        # A new version is not sent back, even if the file dates it before that.
+        run(
+            f"""
+            UPDATE annotate_instructionpair SET sent_back_at = NULL, sent_back_by_id = NULL
+            WHERE id IN (SELECT p.id {fresh} AND s.side = 'altered' AND s.at <= p.sent_back_at)
+            """  # noqa: S608
+        )
         written = run(
             f"""
             INSERT INTO annotate_narrative

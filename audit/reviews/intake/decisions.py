@@ -16,6 +16,12 @@ from formats.records import DecisionRecord
 
 # Decisions in a file do not change a pair that was taken out with a reason.
 _UNLESS_OUT = {"sent_back": "", "removed": "AND annotate_instructionpair.removed_reason = ''"}
+# A version may be loaded after the date of its decision, and is sent back all the same.
+_DECIDED_AT = {
+    "removed": "COALESCE(s.at, %(now)s)",
+    "sent_back": "CASE WHEN COALESCE(s.at, %(now)s) > v.created_at THEN COALESCE(s.at, %(now)s) "
+    "ELSE v.created_at END",
+}
 
 
 class Decisions(OfNarratives):
@@ -166,7 +172,7 @@ class Decisions(OfNarratives):
             self.intake.run(
                 f"""
                 UPDATE annotate_instructionpair SET
-                    {prefix}_at = COALESCE(s.at, %(now)s), {prefix}_by_id = s.member
+                    {prefix}_at = {_DECIDED_AT[prefix]}, {prefix}_by_id = s.member
                 FROM stage_decisions s JOIN annotate_narrative v ON v.id = s.narrative
                 WHERE annotate_instructionpair.id = v.pair_id AND s.state = 2
                 AND s.withdrawn_at IS NULL AND s.outcome = '{outcome}' AND v.version = (
