@@ -125,7 +125,8 @@ class _Export:
                     "People's relevance under the original narratives.",
                 ),
             ):
-                if self.tally.people[side]:
+                answered = selection.judged_pairs(self.project, side)
+                if any(pair.pk in answered for pair in selection.written_pairs(self.pairs, side)):
                     with into.file(name, holds) as stream:
                         write_qrels(self._qrels_of_side(side), stream)
         self._write_topics()

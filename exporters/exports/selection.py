@@ -139,7 +139,7 @@ def pairs(project: Project) -> list[Pair]:
         in_force.setdefault(pair, {})[side] = Version(pk, version)
         if side == Narrative.Side.ALTERED:
             written_at[pair] = at
-    judged = _judged_pairs(project)
+    judged = judged_pairs(project, Narrative.Side.ALTERED)
     claims = _count_claims(project)
     acceptance = _acceptance(project)
     rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
@@ -169,14 +169,14 @@ def pairs(project: Project) -> list[Pair]:
     return found
 
 
-def _judged_pairs(project: Project) -> set[int]:
-    """Return the pairs that people have judged or settled under the current altered narrative."""
-    altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
+def judged_pairs(project: Project, side: str) -> set[int]:
+    """Return the pairs that people have judged or settled under the current narrative of a side."""
+    of_side = Narrative.objects.filter(pair__project=project, side=side)
     # One row of each narrative is enough to read.
     under = {"narrative": OuterRef("pk")}
     judgments = Judgment.objects.current().of_people().filter(in_pools(), **under)
     settled = Adjudication.objects.current().filter(in_pools(), **under)
-    rows = altered.current().filter(Exists(judgments) | Exists(settled))
+    rows = of_side.current().filter(Exists(judgments) | Exists(settled))
     return {pair for (pair,) in stream_rows(rows, "pair")}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.core.files.base import ContentFile
+from django.utils import timezone
 
 from annotate.models import Adjudication, Candidate, InstructionPair, Judgment, Run
 from annotate.pairs.pool import candidates_to_judge
@@ -197,6 +198,32 @@ def test_reversed_narratives_have_qrels_and_topics_of_their_own(tides, write):
 
     assert files["qrels.reversed.txt"] == "301 0 a 1\n"
     assert "No plant at sea counts." in files["topics.reversed.txt"]
+
+
+@pytest.mark.parametrize(
+    ("side", "name"),
+    [("original", "qrels.original.judged.txt"), ("reversed", "qrels.reversed.txt")],
+)
+def test_a_side_on_which_only_a_lead_settled_has_its_qrels(tides, write, side, name):
+    if side == "reversed":
+        factories.narrative(tides.pair, "reversed", "No plant at sea counts.")
+    assert name not in write(tides.project).bytes()
+    settled = Adjudication.objects.create(
+        narrative=tides.pair.narratives.get(side=side),
+        candidate=tides.pool["B"],
+        relevance=2,
+        reason="It says so.",
+        cause="error",
+        by=tides.carla,
+    )
+
+    files = write(tides.project)
+
+    assert files[name] == "301 0 B 2\n"
+    Adjudication.objects.filter(pk=settled.pk).update(
+        withdrawn_at=timezone.now(), withdrawn_by=tides.carla
+    )
+    assert name not in write(tides.project).bytes()
 
 
 def test_runs_are_exported_byte_for_byte(tides, write):
