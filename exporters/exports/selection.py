@@ -149,8 +149,8 @@ def pairs(project: Project) -> list[Pair]:
     ):
         left_out = _left_out(removed_at, sent_back_at, written_at.get(pk))
         claims_on = claims.get(pk, {})
-        # A pair without an altered narrative has no instruction to accept.
-        claim_state = CLAIMED if left_out == NOT_WRITTEN else left_out or acceptance(pk) or CLAIMED
+        unwritten = left_out == NOT_WRITTEN
+        claim_state = ("" if unwritten else left_out) or acceptance(pk) or CLAIMED
         claimed_on = {
             side: claim_state if side in claims_on else "not claimed"
             for side in Narrative.Side.values

@@ -127,6 +127,28 @@ def test_only_accepted_instructions_count_once_one_is_decided_on(scene, write):
     )
 
 
+def test_no_side_has_claims_of_an_instruction_that_nobody_accepted(scene, write):
+    query = factories.query(scene.project, "307", "locks")
+    unwritten = factories.pair(query, altered=None)
+    reverse = factories.narrative(unwritten, "reversed", "No plant at sea counts.")
+    candidate = factories.candidate(query, "L")
+    for under in (unwritten.narratives.get(side="original"), reverse):
+        factories.judgment(under, candidate, scene.project.memberships.get(is_machine=True))
+    names = ("qrels.claimed.original.txt", "qrels.claimed.reversed.txt")
+    files = write(scene.project)
+    assert [files[name] for name in names] == ["307 0 L 1\n", "307 0 L 1\n"]
+    decide(scene, "C2")
+
+    files = write(scene.project)
+
+    assert [files[name] for name in names] == ["", ""]
+    assert files.manifest["pairs"][-1]["claimed_on"] == {
+        "original": "not accepted",
+        "reversed": "not accepted",
+    }
+    assert files.manifest["counts"]["claims_reversed_set_aside"] == 1
+
+
 def test_claimed_labels_are_not_in_the_changed_files(scene, write):
     decide(scene, "C2")
 
