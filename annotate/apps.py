@@ -37,6 +37,7 @@ class AnnotateConfig(AppConfig):
         from annotate.people import members
         from annotate.projects import audit_log_chain, audit_log_page, hash_chain, rules
         from annotate.projects.models import AuditEvent, Link
+        from annotate.topics.intake.collection import Collection
         from annotate.topics.intake.filters import Filters
         from base import append_only
 
@@ -47,7 +48,8 @@ class AnnotateConfig(AppConfig):
         members.free_assignments.register(assignments.free_assignments)
         append_only.register(AuditEvent, Link)
         register(
-            Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements, Filters
+            *(Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements),
+            *(Filters, Collection),
         )
         after_load.register(finish_load)
         broken_rules.register(report_broken_rules)

@@ -55,11 +55,14 @@ def _parse_record(fields: Fields) -> FilterRecord:
         reason=fields.text("reason").strip(),
         doc_id=fields.optional_id("doc_id"),
         pair_id=fields.optional_id("pair_id"),
+        brought_back=fields.boolean("brought_back"),
     )
     if record.doc_id is not None and record.pair_id is not None:
         raise ValueError("a decision is on a document or on an instruction; this one names both")
     if record.decision == "discard" and not record.reason:
         raise ValueError("the reason is missing; “discard” needs one")
+    if record.decision == "keep" and record.brought_back:
+        raise ValueError("only what was discarded can be brought back")
     fields.refuse_unread()
     return record
 
@@ -71,6 +74,8 @@ def write_filter(records: Iterable[FilterRecord], stream: IO[bytes]) -> int:
         for record in records:
             check_id(record.query_id, "query_id")
             fields = record._asdict()
+            if not record.brought_back:
+                del fields["brought_back"]
             for name in ("doc_id", "pair_id"):
                 if fields[name] is None:
                     del fields[name]

@@ -302,6 +302,29 @@ class FilterRecord(NamedTuple):
     reason: str = ""
     doc_id: str | None = None
     pair_id: str | None = None
+    # A lead has brought back what this decision discards.
+    brought_back: bool = False
+
+
+class CollectionRecord(NamedTuple):
+    """A query, instruction or candidate of a project, and the reason if it is taken out.
+
+    Type: COLLECTION_KINDS. `relevance` is the earlier relevance of a candidate; `title` and
+    `description` are those of a query. `at`, `by` and `machine` say when and by whom it was taken
+    out.
+    """
+
+    type: str
+    query_id: str
+    pair_id: str | None = None
+    doc_id: str | None = None
+    relevance: int | None = None
+    title: str = ""
+    description: str = ""
+    reason: str = ""
+    at: datetime | None = None
+    by: str | None = None
+    machine: bool = False
 
 
 class LevelRecord(NamedTuple):
@@ -352,6 +375,7 @@ Record: TypeAlias = (
     | DecisionRecord
     | RubricRecord
     | FilterRecord
+    | CollectionRecord
 )
 
 MARKUPS = ("plain", "html", "markdown")
@@ -360,4 +384,5 @@ FLAG_KINDS = ("later", "cannot_judge", "problem")
 ANSWERS = ("met", "not_met", "cant_tell")
 PRESSED = ("key", "click")
 FILTER_DECISIONS = ("keep", "discard")
+COLLECTION_KINDS = ("query", "instruction", "candidate")
 OUTCOMES = ("accepted", "revise", "removed")

@@ -12,6 +12,7 @@ from typing import IO, Any, Literal, NamedTuple
 
 from formats import (
     beir,
+    collection,
     followtable,
     infosearch,
     jsonl,
@@ -35,6 +36,7 @@ from formats.folders import Folder, open_folder
 from formats.records import (
     AdjudicationRecord,
     Claim,
+    CollectionRecord,
     DecisionRecord,
     Doc,
     FilterRecord,
@@ -377,6 +379,17 @@ _ALL = (
         machine_filter.read_filter_table,
         None,
         (".csv", ".tsv"),
+        "refused",
+    ),
+    Format(
+        "collection-jsonl",
+        "Collection and what is taken out (JSONL)",
+        "Queries and candidates that pairs and qrels do not have, and what is taken out, and why.",
+        "file",
+        (CollectionRecord,),
+        collection.read_collection,
+        collection.write_collection,
+        (".jsonl",),
         "refused",
     ),
     Format(

@@ -1,15 +1,14 @@
-"""Counts and records of the decisions of machines' filters."""
+"""Counts of the decisions of machines' filters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 
 from annotate.projects.models import Project
 from annotate.topics.models import FilterDecision
-from formats.records import FilterRecord
 
 
 class FilterCount(NamedTuple):
@@ -52,26 +51,3 @@ def filter_counts(project: Project) -> list[FilterCount]:
     ]
     found.sort(key=lambda one: one.machine.encode())
     return [one for one in found if one.kept or one.discarded]
-
-
-def filter_records(project: Project) -> Iterator[FilterRecord]:
-    """Yield every decision as a file record, in the order of arrival."""
-    rows = FilterDecision.objects.filter(project=project).order_by("pk")
-    for machine, discards, reason, query, pair, of_pair, doc_id, of_candidate in rows.values_list(
-        "machine__name",
-        "discards",
-        "reason",
-        "query__query_id",
-        "pair__pair_id",
-        "pair__query__query_id",
-        "candidate__document__doc_id",
-        "candidate__query__query_id",
-    ).iterator(1_000):
-        yield FilterRecord(
-            query_id=query or of_pair or of_candidate,
-            machine=machine,
-            decision="discard" if discards else "keep",
-            reason=reason,
-            doc_id=doc_id,
-            pair_id=pair,
-        )

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import starmap
 
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, Q, Value
+from django.db.models.functions import Coalesce, Collate
 
-from annotate.collection.models import Candidate, Document, DocumentText, Run
+from annotate.collection.models import Candidate, Document, DocumentText, Query, Run
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
+from annotate.topics.models import FilterDecision
 from exporters.exports.ordered_rows import (
     ORDER_OF_SIDES,
     batches,
+    byte_order,
     bytewise,
     narrative_texts,
     stream_rows,
@@ -20,8 +24,10 @@ from exporters.exports.ordered_rows import (
 from exporters.exports.passages import documents_to_publish
 from exporters.exports.selection import Pair, QueryRow
 from formats.records import (
+    CollectionRecord,
     ConditionRecord,
     Doc,
+    FilterRecord,
     Generated,
     NarrativeRecord,
     PairRecord,
@@ -195,3 +201,77 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
             # A core query derived from the title is derived again when the file is loaded.
             kept = (core if given else "", source_fields)
             yield PairRecord._make([*fields, tuple(in_order), domain, restates or "", *kept])
+
+
+# When, by whom and why something was taken out.
+_REMOVAL = ("removed_reason", "removed_at", "removed_by__name", "removed_by__is_machine")
+
+
+def further_records(project: Project) -> Iterator[CollectionRecord]:
+    """Yield what pair_records and the qrels of a project do not have, each in byte order of ids.
+
+    They are queries without a pair, candidates without an earlier relevance, and whatever is taken
+    out; with a query all of its candidates. A decision removes an instruction without a reason.
+    """
+    with_pairs = Exists(InstructionPair.objects.filter(query=OuterRef("pk")))
+    queries = Query.objects.filter(~with_pairs | Q(removed_at__isnull=False), project=project)
+    for query_id, title, description, *removal in stream_rows(
+        queries.order_by(bytewise("query_id")), "query_id", "title", "description", *_REMOVAL
+    ):
+        yield CollectionRecord(
+            "query", query_id, None, None, None, title, description, *_removal(*removal)
+        )
+    out = InstructionPair.objects.filter(project=project, removed_at__isnull=False)
+    pairs = out.exclude(removed_reason="").exclude(
+        query__removed_at=F("removed_at"), query__removed_reason=F("removed_reason")
+    )
+    for query_id, pair_id, *removal in stream_rows(
+        pairs.order_by(bytewise("pair_id")), "query__query_id", "pair_id", *_REMOVAL
+    ):
+        yield CollectionRecord(
+            "instruction", query_id, pair_id, None, None, "", "", *_removal(*removal)
+        )
+    removed = Q(removed_at__isnull=False) | Q(query__removed_at__isnull=False)
+    candidates = Candidate.with_removed.filter(
+        removed | Q(prior_relevance__isnull=True, made_for__isnull=True), query__project=project
+    ).order_by(bytewise("query__query_id"), bytewise("document__doc_id"))
+    for query_id, doc_id, relevance, *removal in stream_rows(
+        candidates, "query__query_id", "document__doc_id", "prior_relevance", *_REMOVAL
+    ):
+        yield CollectionRecord(
+            "candidate", query_id, None, doc_id, relevance, "", "", *_removal(*removal)
+        )
+
+
+def _removal(
+    reason: str, at: datetime | None, by: str | None, machine: bool | None
+) -> tuple[str, datetime | None, str | None, bool]:
+    return reason, at, by, bool(machine)
+
+
+def filter_records(project: Project) -> Iterator[FilterRecord]:
+    """Yield the decisions of machines' filters, in byte order of query, pair, document, machine."""
+    query_id = Coalesce(
+        "query__query_id", "pair__query__query_id", "candidate__query__query_id", Value("")
+    )
+    rows = FilterDecision.objects.filter(project=project).order_by(
+        Collate(query_id, byte_order()),
+        Collate(Coalesce("pair__pair_id", Value("")), byte_order()),
+        Collate(Coalesce("candidate__document__doc_id", Value("")), byte_order()),
+        bytewise("machine__name"),
+    )
+    for of_query, machine, discards, reason, doc_id, pair_id, *removed in stream_rows(
+        rows.annotate(of_query=query_id),
+        *("of_query", "machine__name", "discards", "reason"),
+        *("candidate__document__doc_id", "pair__pair_id"),
+        *("query__removed_at", "pair__removed_at", "candidate__removed_at"),
+    ):
+        yield FilterRecord(
+            query_id=of_query,
+            machine=machine,
+            decision="discard" if discards else "keep",
+            reason=reason,
+            doc_id=doc_id,
+            pair_id=pair_id,
+            brought_back=discards and not any(removed),
+        )

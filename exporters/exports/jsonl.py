@@ -6,11 +6,11 @@ It is a record, not labels: answers about what was taken out are in each of its 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Protocol, TypeVar
 
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
-from annotate.topics.filters import filter_records
 from annotate.topics.models import FilterDecision
 from audit.reviews.models import Review
 from exporters.exports import (
@@ -29,6 +29,7 @@ from exporters.exports.pools import write_pool_documents
 from exporters.exports.progress import Report, report_rows
 from exporters.exports.selection import Pair, QueryRow
 from exporters.exports.tally import tally
+from formats.collection import write_collection
 from formats.jsonl import JudgmentFileRecord, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
 from formats.judgments_csv import JudgmentTable
@@ -79,6 +80,7 @@ def write(
             write_docs(collection.documents(project, collection.with_newer_texts(project)), f)
         counts["documents_with_newer_texts"] = len(newer)
     counts |= _write_pairs(project, into, renamed)
+    _write_collection(project, into, renamed)
     answered = selection.queries_with_removed(project)
     counts["judgments"] = _write_judgments(
         answered, into, report, renamed, text_versions=bool(newer)
@@ -88,7 +90,7 @@ def write(
     write_pool_documents(project, into)
     if FilterDecision.objects.filter(project=project).exists():
         with into.file("filter.jsonl", "Decisions of machines' filters to keep or discard.") as f:
-            write_filter(renamed(filter_records(project)), f)
+            write_filter(renamed(collection.filter_records(project)), f)
 
     counts |= tally(project, pairs).counts()
     counts["judgments_superseded"] = Judgment.objects.filter(
@@ -122,6 +124,16 @@ def _write_pairs(project: Project, into: Writer, renamed: Renamed) -> dict[str, 
         write_pairs(renamed(collection.pair_records(project)), f)
         generated = write_pairs(collection.generated_documents(project), f)
     return {"generated_documents": generated} if generated else {}
+
+
+def _write_collection(project: Project, into: Writer, renamed: Renamed) -> None:
+    """Write what pairs.jsonl and the qrels do not have; no file if there is nothing."""
+    further = renamed(collection.further_records(project))
+    first = next(iter(further), None)
+    if first is not None:
+        holds = "Further queries and candidates, and what is taken out, with the reason."
+        with into.file("collection.jsonl", holds) as f:
+            write_collection(chain([first], further), f)
 
 
 def _write_judgments(

@@ -202,6 +202,11 @@ def jsonl_rules(*, published: bool) -> list[Rule]:
             "decision on an instruction, until withdrawn_at.",
         ),
         Rule(
+            about="Taken out",
+            says="collection.jsonl has the queries, instructions and candidates that are taken "
+            "out, with the reason. Answers about them are in every file: this is a record.",
+        ),
+        Rule(
             about="Versions read",
             says="side and version name the narrative that was on the screen; pairs.jsonl has its "
             "text. text_version names the text of the document, which is in documents.jsonl; a "
@@ -237,9 +242,17 @@ def jsonl_rules(*, published: bool) -> list[Rule]:
 
 def about_jsonl(counts: Mapping[str, int]) -> list[str]:
     """Return the notes for users of the JSON lines."""
+    sentences = []
     if n := counts["drafts"]:
-        return [f"{_amount(n, 'review is', 'reviews are')} not submitted yet and left out."]
-    return []
+        sentences.append(
+            f"{_amount(n, 'review is', 'reviews are')} not submitted yet and left out."
+        )
+    if counts["samples"] or counts["repeats"]:
+        sentences.append(
+            "Label checks and answers to repeated documents cannot be loaded from these files: "
+            "only the backup of a project moves them."
+        )
+    return sentences
 
 
 def _is_unfinished(facts: PairFacts) -> bool:

@@ -81,6 +81,16 @@ def test_open_checks_are_counted_and_their_answers_are_left_out(scene, sample, w
     assert (counts["samples"], counts["checks"], counts["checks_open"]) == (1, 2, 4)
 
 
+def test_the_manifest_says_that_only_a_backup_moves_checks(scene, write):
+    sentence = "only the backup of a project moves them"
+    assert not any(sentence in note for note in write(scene.project, "jsonl").manifest["notes"])
+    draw(scene, now=AT)
+
+    notes = write(scene.project, "jsonl").manifest["notes"]
+
+    assert [note for note in notes if sentence in note]
+
+
 def test_superseded_answers_to_a_check_are_left_out(scene, sample, write):
     check_label(sample, "A", ada=1)
     check_label(sample, "A", ada=0, ben=0)

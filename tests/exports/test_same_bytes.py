@@ -19,7 +19,7 @@ pytestmark = pytest.mark.both_databases
 # Digests of all data files of the hand-made project, the same on both databases.
 GOLDEN = {
     "trec": "9ce5ad8706daae09e2a4a9d8999c5ef4fad7ab99c5e440e0b9167913de377d6a",
-    "jsonl": "77299b6686c71188ac409fdffad253eadec7174ddedcbcadf2a6bdd849dbb419",
+    "jsonl": "5e6a6b5f309849836f85860154631230d4b0fba25f84949c94b481d4afaf901c",
 }
 
 

@@ -21,6 +21,7 @@ from formats.records import (
     SIDES,
     AdjudicationRecord,
     Claim,
+    CollectionRecord,
     ConditionRecord,
     CriterionRecord,
     DecisionRecord,
@@ -257,14 +258,39 @@ RUBRICS = st.builds(
 )
 
 FILTERED = st.builds(
-    lambda query_id, machine, decision, reason, place: FilterRecord(
-        query_id, machine, decision, reason, *place
+    lambda query_id, machine, decision, reason, place, back: FilterRecord(
+        query_id, machine, decision, reason, *place, back and decision == "discard"
     ),
     IDS,
     NAMES.map(str.strip).filter(bool),
     st.sampled_from(FILTER_DECISIONS),
     NAMES.map(str.strip).filter(bool),
     st.sampled_from([(None, None), ("D1", None), (None, "P1")]),
+    st.booleans(),
+)
+
+REASONS = NAMES.map(str.strip).filter(bool)
+TAKEN_OUT = st.tuples(REASONS, MOMENTS, st.none() | REASONS, st.booleans())
+REMOVALS = st.just(("", None, None, False)) | TAKEN_OUT
+COLLECTION = (
+    st.builds(
+        lambda query_id, title, description, removal: CollectionRecord(
+            "query", query_id, None, None, None, title, description, *removal
+        ),
+        *(IDS, TEXT, TEXT, REMOVALS),
+    )
+    | st.builds(
+        lambda query_id, pair_id, removal: CollectionRecord(
+            "instruction", query_id, pair_id, None, None, "", "", *removal
+        ),
+        *(IDS, IDS, TAKEN_OUT),
+    )
+    | st.builds(
+        lambda query_id, doc_id, relevance, removal: CollectionRecord(
+            "candidate", query_id, None, doc_id, relevance, "", "", *removal
+        ),
+        *(IDS, IDS, st.none() | GRADES, REMOVALS),
+    )
 )
 
 RECORDS: dict[str, st.SearchStrategy[list[Any]]] = {
@@ -287,6 +313,7 @@ RECORDS: dict[str, st.SearchStrategy[list[Any]]] = {
     ).map(lambda parts: parts[0] + parts[1] + parts[2]),
     "judgments-csv": several(ROW_JUDGMENTS, "query_id", "doc_id", "annotator"),
     "filter-jsonl": several(FILTERED, "query_id", "doc_id", "pair_id", "machine"),
+    "collection-jsonl": several(COLLECTION, "type", "query_id", "pair_id", "doc_id"),
     "rubric-json": several(RUBRICS, "name"),
     "judgments-jsonl": st.lists(
         JUDGMENTS | FLAGS | ADJUDICATIONS | REVIEWS | DECISIONS, min_size=1, max_size=5

@@ -171,6 +171,13 @@ EXAMPLES = {
         1,
         "there is no column “colour”; the columns are query_id, doc_id, pair_id, machine, decision",
     ),
+    "collection-jsonl": Example(
+        '{"type": "query", "query_id": "1", "reason": "r"}\n'
+        '{"type": "query", "query_id": "2", "doc_id": "a"}\n',
+        2,
+        "there is no field “doc_id”; the fields are type, query_id, title, description, reason, "
+        "at, by, machine",
+    ),
     "smart-docs": Example(".I 1\n.A\nwho\n.W\nw\n", None, ONE.format("“.A”")),
     "smart-queries": Example(".I 1\n.T\nt\n.W\nw\n", None, ONE.format("“.T”")),
     "smart-qrels": Example("1 184 2\n1 29 4 red\n", 2, "this has 4"),

@@ -23,6 +23,7 @@ EXAMPLES = {
     "trec-labels": "1 Q0 a 3 1 judge\n1 Q0 b 0 1 judge\n1 Q0 c 3 0.5 judge\n",
     "umbrela-json": '{"query": {"qid": "1"}, "candidates": [{"docid": "a", "judgment": 1}]}\n',
     "lara-csv": "topic_id,doc_id,annotation,prob_0,prob_1\n1,a,1,0.2,0.8\n",
+    "collection-jsonl": '{"type": "candidate", "query_id": "1", "doc_id": "a"}\n',
     "multiconir": "Query1,Positive,HN1\nBooks: 1. Bees.,bees,ants\n",
     "multi-infosearch": (
         '{"query_id": "1", "combo_id": 1, "query": "q", "document": "d", "relevance": 1, '
@@ -42,6 +43,7 @@ ALSO_READ_AS = {
     "multi-infosearch": {"topics-json", "pairs-jsonl"},
     "judgments-jsonl": {"docs-jsonl", "pairs-jsonl", "topics-json"},
     "trec-labels": {"trec-run"},
+    "collection-jsonl": {"docs-jsonl", "topics-json"},
     "smart-docs": {"smart-queries"},
     "smart-queries": {"smart-docs"},
 }

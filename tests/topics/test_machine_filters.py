@@ -10,8 +10,9 @@ from django.urls import reverse
 
 from annotate.models import Candidate, FilterDecision, InstructionPair, Membership, Query
 from annotate.pools.removal import restore_candidates
-from annotate.topics.filters import FilterCount, filter_counts, filter_records
+from annotate.topics.filters import FilterCount, filter_counts
 from annotate.topics.removal import restore_queries
+from exporters.exports.collection import filter_records
 from exporters.exports.rule_facts import kind_facts
 from formats.records import FilterRecord
 from tests import factories
@@ -118,6 +119,23 @@ def test_objects_brought_back_stay_when_the_file_is_loaded_again(project):
     assert [(one.discarded, one.brought_back) for one in filter_counts(project)] == [(1, 1), (1, 1)]
 
 
+def test_objects_brought_back_are_exported_as_such_and_not_taken_out_again(project):
+    discard(project, DOCUMENT, QUERY)
+    candidate = Candidate.with_removed.get(document__doc_id="0_hn1")
+    restore_candidates(project=project, candidates=[candidate.pk], by=None)
+    assert [(one.doc_id, one.brought_back) for one in filter_records(project)] == [
+        ("0_hn1", True),
+        (None, False),
+    ]
+    other = factories.project("other")
+    factories.candidate(factories.query(other, "0"), "0_hn1")
+
+    report = discard(other, DOCUMENT | {"brought_back": True})
+
+    assert (report.problems, report.new, report.rows["taken_out"].new) == ([], 1, 0)
+    assert filter_counts(other) == [FilterCount("gpt-4o", "documents", 0, 1, 1)]
+
+
 def test_objects_already_taken_out_keep_their_reason(project):
     query = Query.objects.get(query_id="1")
     Query.objects.filter(pk=query.pk).update(
@@ -140,6 +158,7 @@ def test_objects_already_taken_out_keep_their_reason(project):
         (PAIR | {"doc_id": "0_hn1"}, "this one names both"),
         (QUERY | {"reason": " "}, "the reason is missing"),
         (QUERY | {"decision": "drop"}, "decision"),
+        (KEPT | {"brought_back": True}, "only what was discarded can be brought back"),
         (QUERY | {"machine": "carla"}, "“carla” is a person in this project"),
         (QUERY | {"reason": "x" * 500}, "the reason is longer than 479 characters"),
     ],

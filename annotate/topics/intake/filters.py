@@ -68,6 +68,7 @@ class Filters(StagedRecords):
             reason="text",
             doc_id="text",
             pair_id="text",
+            back="integer",
             thing="integer 0",
             known="integer 0",
         )
@@ -82,13 +83,14 @@ class Filters(StagedRecords):
             self.intake.refuse(f"the reason is longer than {most} characters", place)
             return
         ids = (record.doc_id or "", record.pair_id or "")
-        self.decisions.add(place, *record[:4], *ids, weight=len(record.reason))
+        back = int(record.brought_back)
+        self.decisions.add(place, *record[:4], *ids, back, weight=len(record.reason))
 
     def check(self) -> None:
         self.refuse_contradictions(
             self.decisions,
             ["query_id", "doc_id", "pair_id", "machine"],
-            "s.decision <> f.decision OR s.reason <> f.reason",
+            "s.decision <> f.decision OR s.reason <> f.reason OR s.back <> f.back",
             lambda first, query_id, doc_id, pair_id, machine: (
                 f"{machine} decided otherwise on this of query {query_id} on {first}"
             ),
@@ -157,7 +159,8 @@ class Filters(StagedRecords):
                 removed_reason = 'Discarded by ' || s.machine || ': ' || s.reason
             FROM stage_filter s JOIN annotate_membership m ON {machine}
             WHERE s.thing = {thing.table}.id AND {thing.which}
-            AND s.known = 0 AND s.decision = 'discard' AND {thing.table}.removed_at IS NULL
+            AND s.known = 0 AND s.decision = 'discard' AND s.back = 0
+            AND {thing.table}.removed_at IS NULL
             """  # noqa: S608
         )
         self.intake.row_counts("taken_out").new += gone
