@@ -259,7 +259,8 @@ RUBRICS = st.builds(
 
 FILTERED = st.builds(
     lambda query_id, machine, decision, reason, place, back: FilterRecord(
-        query_id, machine, decision, reason, *place, back and decision == "discard"
+        *(query_id, machine, decision, reason, place[0], place[1]),
+        brought_back=back and decision == "discard",
     ),
     IDS,
     NAMES.map(str.strip).filter(bool),

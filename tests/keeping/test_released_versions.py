@@ -44,9 +44,12 @@ RENAMED_TABLES = {
 }
 # Files that exports of earlier versions do not have, with the same topics as the changed ones.
 NEW_PAIRED_FILES = set(RENAMED)
-# Newer files as well: for rerankers (candidates, topics for Pyserini), and for measures of
-# conditions and core queries.
-OTHER_NEW_FILES = {"candidates.run", "pyserini", "verdicts.tsv", "core_queries.tsv"}
+# Newer files as well: for rerankers (candidates, topics for Pyserini), for measures of conditions
+# and core queries, and what is taken out.
+OTHER_NEW_FILES = {
+    *("candidates.run", "pyserini", "verdicts.tsv", "core_queries.tsv"),
+    "collection.jsonl",
+}
 VERSIONS = sorted(path.stem for path in FOLDER.glob("*.zip"))
 
 

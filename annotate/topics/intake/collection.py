@@ -93,13 +93,12 @@ class Collection(StagedRecords):
 
     def write(self) -> None:
         refuse_other_query(self.intake, "stage_collection")
-        if self.intake.report.refused:
-            return
         for what, joined in _JOINED.items():
             self._find(what, joined)
         self.intake.refuse_rows(
-            "SELECT n, place, pair_id FROM stage_collection "
-            "WHERE what = 'instruction' AND thing = 0",
+            "SELECT n, place, pair_id FROM stage_collection WHERE what = 'instruction' AND NOT "
+            "EXISTS (SELECT 1 FROM annotate_instructionpair p WHERE p.project_id = %(project)s "
+            "AND p.pair_id = stage_collection.pair_id)",
             lambda pair_id: (
                 f"there is no instruction pair {pair_id} in this project: load it first"
             ),
