@@ -88,13 +88,13 @@ def move(drawn: RandomProject, folder: Path) -> Project:
 
 
 def bring_everything_back(project: Project) -> None:
-    for rows, restore, argument in (
-        (removed_queries(project), restore_queries, "queries"),
-        (removed_pairs(project), restore_pairs, "pairs"),
-        (removed_candidates(project), restore_candidates, "candidates"),
-    ):
-        if keys := list(rows.values_list("pk", flat=True)):
-            restore(project=project, by=None, **{argument: keys})
+    """Bring back queries, then instructions that were taken out for themselves, then candidates."""
+    if queries := [row.pk for row in removed_queries(project)]:
+        restore_queries(project=project, queries=queries, by=None)
+    if pairs := [row.pk for row in removed_pairs(project)]:
+        restore_pairs(project=project, pairs=pairs, by=None)
+    if candidates := [row.pk for row in removed_candidates(project)]:
+        restore_candidates(project=project, candidates=candidates, by=None)
 
 
 @settings(
