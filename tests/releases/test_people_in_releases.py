@@ -7,6 +7,7 @@ import json
 import pytest
 
 from annotate.people.naming import set_named
+from annotate.topics.removal import query_keys, remove_queries
 from exporters.releases import contents, file_store
 from tests.exports.conftest import make_release
 
@@ -21,7 +22,12 @@ def content_of(storage, release, name):
 
 @pytest.fixture
 def release(tides):
-    """A release of the project of tides, in which only ben agreed to be named."""
+    """A release of the project of tides, in which only ben agreed to be named.
+
+    carla has taken query 303 out.
+    """
+    queries = query_keys(tides.project, ["303"])
+    remove_queries(project=tides.project, queries=queries, reason="A pilot.", by=tides.carla)
     for member in tides.project.memberships.filter(is_machine=False):
         member.name = f"person-{member.name}"
         member.save()
@@ -60,4 +66,6 @@ def test_leads_and_auditors_are_numbered_too(release, empty_storage):
     assert [one["by"] for one in records("adjudications")] == ["annotator 1"]
     assert [one["by"] for one in records("decisions")] == ["annotator 1"]
     assert [one["auditor"] for one in records("reviews")] == ["annotator 4"]
+    taken_out = [one for one in records("collection") if "reason" in one]
+    assert [(one["query_id"], one["by"]) for one in taken_out] == [("303", "annotator 1")]
     assert contents.of(release)["by"] == "annotator 1"
