@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
 from audit.models import Decision, Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE
@@ -155,6 +156,15 @@ def test_a_decision_dated_before_its_version_was_loaded_sends_that_version_back(
     [exported] = selection.pairs(pair.project)
     assert exported.left_out == "sent back"
     assert rejected(pair.project, everyone=True).get() == factories.altered(pair)
+
+
+def test_the_page_of_the_query_says_that_such_a_version_is_sent_back(pair, client):
+    load_records(pair, decision(outcome="revise", reason="Say more."))
+    client.force_login(factories.lead(pair.project, "dora").user)
+
+    page = client.get(reverse("annotate:query", args=["tides", pair.query_id])).content.decode()
+
+    assert "sent back" in page
 
 
 def test_a_version_that_the_file_dates_before_the_decision_is_not_sent_back(pair):
