@@ -67,6 +67,7 @@ class RandomProject:
         self._answer()
         if self.chance(0.4):
             self._add_newer_texts()
+            self._add_newer_versions()
             self._answer()
         self._take_out()
         self._filter()
@@ -280,12 +281,14 @@ class RandomProject:
                     place=FOLLOWTABLE.place(level),
                     rejects=level.rejects,
                 )
+        # Nobody decides on an older version.
+        is_current = narrative == factories.altered(narrative.pair)
         decided = Decision.objects.current().filter(narrative=narrative)
-        if self.chance(0.25) and not decided.exists():
+        if self.chance(0.25) and is_current and not decided.exists():
             self._decide(narrative)
 
     def _decide(self, narrative: Narrative) -> None:
-        outcome = self.random.choice(["accepted", "accepted", "revise", "removed"])
+        outcome = self.random.choice(["accepted", "revise", "removed"])
         withdrawn = self.chance(0.25)
         at = self.next_time()
         Decision.objects.create(
@@ -298,7 +301,7 @@ class RandomProject:
             withdrawn_by=self.carla if withdrawn else None,
         )
         pair = narrative.pair
-        if withdrawn or narrative.pk != factories.altered(pair).pk:
+        if withdrawn:
             return
         if outcome == "revise":
             pair.sent_back_at, pair.sent_back_by = at, self.carla
@@ -312,6 +315,13 @@ class RandomProject:
                 text = f"Another text of {document.doc_id}."
                 new = jsonl({"doc_id": document.doc_id, "text": text})
                 assert load(self.project, "docs-jsonl", new).problems == []
+
+    def _add_newer_versions(self) -> None:
+        """Rewrite some instructions, as a file does, also ones that were removed."""
+        for pair in InstructionPair.objects.filter(project=self.project).order_by("pk"):
+            written = pair.narratives.filter(side="altered").count()
+            if written and self.chance(0.4):
+                self._add_narrative(pair, "altered", written + 1)
 
     def _take_out(self) -> None:
         """Take out queries, instructions and candidates, each with a reason."""

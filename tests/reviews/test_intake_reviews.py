@@ -138,7 +138,16 @@ def test_a_decision_has_its_effect_on_the_pair(pair):
     assert (pair.removed_at.isoformat(), pair.removed_by.name) == (AT, "carla")
 
 
-def test_a_decision_on_an_older_version_has_no_effect_any_more(pair):
+def test_an_instruction_stays_removed_by_a_decision_on_an_older_version(pair):
+    factories.narrative(pair, version=2)
+
+    load_records(pair, decision())
+
+    pair.refresh_from_db()
+    assert (pair.removed_at.isoformat(), pair.removed_by.name) == (AT, "carla")
+
+
+def test_sending_an_older_version_back_has_no_effect_any_more(pair):
     factories.narrative(pair, version=2)
 
     load_records(pair, decision(outcome="revise"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from annotate.collection.intake import Intake
-from annotate.pairs.intake.shared import MAX_NAME
+from annotate.pairs.intake.shared import MAX_NAME, NEWEST
 from annotate.pairs.intake.steps import WITHDRAWN_BY, end_known, refuse_machines, refuse_second
 from annotate.projects import hash_chain
 from audit.reviews import review_chain
@@ -19,9 +19,12 @@ _UNLESS_OUT = {"sent_back": "", "removed": "AND annotate_instructionpair.removed
 # A version may be loaded after the date of its decision, and is sent back all the same.
 _DECIDED_AT = {
     "removed": "COALESCE(s.at, %(now)s)",
-    "sent_back": "CASE WHEN COALESCE(s.at, %(now)s) > v.created_at THEN COALESCE(s.at, %(now)s) "
-    "ELSE v.created_at END",
+    "sent_back": "CASE WHEN COALESCE(s.at, %(now)s) > o.created_at THEN COALESCE(s.at, %(now)s) "
+    "ELSE o.created_at END",
 }
+
+# A removed instruction stays removed, whatever is loaded later; one sent back was then rewritten.
+_STILL_APPLIES = {"removed": "1 = 1", "sent_back": NEWEST.format("o")}
 
 
 class Decisions(OfNarratives):
@@ -173,11 +176,9 @@ class Decisions(OfNarratives):
                 f"""
                 UPDATE annotate_instructionpair SET
                     {prefix}_at = {_DECIDED_AT[prefix]}, {prefix}_by_id = s.member
-                FROM stage_decisions s JOIN annotate_narrative v ON v.id = s.narrative
-                WHERE annotate_instructionpair.id = v.pair_id AND s.state = 2
-                AND s.withdrawn_at IS NULL AND s.outcome = '{outcome}' AND v.version = (
-                    SELECT MAX(o.version) FROM annotate_narrative o
-                    WHERE o.pair_id = v.pair_id AND o.side = v.side
-                ) {_UNLESS_OUT[prefix]}
+                FROM stage_decisions s JOIN annotate_narrative o ON o.id = s.narrative
+                WHERE annotate_instructionpair.id = o.pair_id AND s.state = 2
+                AND s.withdrawn_at IS NULL AND s.outcome = '{outcome}'
+                AND {_STILL_APPLIES[prefix]} {_UNLESS_OUT[prefix]}
                 """  # noqa: S608
             )
