@@ -6,6 +6,7 @@ PURE: no Django. `static/js/diff.js` shows the same diff while someone types.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -18,6 +19,10 @@ _SENTENCE = re.compile(r"[^.!?。！？؟\n]*(?:[.!?。！？؟\n]+\s*|$)")
 # Comparing words takes time proportional to the product of the lengths. Up to so many pairs of
 # tokens (about 700 words with 700) are compared directly; longer texts by sentences first.
 _MOST = 2_000_000
+# Each run that is kept costs a look at all pairs of equal tokens, blanks among them. Up to so many
+# pairs (about 200 words with 200) are compared directly, so that no text takes time with the cube
+# of its length.
+_MOST_EQUAL = 40_000
 
 
 class Op(StrEnum):
@@ -41,10 +46,10 @@ def diff(before: str, after: str) -> list[Piece]:
     The kept and removed pieces joined are `before`; the kept and added ones are `after`. White
     space between two changed words is part of the change, so that a rewritten sentence reads as one
     change. Long texts are compared by sentences, and changed sentences by words as long as the
-    budget of `_MOST` pairs lasts.
+    budgets of `_MOST` pairs and `_MOST_EQUAL` equal pairs last.
     """
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    if len(old) * len(new) > _MOST:
+    if len(old) * len(new) > _MOST or _equal_pairs(old, new) > _MOST_EQUAL:
         return _by_sentences(before, after)
     return _by_words(old, new)
 
@@ -66,22 +71,29 @@ def is_rewritten(pieces: Iterable[tuple[str, str]]) -> bool:
     return kept * 3 < whole
 
 
+def _equal_pairs(old: list[str], new: list[str]) -> int:
+    """Return how many pairs of equal tokens, one of each text, there are."""
+    counts = Counter(new)
+    return sum(count * counts[token] for token, count in Counter(old).items())
+
+
 def _by_sentences(before: str, after: str) -> list[Piece]:
     old, new = _SENTENCE.findall(before), _SENTENCE.findall(after)
-    left = _MOST
+    left, equal_left = _MOST, _MOST_EQUAL
     pieces: list[Piece] = []
     # autojunk stays on: it ignores very frequent sentences, which would make this quadratic again.
     for tag, a_from, a_to, b_from, b_to in SequenceMatcher(a=old, b=new).get_opcodes():
         removed, added = "".join(old[a_from:a_to]), "".join(new[b_from:b_to])
         if tag == "equal":
-            pieces.append(Piece(Op.KEPT, removed))
+            if removed:
+                pieces.append(Piece(Op.KEPT, removed))
             continue
         words, others = _TOKEN.findall(removed), _TOKEN.findall(added)
-        left -= len(words) * len(others)
-        if left >= 0:
+        size, equal = len(words) * len(others), _equal_pairs(words, others)
+        if size <= left and equal <= equal_left:
+            left, equal_left = left - size, equal_left - equal
             pieces.extend(_by_words(words, others))
             continue
-        left += len(words) * len(others)
         pieces.extend(
             Piece(op, text) for op, text in ((Op.REMOVED, removed), (Op.ADDED, added)) if text
         )

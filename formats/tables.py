@@ -81,7 +81,7 @@ def parse_table(text: str, markup: str) -> Table:
 _TAG = re.compile(
     r"<(/?)(table|caption|thead|tbody|tfoot|tr|th|td)((?:[\s/][^<>]*)?)>", re.IGNORECASE
 )
-_SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,5})", re.IGNORECASE)
+_SPAN = re.compile(r"\b(row|col)span\s*=\s*(?:[\"']\s*)?(\d{1,5})", re.IGNORECASE)
 MAX_COLSPAN = 1_000
 # Maximum layout steps. Real tables need a few per cell. If a text crafted to be slow exceeds it,
 # spans are ignored: every cell is kept, but covers one row and one column.

@@ -17,11 +17,12 @@ from base.word_diff import Op
 # a semicolon, or at a line end before a list item or a new paragraph. The full stops of Chinese,
 # Japanese, Arabic, Urdu and Hindi need no blank after them.
 _CLOSING = r"[\"'”’»)\]」』）】]*"
+# Possessive, and never from within a run of stops: a long run would be tried again at each of them.
 _BREAK = re.compile(
-    rf"(?P<stop>[.!?…]+{_CLOSING})(?=\s)"
-    rf"|(?P<full>[。！？．؟۔।]+{_CLOSING})"
+    rf"(?P<stop>(?<![.!?…])[.!?…]++{_CLOSING}+)(?=\s)"
+    rf"|(?P<full>[。！？．؟۔।]++{_CLOSING}+)"
     r"|(?P<semi>;(?=\s)|[；؛])"
-    r"|(?P<line>\n(?=\s*\n|[ \t]*(?:[-*•–]|\d{1,3}[.)])\s))"
+    r"|(?P<line>\n(?=[^\S\n]*+\n|[ \t]*+(?:[-*•–]|\d{1,3}[.)])\s))"
     r"|(?P<comma>,(?=\s)|[，،])"
 )
 # A full stop after these does not end a sentence; after the numbered ones not if a number follows.
@@ -40,6 +41,7 @@ _OPENING = re.compile(
     r"|但|除非|除了|如果|不过|然而|而且|且|إلا|لكن|ولكن|باستثناء|ما لم)",
     re.IGNORECASE,
 )
+_VISIBLE = re.compile(r"\S")
 # A shorter piece is not a clause: it is joined to its neighbour.
 _LEAST = 6
 
@@ -61,20 +63,19 @@ def clauses(text: str) -> list[Span]:
     Every character that is not a blank is in exactly one of them.
     """
     found: list[Span] = []
-    start = 0
+    # The first character of the clause that has begun, after its blanks.
+    start = _skip_blanks(text, 0)
     for at in _BREAK.finditer(text):
         kind, end = at.lastgroup, at.end()
-        here = text[start:end].strip()
-        if kind == "stop" and _is_abbreviation(text, start, end):
+        if end <= start or (kind == "stop" and _is_abbreviation(text, start, end)):
             continue
         if kind == "comma" and not (
-            len(here) >= _LEAST and _OPENING.match(text, end) and _has_text_after(text, end)
+            end - start >= _LEAST and _OPENING.match(text, end) and _has_text_after(text, end)
         ):
             continue
-        if here:
-            found.append(_trimmed_span(text, start, end))
-            start = end
-    if text[start:].strip():
+        found.append(_trimmed_span(text, start, end))
+        start = _skip_blanks(text, end)
+    if start < len(text):
         found.append(_trimmed_span(text, start, len(text)))
     return found
 
@@ -101,20 +102,26 @@ def split_diff(pieces: Iterable[tuple[Op, str]], spans: Sequence[Span]) -> list[
             within = number < len(spans) and spans[number].start < at
             cut.append(DiffPart(number if within else None, op, text))
             continue
-        end, rest = at + len(text), text
-        while rest:
+        begin, end = at, at + len(text)
+        while at < end:
             if number == len(spans) or end <= spans[number].start:
-                cut.append(DiffPart(None, op, rest))
-                at, rest = end, ""
+                cut.append(DiffPart(None, op, text[at - begin :]))
+                at = end
                 continue
             clause = spans[number]
             inside = at >= clause.start
             upto = min(end, clause.end if inside else clause.start)
-            cut.append(DiffPart(number if inside else None, op, rest[: upto - at]))
-            rest, at = rest[upto - at :], upto
+            cut.append(DiffPart(number if inside else None, op, text[at - begin : upto - begin]))
+            at = upto
             if at == clause.end:
                 number += 1
     return cut
+
+
+def _skip_blanks(text: str, start: int) -> int:
+    """Return the position of the next character that is not a blank, or the end of the text."""
+    visible = _VISIBLE.search(text, start)
+    return visible.start() if visible is not None else len(text)
 
 
 def _is_abbreviation(text: str, start: int, end: int) -> bool:

@@ -7,6 +7,18 @@ const BLANK = new RegExp(`^[${SPACE}]+$`);
 
 const tokens = (text) => text.match(TOKEN) ?? [];
 
+// Comparing looks at all pairs of equal tokens for each run that is kept: more than so many would lag behind typing.
+const MOST_EQUAL = 40_000;
+
+// Whether two texts are short and different enough in their words to be compared while somebody types.
+export function isComparable(before, after) {
+  const counts = new Map();
+  for (const token of tokens(before)) counts.set(token, (counts.get(token) ?? 0) + 1);
+  let pairs = 0;
+  for (const token of tokens(after)) pairs += counts.get(token) ?? 0;
+  return pairs <= MOST_EQUAL;
+}
+
 function longest(a, places, aFrom, aTo, bFrom, bTo) {
   let best = [aFrom, bFrom, 0];
   let lengths = new Map();

@@ -72,7 +72,7 @@ def test_files_are_written_in_a_fixed_order_of_kinds():
             "GeneratedDocuments",
             "Statements",
         ),
-        *("Rubrics", "Filters", "Reviews", "Decisions"),
+        *("Rubrics", "Filters", "Collection", "Reviews", "Decisions"),
     ]
 
 
