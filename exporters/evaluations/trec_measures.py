@@ -22,31 +22,33 @@ _MOST_READ = 1_000
 class IrMeasures:
     """Measures on one set of qrels, prepared once for the runs of all systems.
 
-    Judged and RBP depend on the first documents of a ranking only. ir_measures gets just these,
-    because it would sort whole rankings; equal scores are ordered by document id, descending.
+    The code of trec_eval orders equal scores by document id, descending; the other measures of
+    ir_measures have several orders. They get ranks instead of scores, in the order of trec_eval.
+    Judged and RBP get only the first documents of a ranking, because nothing else counts.
     """
 
     def __init__(self, names: Sequence[str], qrels: Mapping[str, Grades], relevant: int) -> None:
-        by_depth: dict[int | None, list[str]] = {}
+        by_input: dict[tuple[bool, int | None], list[str]] = {}
         for name in names:
-            by_depth.setdefault(_depth(name), []).append(name)
+            by_input.setdefault((_is_of_trec_eval(name), _depth(name)), []).append(name)
         self._evaluators = [
-            (depth, ir_evaluator(its, qrels, relevant)) for depth, its in by_depth.items()
+            (*its_input, ir_evaluator(its, qrels, relevant)) for its_input, its in by_input.items()
         ]
 
     def values(self, scores: Scores) -> dict[str, dict[str, float]]:
         """Return values by measure and topic; 0 for a topic of the qrels that the run lacks."""
         found: dict[str, dict[str, float]] = {}
-        for depth, evaluator in self._evaluators:
+        for of_trec_eval, depth, evaluator in self._evaluators:
             run: dict[str, dict[str, float]] = {}
             for topic in scores:
                 its = scores.documents(topic)
-                if depth is not None:
-                    first = sorted(scores.first(topic, depth).items(), reverse=True)
-                    run[topic] = dict(first)
-                else:
+                if of_trec_eval:
                     # The code of trec_eval accepts only dict.
                     run[topic] = its if type(its) is dict else dict(its)
+                else:
+                    first = its if depth is None else scores.first(topic, depth)
+                    ranking = sorted(first, key=lambda one: (first[one], one), reverse=True)
+                    run[topic] = {one: -float(rank) for rank, one in enumerate(ranking, start=1)}
             found |= evaluator(run)
         return found
 
@@ -54,6 +56,10 @@ class IrMeasures:
 def is_quick(name: str) -> bool:
     """Return whether a measure is one of trec_eval; the others take many times as long."""
     return not name.startswith(("RBP", "Judged"))
+
+
+def _is_of_trec_eval(name: str) -> bool:
+    return bool(ir_measures.pytrec_eval.supports(ir_measures.parse_measure(name)))
 
 
 def _depth(name: str) -> int | None:
