@@ -87,7 +87,8 @@ def irs(
         resamples: Number of resamples.
         seed: Seed of the bootstrap.
 
-    A query without T+ and T- gets 0 (paper, section 4.3).
+    A query without T+ and T- gets 0 (paper, section 4.3) if both runs have it; a query that a run
+    lacks is left out.
 
     Raises:
         ValueError: an unknown option, a score that is not a finite number, fewer tables than
@@ -302,10 +303,12 @@ def _by_query(
     for query in found.values:
         comply, violate = set(positive.get(query, ())), set(violating.get(query, ()))
         _check_sets(query, comply, violate)
+        if not runs.has(query):
+            continue
         if not comply and not violate:
             found.empty.append(query)
             found.values[query] = 0.0
-        elif runs.has(query):
+        else:
             size = runs.check_size(query, comply | violate, tables)
             fallback = size + 1 if missing == "after_tables" else None
             value = _responsiveness(runs, query, comply, violate, size, fallback)

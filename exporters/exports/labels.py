@@ -12,7 +12,7 @@ def compliance(
 ) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Return the documents that comply with the instruction and those that violate it, by topic.
 
-    Topics with neither are left out.
+    A topic with neither has two empty sets, for which the paper of IRS sets 0.
     """
     comply: dict[str, set[str]] = {}
     violate: dict[str, set[str]] = {}
@@ -20,8 +20,7 @@ def compliance(
         before = original.get(topic, {})
         good = {document for document, grade in grades.items() if grade >= relevant}
         bad = {d for d in grades if before.get(d, 0) >= relevant} - good
-        if good or bad:
-            comply[topic], violate[topic] = good, bad
+        comply[topic], violate[topic] = good, bad
     return comply, violate
 
 

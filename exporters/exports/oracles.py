@@ -208,7 +208,9 @@ def _add_responsiveness(
             "interval": None,
         }
         found = irs(positive=comply, violating=violate, **given)
-        values.add("IRS", system, found.by_query)
+        # Where no document can move, IRS is 0 for every system, by definition.
+        movable = {t: its for t, its in found.by_query.items() if comply[t] or violate[t]}
+        values.add("IRS", system, movable)
         values.add("NFR", system, nfr(trap=violate, **given).by_query)
 
 

@@ -8,7 +8,12 @@ import pytest
 from annotate.models import Run
 from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
-from exporters.evaluations.system_measures import Collection, PreparedCollection, RankedSystem
+from exporters.evaluations.system_measures import (
+    Collection,
+    PreparedCollection,
+    RankedSystem,
+    measure_system,
+)
 from exporters.evaluations.systems import propose_systems, side_of
 
 ORIGINAL = {"q_1": {"a": 1, "b": 1, "c": 0, "d": 0}, "r_1": {"a": 1, "b": 1, "c": 0}}
@@ -128,6 +133,20 @@ def test_claimed_labels_are_measured_by_irs_and_nfr():
     assert 0.9 < found["irs"] <= 1
 
 
+def test_a_topic_without_complying_or_violating_documents_has_an_irs_of_0():
+    # In r_1 nothing was relevant, and nothing is claimed to be.
+    collection = Collection(
+        {**ORIGINAL, "r_1": {"c": 0}}, CHANGED, {}, {**CHANGED, "r_1": {"c": 0}}, 1, 4
+    )
+    prepared = PreparedCollection(collection, read_options({}))
+
+    found = measure_system(prepared, ranked("good", GOOD).scores)
+
+    assert found["irs"].by_query["r_1"] == 0
+    assert found["irs"].n == 2
+    assert found["nfr"].n == 1
+
+
 def test_a_system_without_a_changed_run_has_only_values_before():
     found = values(
         evaluate_systems(RankedSystem("half", {"original": ranked("half", GOOD).runs["original"]}))
@@ -197,6 +216,21 @@ def test_rbp_is_measured_before_and_after_with_equal_scores_as_in_trec_eval():
     # d, c, b, a: b and a at ranks 3 and 4, and nothing in r_1.
     both = 0.2 * (0.8**2 + 0.8**3)
     assert values(evaluate_systems(tied))["RBP before"] == pytest.approx(both / 2)
+
+
+def test_every_measure_orders_equal_scores_by_descending_id_as_trec_eval_does():
+    tied = RankedSystem("tied", {"original": {"q_1": {"a": 1.0, "z": 1.0, "y": 1.0}}})
+
+    found = values(
+        evaluate_systems(tied, **{"ir.measures": "Judged@1 Judged@3 P@1 RR RR@10 Compat(p=0.5)"})
+    )
+
+    # The ranking is z, y, a; only a is judged, and relevant. r_1 is not in the run: P and RR are 0.
+    assert (found["Judged@1 before"], found["Judged@3 before"]) == (0, pytest.approx(1 / 3 / 2))
+    assert found["P@1 before"] == 0
+    assert found["RR before"] == found["RR@10 before"] == pytest.approx(1 / 3 / 2)
+    # Nothing relevant at rank 1: its share of the overlap is missing.
+    assert found["Compat(p=0.5) before"] < 0.2
 
 
 def test_intervals_are_over_queries_if_requested():

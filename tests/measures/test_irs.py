@@ -125,6 +125,19 @@ def test_a_query_that_a_run_lacks_is_left_out():
     assert (result.value, result.reason) == (None, "undefined: no query is in both runs")
 
 
+def test_a_query_that_a_run_lacks_is_left_out_even_if_both_its_sets_are_empty():
+    result = irs(
+        with_instruction={"q": ranked("ab"), "r": ranked("ab")},
+        without={"q": ranked("ba")},
+        positive={"q": "a", "r": ""},
+        violating={"q": "b", "r": ""},
+    )
+
+    assert result.by_query == {"q": pytest.approx(1), "r": None}
+    assert result.n == 1
+    assert not any("IRS 0" in warning for warning in result.warnings)
+
+
 @settings(max_examples=20)
 @given(st.floats(0.5, 50))
 def test_scaling_scores_changes_nothing(factor):
