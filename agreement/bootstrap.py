@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .coefficient import Interval
-from .statistic import FloatArray, Statistic
+from .statistic import FloatArray, SparseTerms, Statistic
 from .student_t import quantile
 
 IntervalMethod: TypeAlias = Literal["auto", "bootstrap", "bca", "analytic"] | None
@@ -28,6 +28,9 @@ FEWEST_RESAMPLES = 100
 # drawn from their normal limit: counting every pattern again for each resample would take seconds
 # and make no visible difference.
 MOST_PATTERNS = 2_000
+# With more sums than this, such as those of all pairs of many raters, neither their covariance nor
+# the terms of all patterns are stored.
+MOST_SUMS = 1_000
 _LEAST_TAIL = 1e-12
 # How many numbers are in memory at a time: 32 MB, regardless of the data.
 _NUMBERS_AT_A_TIME = 4_000_000
@@ -54,6 +57,7 @@ class Resampler:
         times: Shape (P,): how often each kind occurs.
         what: "units", or the number of clusters in words.
         terms_of: Function from rows (P, C) to terms of the sums, shape (P, D).
+        sparse: The terms of all rows, if there are too many to store them all.
     """
 
     statistic: Statistic
@@ -61,20 +65,29 @@ class Resampler:
     times: npt.NDArray[np.int64]
     what: str
     terms_of: Callable[[npt.NDArray[Any]], FloatArray]
+    sparse: SparseTerms | None = None
 
     @classmethod
     def of(cls, statistic: Statistic) -> Resampler:
         """Return the clusters of a statistic's units, or the units if they have no clusters."""
         patterns = statistic.patterns()
+        sparse = None
+        if statistic.sparse is not None and len(statistic.totals()) > MOST_SUMS:
+            sparse = statistic.sparse(patterns.rows)
         if patterns.clusters is None:
-            return cls(statistic, patterns.rows, patterns.times, "units", statistic.terms)
+            return cls(statistic, patterns.rows, patterns.times, "units", statistic.terms, sparse)
         known, which = np.unique(patterns.clusters, return_inverse=True)
+        what = f"{len(known):,} clusters"
+        if sparse is not None:
+            of_clusters = sparse.grouped(which, patterns.times)
+            once = np.ones(len(known), dtype=np.int64)
+            return cls(statistic, known, once, what, statistic.terms, of_clusters)
         terms = statistic.terms(patterns.rows) * patterns.times[:, np.newaxis]
         sums = np.zeros((len(known), terms.shape[1]))
         np.add.at(sums, which, terms)
         # Rounded, because the last digits of a sum depend on the order of its terms.
         _, at, times = np.unique(sums.round(9), axis=0, return_index=True, return_counts=True)
-        return cls(statistic, sums[at], times, f"{len(known):,} clusters", np.asarray)
+        return cls(statistic, sums[at], times, what, np.asarray)
 
     @property
     def size(self) -> int:
@@ -97,7 +110,10 @@ class Resampler:
     def influence(self) -> FloatArray:
         """Return how much one more of each kind changes the coefficient, shape (P,); mean 0."""
         gradient = self.statistic.gradient(self.statistic.totals())
-        moved = np.concatenate([terms @ gradient for terms, _ in self._blocks()])
+        if self.sparse is not None:
+            moved = self.sparse.times_gradient(gradient)
+        else:
+            moved = np.concatenate([terms @ gradient for terms, _ in self._blocks()])
         return np.asarray(moved - self.times @ moved / self.size)
 
     @property
@@ -112,12 +128,10 @@ class Resampler:
             return self._resample_normal(resamples, rng)
         found = np.empty(resamples)
         shares = self.times / self.size
-        at_a_time = max(1, _NUMBERS_AT_A_TIME // (2 * len(self.times) + 4 * self.terms.shape[1]))
-        for start in range(0, resamples, at_a_time):
-            count = min(at_a_time, resamples - start)
+        for part in self._portions(resamples):
             # All draws come in order from one stream, so the portion size does not matter.
-            draws = rng.multinomial(self.size, shares, size=count).astype(np.float64)
-            found[start : start + count] = self.statistic.value(draws @ self.terms)
+            draws = rng.multinomial(self.size, shares, size=part.stop - part.start)
+            found[part] = self._values(draws.astype(np.float64))
         return found
 
     def resample_by_seed(self, resamples: int, seed: int) -> FloatArray:
@@ -133,12 +147,29 @@ class Resampler:
         ):
             return self.resample(resamples, np.random.default_rng(seed))
         draws = _draws_of_single_kinds(self.size, resamples, seed)
-        return self.statistic.value(draws.astype(np.float64) @ self.terms)
+        parts = self._portions(resamples)
+        return np.concatenate([self._values(draws[part].astype(np.float64)) for part in parts])
+
+    def _values(self, draws: FloatArray) -> FloatArray:
+        """Return the statistic of draws (B, P)."""
+        sums = draws @ self.terms if self.sparse is None else self.sparse.sums(draws)
+        return np.asarray(self.statistic.value(sums))
+
+    def _portions(self, resamples: int) -> list[slice]:
+        """Return slices of resamples whose draws and sums fit in memory."""
+        each = 2 * len(self.times) + 4 * len(self.statistic.totals())
+        at_a_time = max(1, _NUMBERS_AT_A_TIME // each)
+        starts = range(0, resamples, at_a_time)
+        return [slice(start, min(start + at_a_time, resamples)) for start in starts]
 
     @property
     def uses_normal_limit(self) -> bool:
-        """Return whether there are so many kinds that sums are drawn from their normal limit."""
-        return len(self.times) > MOST_PATTERNS
+        """Return whether there are so many kinds that sums are drawn from their normal limit.
+
+        Sums of many pairs of raters are not: a pair may share only a few of the units, and their
+        sums are far from normal.
+        """
+        return len(self.times) > MOST_PATTERNS and self.sparse is None
 
     def _resample_normal(self, resamples: int, rng: np.random.Generator) -> FloatArray:
         mean = self.statistic.totals()
@@ -244,6 +275,8 @@ def percentile_interval(
         note += f"; {undefined:,} resamples without a value left out"
     if low == high:
         note += "; the resamples do not differ, so the interval cannot show the uncertainty"
+    elif not low <= value <= high:
+        note += "; the value is outside, because resamples of few units are biased"
     return IntervalEstimate(Interval(float(low), float(high)), note, error)
 
 

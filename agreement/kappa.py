@@ -12,7 +12,7 @@ from .estimate import IntervalOptions, as_ratings, estimate
 from .ratings import Ratings
 from .row_arguments import Clusters
 from .scales import Categories, Matrix
-from .statistic import FloatArray, Statistic, corrected, quotient
+from .statistic import FloatArray, SparseTerms, Statistic, corrected, quotient
 from .weights import Weights, describe_weights, disagreement
 
 Array = npt.NDArray[Any]
@@ -141,11 +141,13 @@ def _pairwise_coefficient(
         table,
         Statistic(
             lambda: table.judged_together,
-            lambda rows: _terms(rows, table.pairs or (), matrix),
+            lambda rows: _terms(rows, table.pairs or (), matrix).dense(),
             value,
             sums=sums,
             # Fleiss, Cohen and Everitt divide by N.
             lost=0,
+            width=1 + 2 * len(matrix),
+            sparse=lambda rows: _terms(rows, table.pairs or (), matrix),
         ),
         name=name,
         method=describe_weights(weights),
@@ -171,23 +173,35 @@ def _sum_terms(tables: npt.NDArray[np.int64], matrix: FloatArray) -> FloatArray:
 
 def _terms(
     rows: npt.NDArray[np.int64], pairs: tuple[tuple[int, int], ...], matrix: FloatArray
-) -> FloatArray:
+) -> SparseTerms:
     """Return the terms of a unit for every pair: weight of the disagreement, and both choices.
 
-    Shape (P, S * (1 + 2 K)); zeros for a pair if one of the two did not judge.
+    There are S * (1 + 2 K) of them, zeros for a pair if one of the two did not judge.
     """
     categories = len(matrix)
     width = 1 + 2 * categories
-    found = np.zeros((len(rows), len(pairs), width))
-    padded = np.pad(matrix, (0, 1))
+    choices = np.ascontiguousarray(rows.T)
+    judged, columns, terms = [], [], []
     for at, (first, second) in enumerate(pairs):
-        one, other = rows[:, first], rows[:, second]
+        one, other = choices[first], choices[second]
         both = np.flatnonzero((one >= 0) & (other >= 0))
         one, other = one[both], other[both]
-        found[both, at, 0] = padded[one, other]
-        found[both, at, 1 + one] = 1
-        found[both, at, 1 + categories + other] = 1
-    return found.reshape(len(rows), len(pairs) * width)
+        weights = matrix[one, other]
+        apart = np.flatnonzero(weights)
+        judged += [both[apart], both, both]
+        columns += [
+            np.full(len(apart), at * width),
+            at * width + 1 + one,
+            at * width + 1 + categories + other,
+        ]
+        terms += [weights[apart], np.ones(2 * len(both))]
+    none = np.empty(0, dtype=np.int64)
+    return SparseTerms(
+        (len(rows), len(pairs) * width),
+        np.concatenate([none, *judged]),
+        np.concatenate([none, *columns]),
+        np.concatenate([none, *terms]).astype(np.float64),
+    )
 
 
 def _coefficients_by_pair(sums: Array, matrix: FloatArray, *, same_margins: bool) -> Array:

@@ -23,6 +23,48 @@ _STEP = 1e-30
 
 
 @dataclass(frozen=True, slots=True)
+class SparseTerms:
+    """Terms of P rows in D sums, of which most are 0.
+
+    Attributes:
+        shape: P and D.
+        rows: Shape (M,), the row of each term that is not 0.
+        columns: Shape (M,), its sum.
+        terms: Shape (M,), the terms.
+    """
+
+    shape: tuple[int, int]
+    rows: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    terms: FloatArray
+
+    def sums(self, times: FloatArray) -> FloatArray:
+        """Return the sums (B, D) of rows that occur ``times`` (B, P)."""
+        found = np.empty((len(times), self.shape[1]))
+        for sums, of_rows in zip(found, times, strict=True):
+            weights = self.terms * of_rows[self.rows]
+            sums[:] = np.bincount(self.columns, weights=weights, minlength=self.shape[1])
+        return found
+
+    def times_gradient(self, gradient: FloatArray) -> FloatArray:
+        """Return the terms times the derivative by each sum (D,), shape (P,)."""
+        weights = self.terms * gradient[self.columns]
+        return np.bincount(self.rows, weights=weights, minlength=self.shape[0])
+
+    def grouped(self, groups: npt.NDArray[np.int64], times: npt.NDArray[np.int64]) -> SparseTerms:
+        """Return the terms of groups of rows: the group and the times of each row, both (P,)."""
+        count = int(groups.max(initial=-1)) + 1
+        weights = self.terms * times[self.rows]
+        return SparseTerms((count, self.shape[1]), groups[self.rows], self.columns, weights)
+
+    def dense(self) -> FloatArray:
+        """Return all terms, shape (P, D)."""
+        found = np.zeros(self.shape)
+        found[self.rows, self.columns] = self.terms
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class Statistic:
     """A coefficient as a function of D sums over units.
 
@@ -37,6 +79,9 @@ class Statistic:
             sum / N, as in the source of the variance.
         of_counts: Whether rows are those of ``Ratings.counted``, not of ``Ratings.judged``.
         fewest: How many ratings a unit needs to count in any of the sums.
+        width: If the coefficient is the mean over groups of sums, how many sums each group has:
+            ``value`` of one group is its own coefficient. 0 if it is not.
+        sparse: Returns the same as ``terms`` in a form that fits in memory for many sums.
     """
 
     patterns: Callable[[], Patterns]
@@ -46,6 +91,8 @@ class Statistic:
     lost: int = 1
     of_counts: bool = False
     fewest: int = 2
+    width: int = 0
+    sparse: Callable[[npt.NDArray[np.int64]], SparseTerms] | None = None
 
     def totals(self) -> FloatArray:
         """Return the sums over all units, shape (D,)."""
@@ -60,9 +107,15 @@ class Statistic:
 
     def gradient(self, sums: FloatArray) -> FloatArray:
         """Return the derivative of the coefficient by each of its sums, shape (D,)."""
-        moved = np.tile(sums.astype(np.complex128), (len(sums), 1))
-        moved[np.diag_indices(len(sums))] += 1j * _STEP
-        return np.asarray(self.value(moved).imag / _STEP)
+        width = self.width or len(sums)
+        # Each row is one group with one of its sums moved.
+        moved = sums.astype(np.complex128).reshape(-1, width).repeat(width, axis=0)
+        moved[np.arange(len(sums)), np.arange(len(sums)) % width] += 1j * _STEP
+        values = self.value(moved)
+        # A group without a value has no part in the mean.
+        valued = ~np.isnan(values)
+        groups = max(1, int(valued.sum()) // width) if self.width else 1
+        return np.asarray(np.where(valued | (not self.width), values.imag / _STEP, 0.0) / groups)
 
 
 def corrected(disagreement: npt.NDArray[Any], by_chance: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from functools import partial
 
@@ -211,3 +212,58 @@ def test_ten_times_the_units_of_the_same_patterns_have_a_narrower_interval():
     assert ten.interval is not None
     width = one.interval.high - one.interval.low
     assert ten.interval.high - ten.interval.low == pytest.approx(width / 10**0.5, rel=0.05)
+
+
+def team(people: int, documents: int, seed: int = 5) -> np.ndarray:
+    """Return ratings of documents that three of many people judged."""
+    rng = np.random.default_rng(seed)
+    table = ratings(documents, people, missing=0, seed=seed)
+    order = rng.random(table.shape).argsort(axis=1)
+    table[order >= 3] = np.nan
+    return table
+
+
+@pytest.mark.parametrize("name", ["kappa", "quadratic", "pi"])
+@pytest.mark.parametrize("clusters", [None, [unit // 4 for unit in range(400)]])
+def test_intervals_over_many_pairs_equal_those_of_few(name, clusters, monkeypatch):
+    def measured() -> list[Coefficient]:
+        given = {"categories": range(4), "clusters": clusters, "resamples": 1_000}
+        table = team(8, 400)
+        return [
+            COEFFICIENTS[name](table, interval=interval, **given)
+            for interval in ("bootstrap", "bca", "analytic")
+        ]
+
+    expected = measured()
+    monkeypatch.setattr(bootstrap, "MOST_SUMS", 0)
+
+    for found, its in zip(measured(), expected, strict=True):
+        assert found.value == its.value
+        assert found.standard_error == pytest.approx(its.standard_error, rel=1e-9)
+        # Equal clusters are drawn in another order.
+        close = 1e-9 if clusters is None or found.resamples is None else 0.03
+        assert found.interval == pytest.approx(its.interval, abs=close)
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
+def test_memory_does_not_grow_with_the_square_of_the_pairs_of_raters(interval):
+    table = team(40, 2_500)
+
+    tracemalloc.start()
+    found = cohen_kappa(table, categories=range(4), interval=interval, resamples=100)
+    _now, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    # 780 pairs have 7,020 sums, and a matrix of these takes 394 MB.
+    assert (found.pairs, found.interval is not None) == (780, True)
+    assert peak < 100e6
+
+
+def test_an_interval_that_excludes_its_value_says_why():
+    # About two documents for each pair.
+    found = cohen_kappa(team(40, 600), categories=range(4), interval="bootstrap", resamples=200)
+
+    assert found.interval.high < found.value
+    assert found.interval_note.endswith(
+        "; the value is outside, because resamples of few units are biased"
+    )
