@@ -18,7 +18,7 @@ from agreement import (
     scott_pi,
 )
 
-from .published import ABSTRACTORS, ONE_TO_3, SAS_PRINTOUT
+from .published import ABSTRACTORS, KRIPPENDORFF_C, ONE_TO_3, ONE_TO_5, SAS_PRINTOUT
 
 SCALE = [0, 1, 2, 3]
 
@@ -93,6 +93,26 @@ def test_pooled_coefficients_have_the_standard_error_of_irrcac(seed, coefficient
         theirs = getattr(cac, method)()["est"]
     assert ours.value == pytest.approx(theirs["coefficient_value"], abs=1e-9)
     assert ours.standard_error == pytest.approx(theirs["se"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "method", "ours", "gwets"),
+    [(gwet_ac, "gwet", 0.12474, 0.14295), (fleiss_kappa, "fleiss", 0.13494, 0.15302)],
+)
+def test_gwets_standard_error_is_larger_with_a_single_rating(coefficient, method, ours, gwets):
+    found = coefficient(
+        KRIPPENDORFF_C, categories=ONE_TO_5, single_ratings=True, interval="analytic"
+    )
+
+    import pandas as pd
+    from irrCAC.raw import CAC
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = pd.DataFrame(np.asarray(KRIPPENDORFF_C, dtype=float))
+        theirs = getattr(CAC(table, categories=list(ONE_TO_5), digits=15), method)()["est"]
+    assert found.standard_error == pytest.approx(ours, abs=5e-6)
+    assert theirs["se"] == pytest.approx(gwets, abs=5e-6)
 
 
 @pytest.mark.parametrize(
