@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from audit.reports.tables import Line
+from base.tags.figures import interval_remark
 
 # Characters with a special meaning in LaTeX.
 _LATEX = {
@@ -100,4 +101,6 @@ def _sentence_of(figure: dict[str, Any]) -> str:
     if figure["interval"]:
         low, high = map(_number, figure["interval"])
         sentence += f" (95% interval {low} to {high})"
+        if remark := interval_remark(figure["interval_note"]):
+            sentence += f", which {remark}"
     return f"{sentence}."

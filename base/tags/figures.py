@@ -139,6 +139,21 @@ def interval(figure: Any) -> str:
 
 
 @register.filter
+def interval_remark(note: str | None) -> str:
+    """Return what the note on an interval warns of, in a few words; "" if of nothing.
+
+    >>> interval_remark("95% BCa bootstrap; the value is outside, because resamples are biased")
+    'does not contain the value'
+    """
+    note = note or ""
+    if "cannot show the uncertainty" in note:
+        return "cannot show the uncertainty"
+    if "the value is outside" in note:
+        return "does not contain the value"
+    return ""
+
+
+@register.filter
 def characters(count: int | None) -> str:
     """Format the length of a document's text, or say that there is no text."""
     if count is None:

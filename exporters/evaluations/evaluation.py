@@ -133,6 +133,7 @@ def differences(
                 "difference": one.difference,
                 "low": one.interval.low if one.interval else None,
                 "high": one.interval.high if one.interval else None,
+                "note": one.interval_note,
                 "n": one.n,
                 "p": one.p,
                 "p_holm": adjusted[name],

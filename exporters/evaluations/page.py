@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
-from base.tags.figures import true_minus
+from base.tags.figures import interval_remark, true_minus
 from exporters.evaluations.documents import SIDES, TopicDocument, find_candidates
 from exporters.evaluations.tables import interval_text
 
@@ -102,6 +102,8 @@ def difference_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
                     "interval": ""
                     if one["low"] is None
                     else true_minus(f"[{one['low']:+.3f}, {one['high']:+.3f}]"),
+                    # Evaluations of older versions have no note.
+                    "remark": interval_remark(one.get("note", "")),
                     "n": one["n"],
                     "p": "–" if one["p"] is None else f"{one['p']:.4f}",
                     "p_holm": "–" if one["p_holm"] is None else f"{one['p_holm']:.4f}",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from base.csv_output import cell
+from base.tags.figures import interval_remark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,10 @@ def systems(results: Results) -> pd.DataFrame:
                 {
                     "system": one["name"],
                     "measure": measure["name"],
-                    **{name: value[name] for name in ("value", "low", "high", "n", "reason")},
+                    **{
+                        name: value[name]
+                        for name in ("value", "low", "high", "n", "reason", "note")
+                    },
                     "baseline": results["baseline"] if other else "",
                     **{name: other.get(name) for name in ("difference", "p", "p_holm")},
                     "difference_low": other.get("low"),
@@ -34,7 +38,7 @@ def systems(results: Results) -> pd.DataFrame:
                 }
             )
     order = [
-        *("system", "measure", "value", "low", "high", "n", "reason", "baseline"),
+        *("system", "measure", "value", "low", "high", "n", "reason", "note", "baseline"),
         *("difference", "difference_low", "difference_high", "p", "p_holm"),
     ]
     return _frame(rows, order)
@@ -240,6 +244,8 @@ def interval_text(value: Mapping[str, Any] | None) -> str:
     shown = f"{value['value']:.3f}"
     if value["low"] is not None:
         shown += f" [{value['low']:.3f}, {value['high']:.3f}]"
+        if remark := interval_remark(value["note"]):
+            shown += f", {remark}"
     return shown
 
 

@@ -8,7 +8,7 @@ import io
 import pandas as pd
 import pytest
 
-from exporters.evaluations.tables import TABLES, render_table
+from exporters.evaluations.tables import TABLES, interval_text, render_table
 from tests import factories
 from tests.evaluations.evaluating import make_evaluation, scene
 
@@ -93,3 +93,11 @@ def test_a_count_is_an_integer_even_if_other_rows_have_none():
 
     assert render_table(frame, "csv").splitlines()[1:] == ["x,a,b,0.25,2,3", "y,a,b,0.25,,3"]
     assert render_table(frame, "md").splitlines()[2].split("|")[5].strip() == "2"
+
+
+def test_an_interval_without_width_says_that_it_cannot_show_the_uncertainty():
+    note = "95% bootstrap; the resamples do not differ, so the interval cannot show the uncertainty"
+    value = {"value": 1.0, "low": 1.0, "high": 1.0, "note": note}
+
+    assert interval_text(value) == "1.000 [1.000, 1.000], cannot show the uncertainty"
+    assert interval_text({**value, "note": ""}) == "1.000 [1.000, 1.000]"

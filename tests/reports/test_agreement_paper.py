@@ -119,3 +119,14 @@ def test_no_defined_value_gives_no_sentence():
     undefined = figure(value=None, interval=None, note="undefined: only one rater judged")
 
     assert sentence(line(undefined), unit="documents") == ""
+
+
+CERTAIN = f"{HOW}; the resamples do not differ, so the interval cannot show the uncertainty"
+
+
+def test_the_sentence_says_that_an_interval_cannot_show_the_uncertainty():
+    perfect = figure("Percent agreement", value=1.0, interval=[1.0, 1.0], interval_note=CERTAIN)
+
+    written = sentence(line(figure(), perfect | {"name": "percent agreement"}), unit="documents")
+
+    assert "(95% interval 1.000 to 1.000), which cannot show the uncertainty." in written

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -167,6 +168,37 @@ def test_the_page_says_why_there_is_no_value(led, client):
     # One shared document on which both judged 1.
     assert "undefined: only one category was used" in page
     assert ">nan<" not in page
+
+
+@pytest.fixture
+def perfect(client):
+    """Return a project in which two people agree on six documents."""
+    project = factories.project("perfect", overlap_judge=2)
+    carla = factories.lead(project)
+    query = factories.query(project, "q")
+    narrative = factories.altered(factories.pair(query, pair_id="q_1"))
+    people = [factories.member(project, name) for name in ("ada", "ben")]
+    for number, grade in enumerate((0, 1, 2, 0, 1, 2)):
+        candidate = factories.candidate(query, f"d{number}", 1)
+        for person in people:
+            factories.judgment(narrative, candidate, person, grade)
+    client.force_login(carla.user)
+    return SimpleNamespace(project=project, carla=carla)
+
+
+def test_page_and_command_say_that_an_interval_cannot_show_the_uncertainty(perfect, client):
+    computed(perfect)
+    out = StringIO()
+
+    page = text(client.get(reverse("audit:agreement", args=["perfect"])))
+    call_command("agreement", "perfect", stdout=out)
+
+    row = page[page.index("1.000 to 1.000") :]
+    assert "cannot show the uncertainty" in row[: row.index("</td>")]
+    [line] = [line for line in out.getvalue().splitlines() if "alpha, ordinal" in line][:1]
+    assert line.split("]")[1].strip() == "cannot show the uncertainty"
+    home = text(client.get(reverse("annotate:project", args=["perfect"])))
+    assert "(the interval cannot show the uncertainty)" in home
 
 
 def test_the_page_says_what_changed_since_the_report(led, client):

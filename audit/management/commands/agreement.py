@@ -17,6 +17,7 @@ from audit.reports.report_parts import COEFFICIENTS, SPLITS
 from audit.reports.scopes import Scope, describe_scope, scope_of
 from audit.reports.tables import Line, Table, against_machines, people_alone, tables
 from base.commands import RejudgeCommand
+from base.tags.figures import interval_remark
 
 # The splits that are printed by default.
 _DEFAULT_SPLITS = ("pair", "query", "criterion", "self")
@@ -126,4 +127,6 @@ def _format_coefficient(coefficient: dict[str, Any]) -> str:
         text += "  by its variance"
     elif "BCa" in coefficient["interval_note"]:
         text += "  BCa"
+    if remark := interval_remark(coefficient["interval_note"]):
+        text += f"  {remark}"
     return f"{text}  {coefficient['note']}".rstrip()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from annotate.projects.models import Guideline, Project
 from audit.checks.figures import figures
 from audit.checks.models import Sample
+from base.tags.figures import interval_remark
 from exporters.exports.layouts import about, citation
 from exporters.exports.layouts.facts import EVERYWHERE, warnings_of
 from exporters.exports.layouts.published import ALTERED, Published
@@ -215,6 +216,8 @@ def _agreement(project: Project) -> list[str]:
         words = (
             f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else one["interval_note"] or "-"
         )
+        if interval and (remark := interval_remark(one["interval_note"])):
+            words += f", {remark}"
         lines.append((one["name"], value, words))
     computed = (
         f"Computed on {found['units']:,} judged documents, {found['ratings']:,} judgments "
