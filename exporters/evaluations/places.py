@@ -27,9 +27,9 @@ RESAMPLES = 1_000
 # Neighbours are stable when two settlements of the remaining documents agree on their order in this
 # share of draws.
 STABLE = 0.95
-# For topics with too many combinations of grades: the number of pairs of settlements per topic, and
-# of rankings measured for them at a time, over all systems.
-MOST_PAIRS, MOST_AGAIN = 32, 40_000
+# For topics with too many combinations of grades: how many rankings are measured at a time for
+# pairs of settlements, over all systems.
+MOST_AGAIN = 40_000
 # Means that differ by less count as equal.
 _EQUAL_WITHIN = 1e-12
 
@@ -60,9 +60,19 @@ class Draws:
         rng = np.random.default_rng(seed)
         self._joint = list(joint.values())
         self._weights = [np.array([one.weight for one in its.every]) for its in self._joint]
-        self.drawn = [_pick(weights, rng.random(resamples)) for weights in self._weights]
+        # A sample with a settlement for each draw is used as it is: to draw from it again would
+        # only add error.
+        self.drawn = [
+            np.arange(resamples)
+            if len(weights) == resamples and not its.complete
+            else _pick(weights, rng.random(resamples))
+            for weights, its in zip(self._weights, self._joint, strict=True)
+        ]
         self._again = [rng.random(resamples) for _ in self._joint]
-        self.which = [rng.integers(pairs, size=resamples) for _ in self._joint]
+        self.which = [
+            np.arange(resamples) if pairs == resamples else rng.integers(pairs, size=resamples)
+            for _ in self._joint
+        ]
         self._pairs = [
             []
             if its.complete
@@ -203,7 +213,7 @@ def compute_places(
     """
     many = [its for its in joint.values() if not its.complete]
     room = MOST_AGAIN // max(1, 2 * len(settled.systems) * len(many))
-    draws = Draws(joint, resamples, seed, pairs=max(4, min(MOST_PAIRS, room)))
+    draws = Draws(joint, resamples, seed, pairs=max(4, min(resamples, room)))
     disputes = [one for its in joint.values() for one in its.disputes]
     known = {(one.topic, one.document, one.side): one for one in disputes}
     found: dict[str, dict[str, Any]] = {}
@@ -223,6 +233,17 @@ def compute_places(
             "documents": len(documents),
         }
     return found
+
+
+def largest_error(joint: Mapping[str, JointSettlements], resamples: int) -> float:
+    """Return the largest standard error that a probability of `compute_places` can have.
+
+    It is that of a share of 1/2 in the draws, and if these choose among fewer settlements of a
+    topic, in the settlements too.
+    """
+    fewest = min((len(its.every) for its in joint.values() if not its.complete), default=resamples)
+    among_fewer = 1 / fewest if fewest < resamples else 0.0
+    return math.sqrt(1 / resamples + among_fewer) / 2
 
 
 def _judgments_until_stable(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from exporters.evaluations.evaluation import LOWER
-from exporters.evaluations.places import RESAMPLES, STABLE, compute_places
+from exporters.evaluations.places import RESAMPLES, STABLE, compute_places, largest_error
 from exporters.evaluations.settlements import (
     MOST_STORED,
     Dispute,
@@ -33,7 +33,8 @@ def measure_disputes(
     `deciding`: `disputed`, how many documents are disputed; `tried`, how many of them were settled
     to see the change; `measure`, which orders the queue of disagreements; `by_measure`, the
     documents that move each measure most; `all`, every document of the queue's measure.
-    `places`: the number of draws and their seed, when an order counts as stable, and `by_measure`.
+    `places`: the number of draws and their seed, when an order counts as stable, `by_measure`, and
+    `error`, the largest standard error of its probabilities.
     """
     options = prepared.options["settling"]
     resamples, seed = options.get("resamples", RESAMPLES), options.get("seed", 0)
@@ -44,7 +45,12 @@ def measure_disputes(
         "measure": "",
         "by_measure": {},
     }
-    ranking = {"resamples": resamples, "seed": seed, "stable": STABLE, "by_measure": {}}
+    ranking: dict[str, Any] = {
+        "resamples": resamples,
+        "seed": seed,
+        "stable": STABLE,
+        "by_measure": {},
+    }
     queue_measure = str(options.get("measure", ""))
     if queue_measure and queue_measure not in results["by_query"]:
         raise ValueError(
@@ -53,7 +59,7 @@ def measure_disputes(
         )
     now = results["by_query"]
     if tried and now:
-        of_topics = joint_settlements(tried, len(systems), seed)
+        of_topics = joint_settlements(tried, len(systems), seed, resamples)
         every = [
             *single_settlements(tried),
             *(one.settlement for its in of_topics.values() for one in its.every),
@@ -64,6 +70,7 @@ def measure_disputes(
         deciding["measure"] = queue_measure if queue_measure in moved else next(iter(first), "")
         deciding["by_measure"] = {key: moved[key][:MOST_STORED] for key in first}
         deciding["all"] = moved.get(deciding["measure"], [])
+        ranking["error"] = largest_error(of_topics, resamples)
         ranking["by_measure"] = compute_places(
             of_topics,
             settled,

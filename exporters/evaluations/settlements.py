@@ -27,9 +27,8 @@ from exporters.exports.files import read_rows
 
 # How many disputed documents are tried: those whose relevance is disputed come first.
 MOST_DOCUMENTS = 1_000
-# How many joint settlements of one topic's disputed documents are tried, and how many rankings are
-# measured again for that, over all systems.
-MOST_SETTLEMENTS, MOST_RANKINGS = 64, 40_000
+# How many rankings are measured again for joint settlements of topics, over all systems.
+MOST_RANKINGS = 40_000
 # How many documents are stored for each measure: those that move it most.
 MOST_STORED = 100
 # How many topics are measured at a time.
@@ -113,18 +112,19 @@ def single_settlements(disputes: Iterable[Dispute]) -> list[Settlement]:
 
 
 def joint_settlements(
-    disputes: Iterable[Dispute], systems: int, seed: int
+    disputes: Iterable[Dispute], systems: int, seed: int, resamples: int
 ) -> dict[str, JointSettlements]:
     """Return joint settlements of all disputed documents of each topic.
 
-    These are all combinations of grades with their probabilities, or a random sample if there are
-    too many. Documents are settled independently, each with the grade of one of its annotators.
+    These are all combinations of grades with their probabilities, or if there are too many, a
+    random one for each of the `resamples`, fewer if MOST_RANKINGS allows no more. Documents are
+    settled independently, each with the grade of one of its annotators.
     """
     by_topic: dict[str, list[Dispute]] = {}
     for one in disputes:
         by_topic.setdefault(one.topic, []).append(one)
     room = MOST_RANKINGS // max(1, systems * len(by_topic))
-    most = max(4, min(MOST_SETTLEMENTS, room))
+    most = max(4, min(resamples, room))
     rng = np.random.default_rng(seed)
     found: dict[str, JointSettlements] = {}
     for topic in sorted(by_topic):

@@ -106,6 +106,7 @@ def test_the_page_says_how_sure_the_places_are(made, client):
     part = shown.partition('id="places"')[2].partition("</section>")[0]
     assert "before still" in part
     assert "1,000 draws" in part
+    assert "Its standard error is at most 0.016." in part
 
 
 def test_the_tables_have_every_document_and_every_two_systems(made, client):

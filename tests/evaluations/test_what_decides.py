@@ -6,6 +6,7 @@ import pytest
 
 from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
+from exporters.evaluations.places import largest_error
 from exporters.evaluations.sensitivity import measure_disputes
 from exporters.evaluations.settlements import Dispute, joint_settlements, read_disputes
 from exporters.evaluations.system_measures import Collection, PreparedCollection, RankedSystem
@@ -152,7 +153,7 @@ def test_an_order_that_depends_on_one_of_many_documents_needs_one_settlement():
     )
 
     place = outcome["places"]["by_measure"]["RR after"]
-    assert place["before"]["fall"]["rise"] == pytest.approx(0.25, abs=0.08)
+    assert place["before"]["fall"]["rise"] == pytest.approx(0.25, abs=0.03)
     assert (place["judgments"], place["documents"]) == (1, 10)
     assert outcome["places"]["by_measure"]["AP after"]["judgments"] is None
 
@@ -171,7 +172,7 @@ def test_the_same_seed_gives_the_same_probabilities():
 def test_every_combination_of_grades_is_tried_with_its_probability():
     c = Dispute("changed", "q", "c", (0, 1))
 
-    combined = joint_settlements([X, c], systems=2, seed=0)
+    combined = joint_settlements([X, c], systems=2, seed=0, resamples=1_000)
 
     weights = {
         tuple(grade for _, grade in one.settlement): one.weight for one in combined["q"].every
@@ -182,11 +183,38 @@ def test_every_combination_of_grades_is_tried_with_its_probability():
 def test_many_combinations_of_grades_are_sampled():
     many = [Dispute("changed", "q", f"d{number:02}", (0, 1)) for number in range(20)]
 
-    drawn = joint_settlements(many, systems=2, seed=0)["q"]
+    drawn = joint_settlements(many, systems=2, seed=0, resamples=1_000)["q"]
 
-    assert (len(drawn.every), sum(one.weight for one in drawn.every)) == (64, 1)
+    assert len(drawn.every) == 1_000
+    assert sum(one.weight for one in drawn.every) == pytest.approx(1)
     assert not drawn.complete
-    assert drawn == joint_settlements(many, systems=2, seed=0)["q"]
+    assert drawn == joint_settlements(many, systems=2, seed=0, resamples=1_000)["q"]
+
+
+def test_probabilities_of_many_combinations_differ_by_seed_as_little_as_the_draws_allow():
+    # There are 2^13 combinations of grades; only x matters, so fall is first in a quarter of them.
+    others = [Dispute("changed", "q", f"z{number}", (0, 1)) for number in range(12)]
+    half = Dispute("changed", "q", "x", (0, 1))
+
+    outcomes = [
+        measure_with_disputes(FALL, RISE, disputes=(half, *others), settling_seed=str(seed))[1]
+        for seed in range(6)
+    ]
+
+    found = [its["places"]["by_measure"]["RR after"]["before"]["fall"]["rise"] for its in outcomes]
+    assert found == [pytest.approx(0.25, abs=0.03)] * 6
+    assert outcomes[0]["places"]["error"] == pytest.approx(0.0158, abs=1e-4)
+
+
+def test_the_error_of_probabilities_includes_that_of_few_settlements():
+    many = [Dispute("changed", "q", f"d{number:02}", (0, 1)) for number in range(20)]
+
+    few = joint_settlements(many, systems=625, seed=0, resamples=1_000)
+
+    assert len(few["q"].every) == 64
+    # 1/2 sqrt(1/1,000 + 1/64)
+    assert largest_error(few, 1_000) == pytest.approx(0.0645, abs=1e-4)
+    assert largest_error({}, 1_000) == pytest.approx(0.0158, abs=1e-4)
 
 
 def test_there_are_no_deciding_documents_or_probabilities_without_disputes():
