@@ -49,7 +49,9 @@ class SparseTerms:
     def times_gradient(self, gradient: FloatArray) -> FloatArray:
         """Return the terms times the derivative by each sum (D,), shape (P,)."""
         weights = self.terms * gradient[self.columns]
-        return np.bincount(self.rows, weights=weights, minlength=self.shape[0])
+        return np.asarray(
+            np.bincount(self.rows, weights=weights, minlength=self.shape[0]), dtype=np.float64
+        )
 
     def grouped(self, groups: npt.NDArray[np.int64], times: npt.NDArray[np.int64]) -> SparseTerms:
         """Return the terms of groups of rows: the group and the times of each row, both (P,)."""

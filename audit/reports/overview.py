@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Count, Max
+from django.db.models import Count, F, Max
 
 from annotate.guidelines.actions import count_waiting
 from annotate.judgments.blindness import must_answer_first
@@ -81,26 +81,40 @@ def reviews_by_member(project: Project) -> dict[int, Reviewed]:
 def _headline(member: Membership) -> dict[str, Any]:
     if must_answer_first(member):
         return {"agreement_blind": True}
-    report = AgreementReport.objects.of("").computed().filter(project=member.project_id).first()
-    if report is None or report.figures is None:
+    # The figures of many people are large, and a page needs only those of all together.
+    report = (
+        AgreementReport.objects.of("")
+        .computed()
+        .filter(project=member.project_id)
+        .defer("figures")
+        .annotate(
+            judgments=F("figures__judgments__all"),
+            reviews=F("figures__reviews__all"),
+            computed_at=F("figures__computed_at"),
+            last_narrative=F("figures__through__narrative"),
+        )
+        .first()
+    )
+    if report is None:
         return {}
     # In projects without judging, the agreement is about instructions.
-    figures = [_headline_figure(report.figures, kind) for kind in ("judgments", "reviews")]
+    figures = [_headline_figure(getattr(report, kind), kind) for kind in ("judgments", "reviews")]
     known = [figure for figure in figures if figure]
     if not known:
         return {"report": report}
     figure = next((one for one in known if one["value"] is not None), known[0])
     return {
         "report": report,
-        "report_outdated": is_outdated(report),
+        "report_outdated": is_outdated(
+            member.project_id, computed_at=report.computed_at, narrative=report.last_narrative
+        ),
         "headline": figure,
         "headline_words": COEFFICIENTS[HEADLINE],
     }
 
 
-def _headline_figure(figures: dict[str, Any], kind: str) -> dict[str, Any] | None:
+def _headline_figure(everyone: dict[str, Any], kind: str) -> dict[str, Any] | None:
     """Return the headline coefficient of all judgments or reviews, with its units and raters."""
-    everyone = figures[kind]["all"]
     coefficient = everyone["coefficients"].get(HEADLINE)
     if coefficient is None:
         return None

@@ -76,23 +76,22 @@ def count_changes_since(report: AgreementReport) -> Changes:
     )
 
 
-def is_outdated(report: AgreementReport) -> bool:
+def is_outdated(project_id: int, *, computed_at: str, narrative: int) -> bool:
     """Return whether work was added since a report on a whole project was computed: one query.
+
+    `computed_at` and `narrative`, the newest one that was read, are from its figures.
 
     Work: judgments and reviews on pages, and narratives. Loaded judgments and withdrawals are left
     out: no index finds them by their time. `count_changes_since` counts everything.
     """
-    figures = report.figures or {}
-    moment = datetime.fromisoformat(figures["computed_at"])
-    members = Membership.objects.filter(project=report.project_id).values("pk")
+    moment = datetime.fromisoformat(computed_at)
+    members = Membership.objects.filter(project=project_id).values("pk")
     judgments = Judgment.objects.filter(
         annotator__in=members, source=Judgment.Source.PAGE, at__gt=moment
     )
     reviews = Review.objects.filter(auditor__in=members, submitted_at__gt=moment)
-    narratives = Narrative.objects.filter(
-        pair__project=report.project_id, pk__gt=figures["through"]["narrative"]
-    )
-    projects = Project.objects.filter(pk=report.project_id)
+    narratives = Narrative.objects.filter(pair__project=project_id, pk__gt=narrative)
+    projects = Project.objects.filter(pk=project_id)
     return projects.filter(Exists(judgments) | Exists(reviews) | Exists(narratives)).exists()
 
 

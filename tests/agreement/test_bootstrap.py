@@ -263,6 +263,8 @@ def test_an_interval_that_excludes_its_value_says_why():
     # About two documents for each pair.
     found = cohen_kappa(team(40, 600), categories=range(4), interval="bootstrap", resamples=200)
 
+    assert found.interval is not None
+    assert found.value is not None
     assert found.interval.high < found.value
     assert found.interval_note.endswith(
         "; the value is outside, because resamples of few units are biased"

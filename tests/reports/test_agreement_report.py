@@ -170,6 +170,15 @@ def test_the_page_says_why_there_is_no_value(led, client):
     assert ">nan<" not in page
 
 
+def test_the_project_page_reads_only_the_figures_of_all_people_together(led, client):
+    computed(led)
+
+    shown = client.get(reverse("annotate:project", args=[led.project.slug]))
+
+    assert shown.context["report"].get_deferred_fields() == {"figures"}
+    assert shown.context["headline"]["units"] == 2
+
+
 @pytest.fixture
 def perfect(client):
     """Return a project in which two people agree on six documents."""
