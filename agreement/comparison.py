@@ -23,7 +23,7 @@ from .counting import counts_of, tally
 from .estimate import Probe, as_ratings, choose_method
 from .ratings import Ratings
 from .scales import Categories, Matrix
-from .statistic import FloatArray, Statistic
+from .statistic import FloatArray, SparseTerms, Statistic
 from .student_t import quantile
 
 
@@ -228,7 +228,29 @@ def _join_statistics(
             statistics[0].value(sums[:, :split]) - statistics[1].value(sums[:, split:])
         )
 
-    return Statistic(lambda: patterns, terms, value, lost=statistics[0].lost)
+    def sparse(joined: npt.NDArray[np.int64]) -> SparseTerms:
+        first = _sparse_terms(joined[:, : widths[0]], tables[0], statistics[0])
+        second = _sparse_terms(joined[:, widths[0] :], tables[1], statistics[1])
+        return SparseTerms(
+            (len(joined), first.shape[1] + second.shape[1]),
+            np.concatenate([first.rows, second.rows]),
+            np.concatenate([first.columns, second.columns + split]),
+            np.concatenate([first.terms, second.terms]),
+        )
+
+    def derivative(sums: FloatArray) -> FloatArray:
+        first, second = statistics
+        return np.concatenate([first.gradient(sums[:split]), -second.gradient(sums[split:])])
+
+    return Statistic(
+        lambda: patterns,
+        terms,
+        value,
+        sums=np.concatenate([statistic.totals() for statistic in statistics]),
+        lost=statistics[0].lost,
+        sparse=None if statistics[0].sparse is None else sparse,
+        derivative=derivative,
+    )
 
 
 def _clusters(
@@ -262,6 +284,15 @@ def _terms(rows: npt.NDArray[np.int64], table: Ratings, statistic: Statistic) ->
     found = np.zeros((len(rows), len(statistic.totals())))
     found[judged] = statistic.terms(known)
     return found
+
+
+def _sparse_terms(rows: npt.NDArray[np.int64], table: Ratings, statistic: Statistic) -> SparseTerms:
+    """Return the same as ``_terms`` of a statistic that has sparse terms."""
+    if statistic.sparse is None:
+        raise ValueError("a statistic without sparse terms")
+    judged = np.flatnonzero(_rows_that_count(rows, table, statistic.fewest))
+    found = statistic.sparse(rows[judged] - 1)
+    return SparseTerms((len(rows), found.shape[1]), judged[found.rows], found.columns, found.terms)
 
 
 def _estimate_interval(

@@ -84,6 +84,7 @@ class Statistic:
         width: If the coefficient is the mean over groups of sums, how many sums each group has:
             ``value`` of one group is its own coefficient. 0 if it is not.
         sparse: Returns the same as ``terms`` in a form that fits in memory for many sums.
+        derivative: Returns the derivative by each sum (D,), if it is not taken from ``value``.
     """
 
     patterns: Callable[[], Patterns]
@@ -95,6 +96,7 @@ class Statistic:
     fewest: int = 2
     width: int = 0
     sparse: Callable[[npt.NDArray[np.int64]], SparseTerms] | None = None
+    derivative: Callable[[FloatArray], FloatArray] | None = None
 
     def totals(self) -> FloatArray:
         """Return the sums over all units, shape (D,)."""
@@ -109,6 +111,8 @@ class Statistic:
 
     def gradient(self, sums: FloatArray) -> FloatArray:
         """Return the derivative of the coefficient by each of its sums, shape (D,)."""
+        if self.derivative is not None:
+            return self.derivative(sums)
         width = self.width or len(sums)
         # Each row is one group with one of its sums moved.
         moved = sums.astype(np.complex128).reshape(-1, width).repeat(width, axis=0)

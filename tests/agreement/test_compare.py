@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from agreement import (
     Ratings,
+    bootstrap,
     cohen_kappa,
     compare,
     fleiss_kappa,
@@ -16,6 +19,7 @@ from agreement import (
 )
 
 from .found import error_of, interval_of, value_of
+from .test_bootstrap import team
 
 SCALE = [0, 1, 2]
 ALL = [percent_agreement, cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha]
@@ -217,3 +221,49 @@ def test_resamples_in_which_one_agreement_has_no_unit_are_left_out(coefficient):
 
     assert "resamples without a value left out" in found.interval_note
     assert interval_of(found).low < value_of(found) < interval_of(found).high
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca", "analytic"])
+def test_differences_over_many_pairs_equal_those_of_few(interval, monkeypatch):
+    rng = np.random.default_rng(6)
+    tables = [rng.integers(0, 3, (300, 6)).astype(float) for _ in range(2)]
+    for table in tables:
+        table[rng.random(table.shape) < 0.4] = np.nan
+
+    def measured():
+        return compare(
+            *tables,
+            coefficient=cohen_kappa,
+            categories=range(3),
+            units=(range(300), range(300)),
+            interval=interval,
+            resamples=200,
+        )
+
+    expected = measured()
+    monkeypatch.setattr(bootstrap, "MOST_SUMS", 0)
+    found = measured()
+
+    assert found.paired == 300
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
+    assert tuple(found.interval) == pytest.approx(tuple(expected.interval), abs=1e-9)
+
+
+def test_memory_of_a_difference_does_not_grow_with_the_square_of_the_pairs_of_raters():
+    tables = [team(40, 1_000, seed) for seed in (1, 2)]
+    units = range(1_000), range(1_000)
+
+    tracemalloc.start()
+    found = compare(
+        *tables,
+        coefficient=cohen_kappa,
+        categories=range(4),
+        units=units,
+        interval="bootstrap",
+        resamples=100,
+    )
+    _now, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert (found.paired, found.interval is not None) == (1_000, True)
+    assert peak < 100e6
