@@ -82,7 +82,7 @@ def _headline(member: Membership) -> dict[str, Any]:
     if must_answer_first(member):
         return {"agreement_blind": True}
     # The figures of many people are large, and a page needs only those of all together.
-    report = (
+    report: Any = (
         AgreementReport.objects.of("")
         .computed()
         .filter(project=member.project_id)
