@@ -141,6 +141,12 @@ class Sample(models.Model):
         """Return the page of the sample: figures for leads, the next label for checkers."""
         return reverse("audit:sample", args=[self.pk])
 
+    def name_for(self, member: Membership) -> str:
+        """Return the name that `member` sees: a neutral one if it could reveal a hidden claim."""
+        if member.leads or self.shows_claim:
+            return self.name
+        return f"Sample {self.pk}"
+
     @property
     def source_words(self) -> str:
         """Whose labels are checked, except those of a machine, which has a name."""

@@ -372,3 +372,48 @@ def test_the_id_of_a_document_is_hidden_until_it_is_checked_in_every_mode(tides,
         shown.append(page.context["view"].name.doc_id)
 
     assert shown == [None, "G"]
+
+
+def test_a_blind_checker_reads_a_neutral_name_of_the_sample_everywhere(tides, client):
+    original, *_others = tides.passes()
+    ada = tides.project.memberships.get(name="ada")
+    label = original.items.earliest("pk")
+    client.force_login(ada.user)
+
+    pages = [
+        client.get(address, follow=True).content.decode()
+        for address in (
+            reverse("annotate:home"),
+            reverse("annotate:notices"),
+            reverse("annotate:project", args=["tides"]),
+            reverse("audit:checks", args=["tides"]),
+            reverse("audit:sample", args=[original.pk]),
+            reverse("audit:check", args=[label.pk]),
+        )
+    ]
+    sample = Program("ada", "read").get(f"samples/{original.pk}/").json()
+
+    assert [page for page in pages if "gold" in page.lower()] == []
+    assert f"Sample {original.pk}" in pages[-1]
+    assert (sample["name"], sample["kind"]) == (f"Sample {original.pk}", None)
+
+
+def test_a_lead_and_a_checker_who_sees_claims_read_the_name_of_the_sample(tides, client):
+    original, *_others = tides.passes()
+    client.force_login(tides.carla.user)
+    of_lead = client.get(reverse("audit:checks", args=["tides"])).content.decode()
+    Sample.objects.update(shows_claim=True)
+    sample = Program("ada", "read").get(f"samples/{original.pk}/").json()
+
+    assert "Gold (original)" in of_lead
+    assert (sample["name"], sample["kind"]) == ("Gold (original)", "random")
+
+
+def test_a_checker_finds_the_labels_of_a_mode_in_one_list(tides, client):
+    original, *_others = tides.passes()
+    client.force_login(tides.project.memberships.get(name="dan").user)
+    address = reverse("audit:checks", args=["tides"])
+
+    assert client.get(address).context["rows"] == []
+    check_label(original, "G", ada=1, ben=0)
+    assert [row["name"] for row in client.get(address).context["rows"]] == [f"Sample {original.pk}"]

@@ -257,13 +257,15 @@ def _sample_rows(member: Membership, samples: list[Sample]) -> list[dict[str, An
     checked only for leads.
     """
     found = progress(member, samples)
-    if member.leads:
-        return [{"sample": one, "drawn": one, "progress": found[one.pk]} for one in samples]
     return [
         {
             "sample": one,
-            "drawn": None,
-            "progress": {**found[one.pk]._asdict(), "checked": None},
+            "name": one.name_for(member),
+            "kind": one.kind if member.leads or one.shows_claim else None,
+            "drawn": one if member.leads else None,
+            "progress": found[one.pk]
+            if member.leads
+            else {**found[one.pk]._asdict(), "checked": None},
         }
         for one in samples
     ]

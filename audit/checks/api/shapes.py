@@ -122,8 +122,12 @@ class SampleSerializer(serializers.Serializer[Any]):
     """A sample, and how many of its labels you can check or settle."""
 
     id = serializers.IntegerField(source="sample.pk")
-    name = serializers.CharField(source="sample.name")
-    kind = serializers.ChoiceField(source="sample.kind", choices=Sample.Kind.choices)
+    name = serializers.CharField(help_text="A neutral name if you are blind to the claims.")
+    kind = serializers.ChoiceField(
+        choices=Sample.Kind.choices,
+        allow_null=True,
+        help_text="Null if you are blind to the claims.",
+    )
     asks = serializers.ChoiceField(source="sample.asks", choices=Sample.Asks.choices)
     created_at = serializers.DateTimeField(source="sample.created_at")
     drawn = DrawnSerializer(allow_null=True, help_text="For leads; else null.")

@@ -175,6 +175,7 @@ def _render_page(
     context |= {
         "view": view,
         "sample": item.sample,
+        "name": item.sample.name_for(member),
         "item": item,
         "given": given,
         "questions": _question_rows(request, given) if view.questions else [],

@@ -50,14 +50,24 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
         PAGE_SIZE,
     )
     progress_by_sample = progress(member, page.rows)
+    passes = progress_by_mode(member)
+    # A checker finds the labels of a mode in its pass; the samples only offer what is to settle.
+    shown = [
+        one
+        for one in page.rows
+        if member.leads or not passes or progress_by_sample[one.pk].to_settle
+    ]
     return project_page(
         request,
         "checks/checks.html",
         member,
         "checks",
         planned=kind_of(member.project.kind).checks if member.leads else (),
-        passes=progress_by_mode(member),
-        rows=[{"sample": one, "progress": progress_by_sample[one.pk]} for one in page.rows],
+        passes=passes,
+        rows=[
+            {"sample": one, "name": one.name_for(member), "progress": progress_by_sample[one.pk]}
+            for one in shown
+        ],
         page=page,
     )
 
@@ -197,6 +207,7 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
     member, found = access.sample(request.user, pk)
     context: dict[str, Any] = {
         "sample": found,
+        "name": found.name_for(member),
         "progress": progress(member, [found])[found.pk],
     }
     if member.leads:
