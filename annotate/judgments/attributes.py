@@ -130,9 +130,9 @@ def set_negated(
             raise Refused("This instruction has no reversed query.")
         found = current_conditions(pair)
         if unknown := sorted(set(numbers) - {one.number for one in found}):
-            raise Refused(f"There is no attribute {unknown[0]}.")
+            raise Refused(f"There is no condition {unknown[0]}.")
         if not numbers:
-            raise Refused("A reversed query negates at least one attribute. Tick it.")
+            raise Refused("A reversed query negates at least one condition. Tick it.")
         before = [one.number for one in found if one.negated]
         for one in found:
             one.negated = one.number in numbers

@@ -45,9 +45,9 @@ RULES: Mapping[Rule, tuple[str, str]] = {
         "No document meets more conditions than the narrative has.",
     ),
     Rule.ATTRIBUTES: (
-        "Relevance follows from the attributes",
+        "Relevance follows from the conditions",
         (
-            "A relevant document satisfies all attributes; a document that is not relevant "
+            "A relevant document satisfies all conditions; a document that is not relevant "
             "violates at least one."
         ),
     ),

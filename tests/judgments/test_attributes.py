@@ -82,8 +82,8 @@ def test_a_lead_says_which_attributes_the_reversed_query_negates(tides):
 @pytest.mark.parametrize(
     ("numbers", "sentence"),
     [
-        ([], "A reversed query negates at least one attribute. Tick it."),
-        ([3], "There is no attribute 3."),
+        ([], "A reversed query negates at least one condition. Tick it."),
+        ([3], "There is no condition 3."),
     ],
 )
 def test_invalid_numbers_of_negated_attributes_are_refused(tides, numbers, sentence):

@@ -24,7 +24,9 @@ FOLLOWIR = ProjectKind(
     grades=(
         KindGrade(0, "Not relevant", "The document does not meet the altered narrative."),
         KindGrade(1, "Relevant", "The document meets the altered narrative."),
-        KindGrade(2, "Highly relevant", "The document is about the altered narrative."),
+        KindGrade(
+            2, "Highly relevant", "The document fully answers what the altered narrative asks for."
+        ),
     ),
     sides=("original", "altered"),
     # The topics of TREC RAG 2025 have their narrative as title.

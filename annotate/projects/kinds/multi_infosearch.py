@@ -7,8 +7,8 @@ from annotate.projects.kinds.declaration import KindGrade, MustHold, ProjectKind
 MULTI_INFOSEARCH = ProjectKind(
     key="multi-infosearch",
     name="Multi-InfoSearch",
-    sentence="A query names two or three attributes. A rewritten positive document satisfies all "
-    "of them; a hard negative violates at least one. People give a verdict per attribute.",
+    sentence="A query names two or three conditions. A rewritten positive document satisfies all "
+    "of them; a hard negative violates at least one. People give a verdict per condition.",
     settings={
         "judge_scope": "pool",
         "relevant_from": 1,
@@ -18,14 +18,14 @@ MULTI_INFOSEARCH = ProjectKind(
         "overlap_review": 0,
     },
     grades=(
-        KindGrade(0, "Not relevant", "The document violates one or more attributes."),
-        KindGrade(1, "Relevant", "The document satisfies all attributes."),
+        KindGrade(0, "Not relevant", "The document violates one or more conditions."),
+        KindGrade(1, "Relevant", "The document satisfies all conditions."),
     ),
     sides=("original", "altered", "reversed"),
     must_hold=(MustHold("attributes"),),
     load_rules=(MustHold("reversed"), MustHold("dimension")),
     steps=("load", "judge", "settle", "release"),
-    step_names={"load": "Load queries and documents", "judge": "Verdict per attribute"},
+    step_names={"load": "Load queries and documents", "judge": "Verdict per condition"},
     first_files="Begin with the Multi-InfoSearch folder: final_sorted.jsonl and query-doc.json, "
     "as one zip archive.",
     formats=(
