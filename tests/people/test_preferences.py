@@ -284,3 +284,8 @@ def test_an_api_request_does_not_read_preferences(signed_in, ada, django_assert_
 
     assert response.status_code == 400
     assert sum('FROM "annotate_preferences"' in query["sql"] for query in queries) == 0
+
+
+def test_the_city_is_enough_to_name_a_time_zone(signed_in, ada):
+    assert send(signed_in, time_zone="berlin").status_code == 302
+    assert Preferences.objects.get(user=ada).time_zone == "Europe/Berlin"

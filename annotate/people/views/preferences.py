@@ -85,11 +85,12 @@ def _requested_keys(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _zone(typed: str | None) -> str | None:
-    """Return the time zone of that name, ignoring case; return an unknown name unchanged."""
+    """Return the time zone of that name or city, ignoring case; return an unknown name unchanged."""
     if typed is None:
         return None
     plain = typed.strip().replace(" ", "_").lower()
-    return next((zone for zone in zones() if zone.lower() == plain), typed.strip())
+    found = (zone for zone in zones() if plain in (zone.lower(), zone.lower().rpartition("/")[2]))
+    return next(found, typed.strip())
 
 
 def _page(

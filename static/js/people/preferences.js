@@ -82,7 +82,13 @@ form.addEventListener("submit", (event) => {
 
 const zone = document.querySelector("[data-zone]");
 const now = document.querySelector("[data-zone-now]");
-const tick = () => (now.textContent = clockIn(new Date(), zone.value.trim().replaceAll(" ", "_")) ?? now.dataset.unknown);
+const zones = [...zone.list.options].map((option) => option.value);
+// A city is enough: "Berlin" is Europe/Berlin.
+function named() {
+  const typed = zone.value.trim().replaceAll(" ", "_").toLowerCase();
+  return zones.find((name) => [name.toLowerCase(), name.toLowerCase().split("/").at(-1)].includes(typed)) ?? typed;
+}
+const tick = () => (now.textContent = clockIn(new Date(), named()) ?? now.dataset.unknown);
 zone.addEventListener("input", tick);
 setInterval(tick, 10_000);
 tick();
