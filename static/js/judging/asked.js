@@ -4,7 +4,8 @@
 const root = document.querySelector(".judge");
 const pane = root?.querySelector("[data-asked]");
 const VIEW = "judge-narrative";
-const VIEWS = ["marked", "split", "clean"];
+// A narrative that was written anew has no marked view.
+const VIEWS = ["marked", "split", "clean"].filter((view) => pane?.querySelector(`[data-asked-view="${view}"]`));
 const FOLDED = "judge-folded";
 
 const remember = (name, on) => localStorage.setItem(name, on ? "yes" : "");
@@ -75,7 +76,7 @@ if (pane) {
       choose(folded ? "split" : VIEWS[(VIEWS.indexOf(root.dataset.narrativeView) + 1) % VIEWS.length]);
     });
     const last = localStorage.getItem(VIEW);
-    show(VIEWS.includes(last) ? last : "marked");
+    show(VIEWS.includes(last) ? last : VIEWS[0]);
   }
   fold(remembered(FOLDED));
   guidelines?.addEventListener("toggle", () => {
