@@ -152,6 +152,16 @@ def test_what_needs_me_says_how_many_tasks_are_open(ada, client):
     assert re.search(r"Judge the next</button>\s*<span[^>]*>2 tasks open<", page)
 
 
+def test_who_has_begun_a_task_is_offered_no_second_one_of_that_kind(ada, client):
+    pair = add_query(ada.project, "301", 1)
+    add_query(ada.project, "302", 1)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+
+    page = client.get(reverse("annotate:project", args=["tides"])).content.decode()
+
+    assert "Judge the next</button>" not in page
+
+
 def test_what_needs_me_has_a_line_for_each_kind_of_task(ada, client):
     for query_id in ("301", "302", "303"):
         pair = add_query(ada.project, query_id, 1)

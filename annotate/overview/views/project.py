@@ -61,7 +61,9 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     added = overview(member, details=True)
     assignments = my_assignments(member)
     tasks = task_progress(member, judgments)
-    free = [task for task in tasks if task.free]
+    # Who has begun a task continues it; the home page also offers another one.
+    held = {one.assignment.task for one in assignments}
+    free = [task for task in tasks if task.free and task.task not in held]
     people = _people(member)
     rows = _query_rows(member, page, far)
     # Only leads may open the pages of the steps.
