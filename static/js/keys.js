@@ -3,10 +3,12 @@
 // Ctrl+Enter in a form with `data-ctrl-enter` sends it; within an element with `data-ctrl-enter-of` it sends the named form.
 // Keys pressed before the page listens are replayed here afterwards (see held-keys.js).
 // Keys are ignored in a text field, during an input-method composition, with a modifier, and while repeating.
+// Where no element has Enter, `data-enter` says why it does nothing (on the work page).
 // `?` lists the keys that work on the page now, from the same elements: their `data-key-label` or text, in groups named by
 // `data-keys` around them, and Ctrl+Enter from a button with `aria-keyshortcuts` whose <kbd> shows it. The group with `data-keys-first` comes first, keys without a group come last.
 // Within rows (`data-row`) only the keys of the row with `data-current` work; in an open dialog, only its own.
 import { enterMenu } from "./dialog.js";
+import { showNotice } from "./notices.js";
 
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", " ": "Space", Escape: "Esc" };
 
@@ -74,7 +76,11 @@ document.addEventListener("keydown", (event) => {
   }
   const elements = [...scope().querySelectorAll("[data-key]")].filter(answers);
   const pressed = meant(event).map((key) => elements.find((element) => keysOf(element).includes(key))).find(Boolean);
-  if (!pressed) return;
+  if (!pressed) {
+    const why = event.key === "Enter" && document.querySelector("[data-enter][data-at=document]")?.dataset.enter;
+    if (why) showNotice(why, { kind: "warning" });
+    return;
+  }
   event.preventDefault();
   pressed.click();
   enterMenu(pressed.parentElement);

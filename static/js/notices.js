@@ -1,5 +1,5 @@
 // Shows a notice in the page's own region for it (`[data-notices]`, else the notices of the page). A notice with `stays` stays
-// until it is closed; `clearNotices()` removes the others. The same sentence is shown only once.
+// until it is closed; `clearNotices()` removes the others, `clearNotices(sentence)` only those with that sentence. The same sentence is shown only once.
 const place = () => document.querySelector("[data-notices]") ?? document.getElementById("notices");
 
 export function showNotice(sentence, { kind = "info", stays = false, action = null } = {}) {
@@ -24,6 +24,8 @@ export function showNotice(sentence, { kind = "info", stays = false, action = nu
   region.append(notice);
 }
 
-export function clearNotices() {
-  for (const notice of place()?.querySelectorAll("[data-passes]") ?? []) notice.remove();
+export function clearNotices(...sentences) {
+  for (const notice of place()?.querySelectorAll("[data-passes]") ?? []) {
+    if (!sentences.length || sentences.includes(notice.dataset.sentence)) notice.remove();
+  }
 }

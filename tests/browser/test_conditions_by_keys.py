@@ -282,3 +282,22 @@ def test_conditions_can_be_answered_by_everybody(scene, new_person, accessibilit
     expect(page.locator(".verdict-row input:checked")).to_have_count(3)
 
     assert accessibility(page) == []
+
+
+def test_enter_without_a_following_grade_says_why_until_all_are_answered(scene):
+    why = scene.page.get_by_text("No grade follows from your answers yet")
+    scene.press("a", "Enter")
+    expect(why).to_be_visible()
+    scene.press("a", "a")
+
+    expect(why).to_have_count(0)
+
+
+def test_answer_all_conditions_first_goes_with_the_last_answer(scene):
+    first = scene.page.get_by_text("Answer all conditions first")
+    scene.press("2")
+    expect(first).to_be_visible()
+    scene.press("a", "a", "a")
+
+    expect(first).to_have_count(0)
+    expect(scene.following_grade()).to_contain_text("Highly relevant")

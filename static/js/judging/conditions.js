@@ -2,6 +2,7 @@
 // another grade needs a note first. Such a rule requires an answer to every condition. Answers are sent with the judgment and
 // shown again with its document.
 import { conditionRows } from "../condition-rows.js";
+import { showNotice } from "../notices.js";
 import { deriveRelevance } from "./derived.js";
 import { sessionMap } from "./kept.js";
 import { openNote } from "./note.js";
@@ -26,7 +27,11 @@ function listen({ condition_rule: rule, grades }) {
       const value = follows();
       return value === null ? "" : words("followsSpoken", { grade: nameOf(value) });
     },
-    enter: () => buttons.find((button) => Number(button.value) === follows())?.click(),
+    enter() {
+      const following = buttons.find((button) => Number(button.value) === follows());
+      if (following) following.click();
+      else showNotice(root.dataset.enter, { kind: "warning" });
+    },
   });
   const follows = () => deriveRelevance(rule, rows.map(answer), values);
   const verdicts = () => Object.fromEntries(rows.filter((row) => !open(row)).map((row) => [row.dataset.condition, answer(row)]));

@@ -27,10 +27,11 @@ function count() {
   rated.textContent = rated.dataset.words.replace("{rated}", rows.filter(chosen).length);
 }
 
-// The messages on what is missing are from when the review was refused: remove those that no longer apply.
-function clearErrors(row) {
+// The messages on what is missing are from when the review was refused: remove those that no longer apply. A row whose level
+// was missing then says nothing about words yet.
+function clearErrors(row, before = chosen(row)) {
   form.querySelector("[data-missing]")?.remove();
-  if (chosen(row).dataset.rejects !== undefined && !wordsOf(row).value.trim()) return;
+  if (before && chosen(row).dataset.rejects !== undefined && !wordsOf(row).value.trim()) return;
   row.querySelector(".errorlist")?.remove();
   wordsOf(row).removeAttribute("aria-invalid");
   wordsOf(row).removeAttribute("aria-describedby");
@@ -84,6 +85,7 @@ function choose(row) {
     replaced.delete(row);
     write(row, left.words);
   }
+  if (!before) clearErrors(row, null);
   journalRow(row, ...parts);
   showTaken(row);
 }
