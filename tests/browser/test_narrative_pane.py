@@ -98,7 +98,7 @@ def test_a_completely_new_narrative_has_no_marks_and_both_texts_can_be_read(
         "Turbines in rivers have to be named with their power."
     )
 
-    expect(scene.page.get_by_text("Written anew")).to_be_visible()
+    expect(scene.page.get_by_text("version 1 · written anew")).to_be_visible()
     expect(scene.page.get_by_role("button", name="Changes")).to_have_count(0)
     side_by_side = scene.page.get_by_role("button", name="Side by side")
     expect(side_by_side).to_have_attribute("aria-pressed", "true")

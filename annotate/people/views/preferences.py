@@ -85,7 +85,7 @@ def _requested_keys(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _zone(typed: str | None) -> str | None:
-    """Return the time zone of that name or city, ignoring case; return an unknown name unchanged."""
+    """Return the time zone of that name or city, ignoring case; an unknown name unchanged."""
     if typed is None:
         return None
     plain = typed.strip().replace(" ", "_").lower()
