@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.overview.notices import Notice, new_among, notices_of
+from annotate.people.invitation_mail import MAIL_REFUSED
 from base.users import Preferences
 
 log = logging.getLogger(__name__)
@@ -42,9 +43,12 @@ def send_digests(*, now: datetime | None = None) -> int:
             continue
         try:
             _mail(row, new).send()
+        except MAIL_REFUSED:
+            _release(row)
+            log.warning("The mail with notices to user %s was refused.", row.user_id)
+            continue
         except OSError:
-            # The next run tries again.
-            Preferences.objects.filter(pk=row.pk).update(digest_sent_at=row.digest_sent_at)
+            _release(row)
             log.warning("The mail server could not be reached, so no digests are sent now.")
             break
         sent += 1
@@ -55,6 +59,11 @@ def _claim(row: Preferences, now: datetime) -> bool:
     """Record that the mail is sent; return False if another process sends it."""
     same = Preferences.objects.filter(pk=row.pk, digest_sent_at=row.digest_sent_at)
     return bool(same.update(digest_sent_at=now))
+
+
+def _release(row: Preferences) -> None:
+    """Undo the claim, so that the next run tries again."""
+    Preferences.objects.filter(pk=row.pk).update(digest_sent_at=row.digest_sent_at)
 
 
 def _mail(row: Preferences, new: Sequence[Notice]) -> EmailMessage:

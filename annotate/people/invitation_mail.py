@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import smtplib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -15,6 +16,13 @@ from annotate.people.invitations import Link
 
 # The backend that prints mail instead of sending it, used if no mail server is set.
 PRINTING = "django.core.mail.backends.console.EmailBackend"
+# Errors about one mail or its address; after any other, the mail server does not answer.
+MAIL_REFUSED = (
+    smtplib.SMTPRecipientsRefused,
+    smtplib.SMTPDataError,
+    smtplib.SMTPNotSupportedError,
+    ValueError,
+)
 
 
 class Delivery(NamedTuple):
@@ -25,22 +33,28 @@ class Delivery(NamedTuple):
 
 
 def deliver_links(request: HttpRequest, links: Iterable[Link]) -> list[Delivery]:
-    """Hand over several links. After a mail fails, no other is tried: each would wait as long."""
-    handed: list[Delivery] = []
+    """Hand over several links. If the mail server does not answer, no other mail is tried."""
+    handed = []
+    server_answers = True
     for link in links:
-        works = all(one.mailed is not False for one in handed)
-        handed.append(deliver_link(request, link, try_mail=works))
+        delivery, server_answers = _deliver(request, link, try_mail=server_answers)
+        handed.append(delivery)
     return handed
 
 
-def deliver_link(request: HttpRequest, link: Link, *, try_mail: bool = True) -> Delivery:
+def deliver_link(request: HttpRequest, link: Link) -> Delivery:
     """Return the address of a new link, and mail it if the invitation has a mail address."""
+    return _deliver(request, link, try_mail=True)[0]
+
+
+def _deliver(request: HttpRequest, link: Link, *, try_mail: bool) -> tuple[Delivery, bool]:
+    """Hand over a link; return how, and whether to try further mails."""
     found = link.invitation
     url = request.build_absolute_uri(reverse("annotate:invitation", args=[link.token]))
     if not found.email or settings.EMAIL_BACKEND == PRINTING:
-        return Delivery(url, None)
+        return Delivery(url, None), try_mail
     if not try_mail:
-        return Delivery(url, False)
+        return Delivery(url, False), False
     try:
         get_adapter(request).send_mail(
             "account/email/invitation",
@@ -52,7 +66,9 @@ def deliver_link(request: HttpRequest, link: Link, *, try_mail: bool = True) -> 
                 "url": url,
             },
         )
+    # The link is still valid and can be handed over in another way.
+    except MAIL_REFUSED:
+        return Delivery(url, False), True
     except OSError:
-        # The link is still valid and can be handed over in another way.
-        return Delivery(url, False)
-    return Delivery(url, True)
+        return Delivery(url, False), False
+    return Delivery(url, True), True

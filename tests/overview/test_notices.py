@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from smtplib import SMTPRecipientsRefused
 
 import pytest
 from django.core import mail
+from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -222,6 +224,24 @@ def test_a_mail_that_could_not_be_sent_is_tried_again(wants_mail, monkeypatch):
     assert Preferences.objects.get().digest_sent_at is None
 
     assert send_digests(now=NOON + HOUR) == 1
+
+
+def test_a_refused_address_does_not_keep_mail_from_others(pair, wants_mail, monkeypatch):
+    ben = factories.member(pair.project, "ben")
+    User.objects.filter(pk=ben.user_id).update(email="ben@example.org")
+    change_preferences(mail_digest=True, by=ben.user)
+    deliver = EmailMessage.send
+
+    def refuse_ada(message, **options):
+        if message.to == ["ada@example.org"]:
+            raise SMTPRecipientsRefused({"ada@example.org": (550, b"no such mailbox")})
+        return deliver(message, **options)
+
+    monkeypatch.setattr(EmailMessage, "send", refuse_ada)
+
+    assert send_digests(now=NOON) == 1
+    assert [message.to for message in mail.outbox] == [["ben@example.org"]]
+    assert Preferences.objects.get(user=wants_mail.user).digest_sent_at is None
 
 
 def test_the_command_mails_what_is_due(wants_mail, capsys):

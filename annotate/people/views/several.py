@@ -74,7 +74,7 @@ def _results(request: HttpRequest, found: list[InvitationResult]) -> list[dict[s
     links = [one.link for one in found if one.link is not None]
     handed = dict(zip([link.token for link in links], deliver_links(request, links), strict=True))
     if any(one.mailed is False for one in handed.values()):
-        messages.error(request, "The mails could not be sent. Pass these links on yourself.")
+        messages.error(request, "Some mails could not be sent. Pass these links on yourself.")
     return [
         {
             "name": one.invitee.name or one.invitee.email,
