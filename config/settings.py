@@ -400,24 +400,24 @@ SPECTACULAR_SETTINGS = {
 
 # The broker: Redis for teams, otherwise one SQLite file (`config.embedded_broker`).
 REDIS_URL = _environment.redis_url
-# "default" is for counts that processes share, such as failed sign-ins. "rates" is for the rate
-# limits of the API, which each process may count for itself where that is cheaper.
-_redis = {
-    "BACKEND": "django.core.cache.backends.redis.RedisCache",
-    # Celery and Redis's own client have different names for a socket.
-    "LOCATION": REDIS_URL.replace("redis+socket://", "unix://"),
-}
-_shared = {
-    "BACKEND": "config.cache.SharedDatabaseCache",
-    "LOCATION": "shared_cache",
-    # Beyond this number the oldest counts are dropped and start again from zero.
-    "OPTIONS": {"MAX_ENTRIES": 100_000},
-}
-_memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "rates"}
+# "default" is for counts that processes share, such as failed sign-ins: in the database, which
+# sign-in needs in any case, so that nobody is locked out while Redis is away. "rates" is for the
+# rate limits of the API, which each process may count for itself where that is cheaper.
 CACHES: dict[str, Any] = {
-    "default": _redis if REDIS_URL else _shared,
-    "rates": _redis if REDIS_URL else _memory,
+    "default": {
+        "BACKEND": "config.cache.SharedDatabaseCache",
+        "LOCATION": "shared_cache",
+        # Beyond this number the oldest counts are dropped and start again from zero.
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    },
+    "rates": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "rates"},
 }
+if REDIS_URL:
+    CACHES["rates"] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        # Celery and Redis's own client have different names for a socket.
+        "LOCATION": REDIS_URL.replace("redis+socket://", "unix://"),
+    }
 BROKER_URL = REDIS_URL or f"embedded://{DATA / 'broker.sqlite3'}"
 # How `jobs.queue` publishes; the apps do not import Celery.
 JOBS_DELIVER = "config.celery.deliver"

@@ -45,7 +45,7 @@ def test_without_variables_mail_is_printed_and_there_is_no_provider(read_setting
     assert found["caches"]["default"].endswith(".SharedDatabaseCache")
 
 
-def test_variables_set_mail_the_provider_and_a_shared_cache(read_settings):
+def test_variables_set_mail_the_provider_and_the_cache_of_rates(read_settings):
     found = read_settings(
         REJUDGE_MAIL="smtp+tls://rejudge:secret@mail.example.org:587",
         REJUDGE_MAIL_FROM="rejudge@example.org",
@@ -62,4 +62,8 @@ def test_variables_set_mail_the_provider_and_a_shared_cache(read_settings):
     assert (app["client_id"], app["secret"]) == ("rejudge", "hush")
     # Browsers allow the form that leads to the provider.
     assert found["forms"] == "'self' https://login.example.org"
-    assert {cache.rsplit(".", 1)[1] for cache in found["caches"].values()} == {"RedisCache"}
+    assert {name: cache.rsplit(".", 1)[1] for name, cache in found["caches"].items()} == {
+        # Signing in works while Redis is away.
+        "default": "SharedDatabaseCache",
+        "rates": "RedisCache",
+    }
