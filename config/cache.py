@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.db import DatabaseCache
-from django.db import DatabaseError, IntegrityError, connections, router, transaction
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    OperationalError,
+    connections,
+    router,
+    transaction,
+)
 from django.utils import timezone
+
+# allauth counts under a lock with this ending, which it holds for ten seconds at most.
+LOCK = ":lock"
+# In seconds.
+LOCK_WAIT = 20
+LOCK_INTERVAL = 0.02
 
 
 class SharedDatabaseCache(DatabaseCache):
@@ -18,6 +32,23 @@ class SharedDatabaseCache(DatabaseCache):
     Django reports a failed write as if another process had been faster. The limit on sign-in
     attempts would then mistake a full disk for too many attempts.
     """
+
+    def add(
+        self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
+    ) -> bool:
+        """Store a value if there is none; wait for a lock, or raise OperationalError.
+
+        allauth waits for a lock for one second, and then reports too many attempts.
+        """
+        if not str(key).endswith(LOCK):
+            return super().add(key, value, timeout, version)
+        end = time.monotonic() + LOCK_WAIT
+        # `has_key` only reads: waiting must not keep others from writing.
+        while self.has_key(key, version) or not super().add(key, value, timeout, version):
+            if time.monotonic() > end:
+                raise OperationalError(f"database is locked: {LOCK_WAIT} s were not enough")
+            time.sleep(LOCK_INTERVAL)
+        return True
 
     def _base_set(self, mode: str, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT) -> bool:
         """Store a value. Raise DatabaseError if the database cannot."""

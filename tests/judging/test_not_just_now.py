@@ -132,3 +132,25 @@ def test_an_unexpected_error_is_still_a_server_error(failing):
 
     assert response.status_code == 500
     assert "a secret" not in response.content.decode()
+
+
+def test_a_lock_that_is_held_is_waited_for(monkeypatch):
+    cache.clear()
+    cache.add("counts:lock", 1)
+    monkeypatch.setattr("config.cache.time.sleep", lambda _: cache.delete("counts:lock"))
+
+    assert cache.add("counts:lock", 1)
+
+
+def test_signing_in_while_a_lock_stays_held_says_nothing_of_too_many_attempts(client, monkeypatch):
+    factories.user("ada")
+    client.raise_request_exception = False
+    cache.clear()
+    cache.add("allauth:rl:allauth.account:login_failed:60/60/ip:ip:127.0.0.1:lock", 1)
+    monkeypatch.setattr("config.cache.LOCK_WAIT", 0)
+    monkeypatch.setattr("config.cache.time.sleep", lambda _: None)
+
+    response = client.post(reverse("login"), {"username": "ada", "password": factories.PASSWORD})
+
+    assert response.status_code == 503
+    assert "Too many attempts" not in response.content.decode()
