@@ -28,6 +28,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -59,13 +60,16 @@ class AccountAdapter(DefaultAccountAdapter):
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Return the key under which wrong passwords are counted.
 
-        It combines the account with the client's IP address or, if the account has signed in from
-        this browser before, with the browser. So nobody can lock an account out from another
-        address, and a known browser is counted separately from others at its address.
+        It combines the account, whether its name or its mail address was typed, with the client's
+        IP address or, if the account has signed in from this browser before, with the browser. So
+        nobody can lock an account out from another address, and a known browser is counted
+        separately from others at its address.
         """
-        login = credentials.get("email") or credentials.get("username", "")
-        source = known_browsers.browser_known_to(request, login) or ratelimit.get_ip(request)
-        return f"{super()._get_login_attempts_cache_key(request, **credentials)}:{source}"
+        login = str(credentials.get("username") or credentials.get("email", ""))
+        user = _find_account(login)
+        account = f"account {user.pk}" if user else login.casefold()
+        browser = known_browsers.browser_known_to(request, user) if user else None
+        return f"{account}:{browser or ratelimit.get_ip(request)}"
 
     def post_login(self, request: HttpRequest, user: Any, **kwargs: Any) -> HttpResponse:
         """Remember that the account has signed in from this browser."""
@@ -80,6 +84,13 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         """Return the address of the page that confirms the change."""
         return reverse("password_change_done")
+
+
+def _find_account(login: str) -> User | None:
+    """Return the account with this name or mail address, ignoring case as sign-in does."""
+    named = Q(username__iexact=login) | Q(email__iexact=login)
+    named |= Q(emailaddress__email__iexact=login)
+    return User.objects.filter(named).order_by("pk").first() if login else None
 
 
 class MFAAdapter(DefaultMFAAdapter):
@@ -178,6 +189,15 @@ class LoginForm(OwnWording, account_forms.LoginForm):
             "autocapitalize": "none",
         }
         self.fields["password"].help_text = ""
+
+    def user_credentials(self) -> dict[str, str]:
+        """Return what was typed as a name; the backends also look for a mail address.
+
+        As allauth's default has it as both, the password for a known address was hashed once more,
+        and the time told who has an account.
+        """
+        typed = self.cleaned_data
+        return {"username": typed["login"], "password": typed["password"]}
 
     def add_prefix(self, field_name: str) -> str:
         return str(super().add_prefix("username" if field_name == "login" else field_name))

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core import signing
-from django.db.models import Q
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.crypto import get_random_string
@@ -37,16 +36,10 @@ def remember_browser(request: HttpRequest, response: HttpResponseBase, user: Use
     )
 
 
-def browser_known_to(request: HttpRequest, login: str) -> str | None:
-    """Return the browser's id if the account `login` has signed in from it, else None.
-
-    `login` is a user name or a mail address.
-    """
+def browser_known_to(request: HttpRequest, user: User) -> str | None:
+    """Return the browser's id if the account has signed in from it, else None."""
     browser, accounts = _read_cookie(request)
-    if not accounts:
-        return None
-    named = Q(username=login) | Q(emailaddress__email__iexact=login)
-    return browser if User.objects.filter(named, pk__in=accounts).exists() else None
+    return browser if user.pk in accounts else None
 
 
 def _read_cookie(request: HttpRequest) -> tuple[str, list[int]]:

@@ -10,7 +10,7 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from allauth.usersessions.models import UserSession
-from django.contrib.auth.hashers import make_password
+from django.contrib.auth.hashers import MD5PasswordHasher, make_password
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
@@ -197,6 +197,29 @@ def test_a_forged_cookie_does_not_make_a_browser_known(ada):
         sign_in(Client(), "ada", "not hers")
 
     assert "Too many attempts." in sign_in(forged).content.decode()
+
+
+@pytest.mark.parametrize("typed", ["ada", "ADA", "ada@example.org", "Ada@Example.org"])
+def test_attempts_by_name_and_by_address_are_counted_together(ada, typed):
+    EmailAddress.objects.create(user=ada, email="ada@example.org", primary=True)
+    for login in ("ada", "ADA", "ada@example.org", "Ada@Example.org", "ada"):
+        sign_in(Client(), login, "not hers")
+
+    assert "Too many attempts." in sign_in(Client(), typed).content.decode()
+
+
+@pytest.mark.parametrize("typed", ["ada", "ada@example.org", "nobody", "nobody@example.org"])
+def test_a_wrong_password_is_hashed_twice_for_any_name_or_address(ada, client, typed, monkeypatch):
+    EmailAddress.objects.create(user=ada, email="ada@example.org", primary=True)
+    hashed = []
+    encode = MD5PasswordHasher.encode
+    monkeypatch.setattr(
+        MD5PasswordHasher, "encode", lambda *given: hashed.append(typed) or encode(*given)
+    )
+
+    sign_in(client, typed, "not hers")
+
+    assert hashed == [typed, typed]
 
 
 def test_attempts_on_one_account_do_not_block_another(ada, client):
