@@ -16,7 +16,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import TemplateView
 
-from config.accounts import password_reset_from_key, totp_picture
+from config.accounts import password_reset, password_reset_from_key, totp_picture
 
 
 class Base36(StringConverter):
@@ -43,7 +43,7 @@ urlpatterns = [
         name="password_change_done",
     ),
     path("password/first/", account.password_set, name="account_set_password"),
-    path("password/reset/", account.password_reset, name="account_reset_password"),
+    path("password/reset/", password_reset, name="account_reset_password"),
     path("password/reset/sent/", account.password_reset_done, name="account_reset_password_done"),
     path(
         "password/reset/<base36:uidb36>-<str:key>/",

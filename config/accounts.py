@@ -11,7 +11,7 @@ from typing import Any
 
 from allauth.account import forms as account_forms
 from allauth.account import views as account_views
-from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.adapter import DefaultAccountAdapter, get_adapter
 from allauth.account.fields import SetPasswordField
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
@@ -229,6 +229,37 @@ class ResetPasswordForm(OwnWording, account_forms.ResetPasswordForm):
     """The mail address that the link for a new password is sent to."""
 
     begins_with = "email"
+
+    def clean_email(self) -> str:
+        """Return the address without looking for its account."""
+        return str(get_adapter().clean_email(self.cleaned_data["email"].lower()))
+
+    def save(self, request: HttpRequest, **_: Any) -> str:
+        """Have the mail sent by a job: status and time are the same without an account."""
+        from config.celery import BrokerUnavailable, deliver
+
+        email: str = self.cleaned_data["email"]
+        try:
+            deliver("config.password_reset", email, request.build_absolute_uri("/"))
+        except BrokerUnavailable as error:
+            raise Refused("No mail can be sent right now. Try again in a few minutes.") from error
+        return email
+
+
+class PasswordResetView(account_views.PasswordResetView):
+    """The page on which a person asks for a link by mail."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Request the mail; say so on the page if the broker does not answer."""
+        try:
+            answer: HttpResponse = super().form_valid(form)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+            answer = self.form_invalid(form)
+        return answer
+
+
+password_reset = PasswordResetView.as_view()
 
 
 class LinkUsed(Exception):

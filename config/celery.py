@@ -114,13 +114,13 @@ class BrokerUnavailable(Exception):
     """Raised if the broker does not answer."""
 
 
-def deliver(task: str, pk: int) -> None:
-    """Publish a message for `task` about the row `pk`.
+def deliver(task: str, *args: int | str) -> None:
+    """Publish a message for `task`, of most tasks the key of a row.
 
     Raise `BrokerUnavailable` if the broker does not take it within seconds: a person is waiting.
     """
     with _connection_with_timeouts() as broker:
-        app.send_task(task, args=[pk], connection=broker, retry=False)
+        app.send_task(task, args=args, connection=broker, retry=False)
 
 
 def count_waiting_messages() -> int:

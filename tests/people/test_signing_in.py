@@ -13,10 +13,13 @@ from allauth.usersessions.models import UserSession
 from django.contrib.auth.hashers import MD5PasswordHasher, make_password
 from django.core import mail
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.models import User
+from config.celery import BrokerUnavailable, app
 from tests import factories
 
 LOGIN = "/accounts/login/"
@@ -349,7 +352,10 @@ LINK = re.compile(r"http://testserver(/accounts/\S+)")
 
 
 @pytest.fixture
-def mailed(ada):
+def mailed(ada, monkeypatch):
+    """Ada, who has a mail address; jobs run at once."""
+    app.autodiscover_tasks(force=True)
+    monkeypatch.setattr("config.celery.deliver", lambda task, *args: app.tasks[task](*args))
     EmailAddress.objects.create(user=ada, email="ada@example.org", primary=True, verified=True)
     return ada
 
@@ -377,6 +383,38 @@ def test_a_password_reset_does_not_reveal_whether_the_account_exists(mailed, cli
 
     assert known.url == unknown.url
     assert len(mail.outbox) == 1
+
+
+@pytest.mark.parametrize("email", ["ada@example.org", "nobody@example.org"])
+def test_a_page_for_a_lost_password_neither_looks_for_the_account_nor_sends_mail(
+    mailed, client, monkeypatch, email
+):
+    sent = []
+    monkeypatch.setattr("config.celery.deliver", lambda *message: sent.append(message))
+
+    with CaptureQueriesContext(connection) as asked:
+        answer = client.post("/accounts/password/reset/", {"email": email})
+
+    assert answer.url == "/accounts/password/reset/sent/"
+    assert sent == [("config.password_reset", email, "http://testserver/")]
+    assert mail.outbox == []
+    assert not any("annotate_user" in query["sql"] for query in asked)
+    assert not any("emailaddress" in query["sql"] for query in asked)
+
+
+@pytest.mark.parametrize("email", ["ada@example.org", "nobody@example.org"])
+def test_a_lost_password_is_told_to_wait_while_the_broker_is_away(
+    mailed, client, monkeypatch, email
+):
+    def fail(*message):
+        raise BrokerUnavailable
+
+    monkeypatch.setattr("config.celery.deliver", fail)
+
+    answer = client.post("/accounts/password/reset/", {"email": email})
+
+    assert answer.status_code == 200
+    assert "No mail can be sent right now." in answer.content.decode()
 
 
 def test_a_closed_account_gets_no_link(mailed, client):
