@@ -1,11 +1,12 @@
 """Measures of instruction following in retrieval, from runs and qrels, with intervals.
 
-Every measure returns a ``Measurement``. A wrong call raises ValueError; data without a defined
+Every measure returns a ``Measurement``. A wrong call raises CannotMeasure; data without a defined
 value give a Measurement that states the reason. docs/measures.md has formulas, options and sources.
 """
 
 from __future__ import annotations
 
+from .errors import CannotMeasure
 from .followir import p_mrr
 from .followtable import irs, nfr
 from .infosearch import robustness, sicr, wise
@@ -17,6 +18,7 @@ from .significance import Comparison, compare, holm
 from .summary import clustered
 
 __all__ = [
+    "CannotMeasure",
     "Comparison",
     "Measurement",
     "Scores",

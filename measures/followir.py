@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
 from .runs import (
@@ -272,7 +273,7 @@ def _refuse_missing(runs: list[Scores], documents_by_query: Mapping[str, Collect
     for run in runs:
         lacking = [query for query in documents_by_query if query not in run]
         if lacking:
-            raise ValueError(
+            raise CannotMeasure(
                 f"the {run.name} lacks {count_queries(len(lacking))} ({list_ids(lacking)}); "
                 "add their lines or leave them out with missing_query='left_out'"
             )

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
+from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
 from .runs import (
@@ -255,7 +256,7 @@ class _RunPair:
             return tables
         known = named.union(self.new.documents(query), self.old.documents(base))
         if tables is not None and tables < len(known):
-            raise ValueError(
+            raise CannotMeasure(
                 f"query {query} names {len(known):,} tables, more than tables={tables:,}; give the "
                 "number of tables in the collection"
             )
@@ -321,7 +322,7 @@ def _by_query(
 def _check_sets(query: str, comply: set[str], violate: set[str]) -> None:
     both = comply & violate
     if both:
-        raise ValueError(
+        raise CannotMeasure(
             f"query {query}: tables both comply and violate ({list_ids(both)}); "
             "a table is in one set"
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
 from .modes import Gold, GoldModes, Modes, gold_modes
@@ -290,7 +291,7 @@ def robustness(
         elif score is None or math.isnan(score):
             empty.append(query)
         elif math.isinf(score):
-            raise ValueError(f"the score of query {query} is {score}; give a finite number")
+            raise CannotMeasure(f"the score of query {query} is {score}; give a finite number")
         else:
             of_group[str(groups[query])].append(float(score))
     warnings = [
@@ -327,11 +328,11 @@ def _resolve_n(query: str, given: int | Mapping[str, int] | None, gold: Gold) ->
     if not isinstance(given, Mapping):
         return _at_least_1("N", given)
     if query not in given:
-        raise ValueError(f"N has no number for query {query}; give one number or one per query")
+        raise CannotMeasure(f"N has no number for query {query}; give one number or one per query")
     return _at_least_1(f"N of query {query}", given[query])
 
 
 def _at_least_1(name: str, value: int) -> int:
     if value < 1:
-        raise ValueError(f"{name} is {value}; give 1 or more")
+        raise CannotMeasure(f"{name} is {value}; give 1 or more")
     return value

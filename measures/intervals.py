@@ -14,6 +14,8 @@ from agreement.coefficient import Interval
 from agreement.counting import Patterns
 from agreement.statistic import FloatArray, Statistic, quotient
 
+from .errors import CannotMeasure
+
 __all__ = [
     "RESAMPLES",
     "Bootstrap",
@@ -45,9 +47,9 @@ class Bootstrap(NamedTuple):
         """Raise ValueError for an unknown kind or too few resamples."""
         if self.kind is not None and self.kind not in KINDS:
             known = " or ".join(map(repr, KINDS))
-            raise ValueError(f"interval is {known} or None, not {self.kind!r}")
+            raise CannotMeasure(f"interval is {known} or None, not {self.kind!r}")
         if self.resamples < FEWEST_RESAMPLES:
-            raise ValueError(
+            raise CannotMeasure(
                 f"{self.resamples} resamples are too few for a 95% interval; "
                 f"take {FEWEST_RESAMPLES} or more"
             )

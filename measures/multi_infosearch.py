@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal, TypeAlias
 
+from .errors import CannotMeasure
 from .infosearch import Reward, WiseRules, mean_over_gold
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
@@ -91,7 +92,7 @@ def m_wise(
     check_choice("variant", variant, MultiVariant)
     check_choice("reward", reward, Reward)
     if K < 1 or N < 1:
-        raise ValueError(f"K is {K} and N is {N}; give 1 or more")
+        raise CannotMeasure(f"K is {K} and N is {N}; give 1 or more")
     rules = WiseRules(k=K, reward=reward)
     found = gold_modes(original, instructed, reversed, gold, missing=missing, ties=ties)
     shares = {
@@ -236,7 +237,7 @@ def mdcr(
     check_choice("unjudged", unjudged, UnjudgedVerdict)
     check_choice("ties", ties, Ties)
     if k < 1:
-        raise ValueError(f"k is {k}; give 1 or more")
+        raise CannotMeasure(f"k is {k}; give 1 or more")
     ranking = Scores(run, "run")
     dimensions_by_query = {
         query: tuple(dict.fromkeys(its)) for query, its in dimensions.items() if its
@@ -288,7 +289,7 @@ def _is_met(
     if threshold is not None:
         return verdict >= threshold
     if verdict not in (0, 1):
-        raise ValueError(
+        raise CannotMeasure(
             f"the verdict on {dimension} of document {document} in query {query} is {verdict}; "
             "give True or False, or a threshold for scores"
         )
@@ -304,7 +305,7 @@ def _shares(
     """Return s/m and v/m of a query."""
     met = _get_count("satisfied", satisfied, query)
     if violated is None and conditions is None:
-        raise ValueError("give violated or conditions: mWISE needs the number of conditions")
+        raise CannotMeasure("give violated or conditions: mWISE needs the number of conditions")
     broken = None if violated is None else _get_count("violated", violated, query)
     if conditions is not None:
         total = _get_count("conditions", conditions, query)
@@ -313,7 +314,7 @@ def _shares(
         assert broken is not None
         total = met + broken
     if not total or broken < 0 or met + broken > total:
-        raise ValueError(
+        raise CannotMeasure(
             f"query {query}: {met} satisfied and {broken} violated of {total} conditions do not fit"
         )
     return met / total, broken / total
@@ -321,7 +322,7 @@ def _shares(
 
 def _get_count(name: str, counts: Mapping[str, int], query: str) -> int:
     if query not in counts:
-        raise ValueError(f"{name} has no number for query {query}")
+        raise CannotMeasure(f"{name} has no number for query {query}")
     if counts[query] < 0:
-        raise ValueError(f"{name} of query {query} is {counts[query]}; give 0 or more")
+        raise CannotMeasure(f"{name} of query {query} is {counts[query]}; give 0 or more")
     return counts[query]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
 from .runs import check_choice, count_queries, is_number, list_ids
@@ -216,7 +217,7 @@ def _comparisons(query: str, outcomes: Outcomes) -> Iterator[tuple[int, float, f
             yield from _compare_pair(query, k, pair)
         return
     if len(ladder) < len(outcomes):
-        raise ValueError(f"query {query} mixes pairs and single scores; give one kind")
+        raise CannotMeasure(f"query {query} mixes pairs and single scores; give one kind")
     rungs = sorted(ladder)
     for lower, upper in pairwise(rungs):
         if upper == lower + 1:
@@ -230,7 +231,7 @@ def _compare_pair(query: str, k: int, pair: object) -> Iterator[tuple[int, float
             for score in worse:
                 yield k, float(pair[0]), float(score)
             return
-    raise ValueError(
+    raise CannotMeasure(
         f"query {query}: {pair!r} is not a pair; give (score of the better document, score of the "
         "worse one), or a mapping of the number of conditions to pairs or to single scores"
     )

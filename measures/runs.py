@@ -9,6 +9,8 @@ from typing import Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from .errors import CannotMeasure
+
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Ties: TypeAlias = Literal["id_descending", "file"]
 Missing: TypeAlias = Literal["after_last", "left_out"]
@@ -64,7 +66,7 @@ class Scores:
         elif isinstance(run, Iterable):
             self._by_query = dict(self._group_lines(run))
         else:
-            raise ValueError(f"the {name} is {type(run).__name__}; give a mapping or lines")
+            raise CannotMeasure(f"the {name} is {type(run).__name__}; give a mapping or lines")
         for query, documents in self._by_query.items():
             self._ascending[query] = self._check_scores(query, documents)
 
@@ -74,7 +76,7 @@ class Scores:
             try:
                 query, document, score = line.query_id, line.doc_id, line.score
             except AttributeError:
-                raise ValueError(
+                raise CannotMeasure(
                     f"the {self.name} is not a run: give a mapping of query to document to score, "
                     f"or lines with query_id, doc_id and score; found {line!r}"
                 ) from None
@@ -112,18 +114,20 @@ class Scores:
 
     def _check_scores(self, query: str, documents: Mapping[str, float]) -> FloatArray:
         if not isinstance(documents, Mapping):
-            raise ValueError(
+            raise CannotMeasure(
                 f"query {query} of the {self.name}: documents are a mapping of id to score, "
                 f"not {type(documents).__name__}"
             )
         scores = np.array(list(documents.values()))
         if scores.dtype.kind not in "fiu":
-            raise ValueError(f"query {query} of the {self.name} has a score that is not a number")
+            raise CannotMeasure(
+                f"query {query} of the {self.name} has a score that is not a number"
+            )
         if not np.isfinite(scores).all():
             document, score = next(
                 (document, score) for document, score in documents.items() if score - score != 0
             )
-            raise ValueError(
+            raise CannotMeasure(
                 f"document {document} of query {query} in the {self.name} has the score {score}; "
                 "give a finite number or leave the line out"
             )
@@ -268,7 +272,7 @@ def check_choice(name: str, value: object, kind: object) -> None:
     """Raise ValueError unless ``value`` is one of the literals of ``kind``."""
     choices = get_args(kind)
     if value not in choices:
-        raise ValueError(f"{name} is {' or '.join(map(repr, choices))}, not {value!r}")
+        raise CannotMeasure(f"{name} is {' or '.join(map(repr, choices))}, not {value!r}")
 
 
 def warn_of_runs(

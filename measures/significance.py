@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, Interval, IntervalKind, ratio_of_sums
 from .measurement import Measurement
 from .runs import check_choice, count_queries, list_ids
@@ -111,9 +112,9 @@ def compare(
     """
     check_choice("test", test, Test)
     if permutations < 1:
-        raise ValueError(f"{permutations} permutations are too few; give 1 or more")
+        raise CannotMeasure(f"{permutations} permutations are too few; give 1 or more")
     if clusters is not None and test == "t":
-        raise ValueError(
+        raise CannotMeasure(
             "the t test treats queries as independent; with clusters, use randomization"
         )
     first_values, second_values = _values_by_query(first), _values_by_query(second)
@@ -177,7 +178,7 @@ def holm(p_values: Mapping[str, float | None]) -> dict[str, float | None]:
     known = {name: p for name, p in p_values.items() if p is not None}
     for name, p in known.items():
         if not 0 <= p <= 1:
-            raise ValueError(f"the p-value of {name} is {p}; it is between 0 and 1")
+            raise CannotMeasure(f"the p-value of {name} is {p}; it is between 0 and 1")
     adjusted: dict[str, float | None] = dict.fromkeys(p_values)
     least = 0.0
     for place, name in enumerate(sorted(known, key=known.__getitem__)):
@@ -211,7 +212,7 @@ def _values_by_query(of: ByQuery) -> dict[str, float]:
 
 def _check_same_measure(first: Measurement, second: Measurement) -> None:
     if first.name != second.name:
-        raise ValueError(f"{first.name} and {second.name} are different measures; compare one")
+        raise CannotMeasure(f"{first.name} and {second.name} are different measures; compare one")
 
 
 def _sum_by_cluster(

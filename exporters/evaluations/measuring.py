@@ -41,6 +41,7 @@ from formats.source import open_source
 from formats.trec_qrels import read_qrels
 from jobs.errors import JobError
 from jobs.runner import LeaseLost, Progress
+from measures import CannotMeasure
 
 FORMAT = "trec"
 ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)
@@ -75,7 +76,7 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
                 prepared, ranked, disputes, results, progress.check
             )
             progress.advance(len(ranked))
-        except (Refused, ValueError) as error:
+        except (Refused, CannotMeasure) as error:
             raise JobError(str(error)) from error
     results |= {
         "collection": figures | {"runs": statistics.run_figures(ranked)},

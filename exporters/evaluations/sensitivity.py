@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from base.errors import Refused
 from exporters.evaluations.evaluation import LOWER
 from exporters.evaluations.places import RESAMPLES, STABLE, compute_places, largest_error
 from exporters.evaluations.settlements import (
@@ -53,7 +54,7 @@ def measure_disputes(
     }
     queue_measure = str(options.get("measure", ""))
     if queue_measure and queue_measure not in results["by_query"]:
-        raise ValueError(
+        raise Refused(
             f"settling.measure is {queue_measure}, which is not measured; choose one of "
             f"{', '.join(results['by_query'])}"
         )

@@ -24,6 +24,7 @@ from exporters.evaluations.systems import System
 from exporters.models import Evaluation
 from jobs.errors import JobError
 from jobs.runner import run
+from measures import CannotMeasure
 from tests import factories
 from tests.evaluations.evaluating import both_systems, make_evaluation, scene, store_run
 from tests.exports.conftest import make_release
@@ -121,6 +122,19 @@ def test_invalid_evaluations_are_refused_with_a_sentence(made, change, sentence)
 
     assert sentence in str(refused.value)
     assert not Evaluation.objects.exists()
+
+
+def test_only_sentences_of_measures_are_shown_to_people(made):
+    target = "exporters.evaluations.measuring.evaluation.evaluate"
+    wrong = CannotMeasure("query q names 9 tables, more than tables=3")
+    with patch(target, side_effect=wrong), pytest.raises(JobError, match="query q names 9 tables"):
+        make_evaluation(made)
+
+    with patch(target, side_effect=ValueError("operands")), pytest.raises(ValueError) as raised:
+        make_evaluation(made)
+
+    assert "operands" not in Evaluation.objects.latest("pk").error
+    assert not isinstance(raised.value, JobError)
 
 
 def test_a_run_that_names_no_judged_pair_is_refused(made):

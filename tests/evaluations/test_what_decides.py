@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from base.errors import Refused
 from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
 from exporters.evaluations.places import largest_error
@@ -235,7 +236,7 @@ def test_the_measure_of_the_queue_is_an_option():
     _results, outcome = measure_with_disputes(FALL, settling_measure="RR after")
 
     assert outcome["deciding"]["measure"] == "RR after"
-    with pytest.raises(ValueError, match=r"settling\.measure is wise, which is not measured;"):
+    with pytest.raises(Refused, match=r"settling\.measure is wise, which is not measured;"):
         measure_with_disputes(FALL, settling_measure="wise")
 
 
