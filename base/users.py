@@ -60,6 +60,13 @@ class User(AbstractUser):
             )
 
 
+def find_account(name: str) -> User | None:
+    """Return the account with a user name or None; as at sign-in, capital letters do not count."""
+    found = User.objects.filter(username__iexact=name)
+    # Accounts from before look-alike names were refused may differ in capital letters only.
+    return min(found, key=lambda user: (user.username != name, user.pk), default=None)
+
+
 class Preferences(models.Model):
     """One person's preferences: keys, light or dark theme, time zone, notices."""
 

@@ -12,7 +12,7 @@ from annotate.people.invitations import Link, invite_to_projects
 from annotate.people.members import add_member, check_lead
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
-from base.users import User
+from base.users import User, find_account
 
 # The maximum number of people invited at once.
 MOST = 100
@@ -124,7 +124,7 @@ def _find_repeated(people: Mapping[int, Invitee]) -> dict[int, str]:
 def _invite(
     invitee: Invitee, roles: Mapping[Membership, str], days: int, now: datetime | None
 ) -> InvitationResult:
-    user = User.objects.filter(username=invitee.name).first() if invitee.name else None
+    user = find_account(invitee.name) if invitee.name else None
     if user is None:
         link = invite_to_projects(
             roles=roles, name=invitee.name, email=invitee.email, days=days, now=now

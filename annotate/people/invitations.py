@@ -24,7 +24,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import InvalidField, ObjectNotFound, Refused, Stale
 from base.lookalikes import skeleton
-from base.users import User
+from base.users import User, find_account
 
 # For how many days a link may be valid.
 DAYS = range(1, 31)
@@ -84,7 +84,7 @@ def invite_to_projects(
     for by, role in roles.items():
         check_lead(by)
         check_role(role)
-        if name and by.project.memberships.filter(name=name, is_machine=True).exists():
+        if name and by.project.memberships.named(name).filter(is_machine=True).exists():
             raise Refused(
                 f"“{name}” is the name of a machine in this project. Choose another name."
             )
@@ -228,7 +228,7 @@ def _make(
     """Create one row for each project of a link; the project None is the installation."""
     if days not in DAYS:
         raise Refused("A link is valid for 1 to 30 days.")
-    if name and User.objects.filter(username__iexact=name).exists():
+    if name and find_account(name) is not None:
         raise Refused(
             f"{name} already has an account."
             if None in roles
@@ -274,7 +274,7 @@ def _locked(token: str, now: datetime) -> list[Invitation]:
 def _use(rows: Sequence[Invitation], by: User, now: datetime) -> Membership | None:
     """Add `by` to the projects of a link and mark its rows as used; return the first membership."""
     name = rows[0].name
-    if name and name != by.username:
+    if name and find_account(name) != by:
         raise Refused(f"This link is for {name}. Sign out and open it again.")
     new = [row for row in rows if not _is_in(row.project, by)]
     if not new:
@@ -313,8 +313,8 @@ def _is_other_rater(invitation: Invitation, name: str) -> bool:
     """Return whether a file brought a rater of this name; only a lead can assign one."""
     return (
         invitation.project is not None
-        and invitation.name != name
-        and invitation.project.memberships.filter(name=name, user=None).exists()
+        and invitation.name.lower() != name.lower()
+        and invitation.project.memberships.named(name).filter(user=None).exists()
     )
 
 

@@ -16,7 +16,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.providers import Provider
-from base.users import User
+from base.users import User, find_account
 
 # The task limits that a lead may set for a member.
 QUOTAS = range(10_001)
@@ -40,12 +40,12 @@ def add_member(
     check_role(role)
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-        user = User.objects.filter(username=username).first()
+        user = find_account(username)
         if user is None:
             raise Refused(f"{username} has no account. Invite them with a link.")
         _refuse_closed(user)
         if project.memberships.active().filter(user=user).exists():
-            raise Refused(f"{username} is already in this project.")
+            raise Refused(f"{user.username} is already in this project.")
         member = join(project, user, role, now=now)
         record(project=project, what="member.added", about=member, words=role, by=by, now=now)
         return member
@@ -57,7 +57,7 @@ def add_rater(*, name: str, by: Membership, now: datetime | None = None) -> Memb
     name = valid_user_name(name)
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-        known = project.memberships.filter(name=name).first()
+        known = project.memberships.named(name).first()
         if known is not None:
             return known
         now = now or timezone.now()
@@ -108,7 +108,7 @@ def join(project: Project, user: User, role: str, *, now: datetime | None = None
     """Make `user` a member of the locked project, reusing their earlier membership if any."""
     known = (
         project.memberships.filter(user=user).first()
-        or project.memberships.filter(name=user.username, user=None).first()
+        or project.memberships.named(user.username).filter(user=None).first()
         or Membership(project=project, name=user.username, joined_at=now or timezone.now())
     )
     if known.is_machine:

@@ -218,6 +218,14 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
         """Exclude members who have left."""
         return self.filter(left_at__isnull=True)
 
+    def named(self, name: str) -> MembershipQuerySet:
+        """Return the members of a name, as at sign-in without regard to capital letters.
+
+        One with exactly this name comes first: a file may bring both "A1" and "a1".
+        """
+        is_other = models.Case(models.When(name=name, then=0), default=1)
+        return self.filter(name__iexact=name).order_by(is_other, "pk")
+
 
 class Membership(models.Model):
     """A member of a project: a person who signs in, a rater known only by name, or a machine.

@@ -189,9 +189,18 @@ def test_a_link_for_a_name_takes_over_the_rater_of_a_file(carla):
     assert rater.user == ada
 
 
+def test_capital_letters_of_a_name_in_a_link_do_not_count(carla):
+    token = invitations.invite(role=ANNOTATOR, name="Ada", by=carla).token
+
+    invitations.accept(token=token, by=factories.user("ada"))
+
+    assert Membership.objects.filter(name="ada", project=carla.project).exists()
+
+
 @pytest.mark.parametrize("has_account", [True, False])
-def test_nobody_can_take_over_a_rater_of_a_file_by_themselves(carla, has_account):
-    rater = Membership.objects.create(project=carla.project, name="zoe")
+@pytest.mark.parametrize("rater_name", ["zoe", "ZOE"])
+def test_nobody_can_take_over_a_rater_of_a_file_by_themselves(carla, has_account, rater_name):
+    rater = Membership.objects.create(project=carla.project, name=rater_name)
     token = invitations.invite(role=ANNOTATOR, by=carla).token
 
     def join():

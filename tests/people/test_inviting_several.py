@@ -134,6 +134,14 @@ def test_an_account_is_added_at_once_to_the_projects_it_is_not_in(carla, second_
     assert roles_of(ben) == {"tides": "lead", "moon": "annotator"}
 
 
+def test_capital_letters_of_an_accounts_name_do_not_count(carla):
+    ben = factories.user("ben")
+
+    [done] = invite_several(people={1: Invitee("BEN")}, roles={carla: ANNOTATOR})
+
+    assert (done.link, done.members[0].user) == (None, ben)
+
+
 def test_the_audit_log_of_each_project_says_who_was_invited(carla, second_project):
     invite_several(people={1: Invitee("ada")}, roles={carla: ANNOTATOR, second_project: LEAD})
 

@@ -84,6 +84,16 @@ def test_a_person_with_an_account_is_added_at_once(members, client):
     assert not Invitation.objects.exists()
 
 
+def test_capital_letters_of_a_name_do_not_count_as_at_sign_in(members, client):
+    factories.user("ada")
+
+    response = client.post(members, form_fields(username="Ada"), follow=True)
+
+    assert "ada is now in the project and signs in as before." in response.content.decode()
+    assert Membership.objects.filter(name="ada", user__username="ada").count() == 1
+    assert not Invitation.objects.exists()
+
+
 def test_the_same_form_sent_again_adds_nobody_twice(members, client):
     factories.user("ada")
     client.post(members, form_fields(username="ada"))

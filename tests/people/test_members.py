@@ -47,6 +47,36 @@ def test_a_rater_known_only_by_name_has_no_account(carla):
     assert members.add_member(username="ada", role=ANNOTATOR, by=carla).pk == rater.pk
 
 
+def test_capital_letters_of_a_name_do_not_count(carla):
+    factories.user("ada")
+    rater = members.add_rater(name="ADA", by=carla)
+
+    ada = members.add_member(username="Ada", role=ANNOTATOR, by=carla)
+
+    assert (ada.pk, ada.name, ada.user) == (rater.pk, "ADA", factories.user("ada"))
+    assert members.add_rater(name="aDa", by=carla) == ada
+    with pytest.raises(Refused, match="ada is already in this project"):
+        members.add_member(username="ADA", role=LEAD, by=carla)
+
+
+def test_a_person_becomes_the_rater_of_exactly_their_name_if_a_file_brought_two(carla):
+    members_of_file = [
+        Membership.objects.create(project=carla.project, name=name) for name in ("A1", "a1")
+    ]
+
+    joined = members.add_member(username=factories.user("a1").username, role=ANNOTATOR, by=carla)
+
+    assert joined == members_of_file[1]
+
+
+def test_the_command_makes_a_lead_whatever_the_capital_letters(carla):
+    ada = factories.user("ada")
+
+    call_command("lead", carla.project.slug, "ADA")
+
+    assert Membership.objects.get(user=ada).role == LEAD
+
+
 def test_an_annotator_cannot_add_a_rater(carla):
     with pytest.raises(Refused, match="Only leads"):
         members.add_rater(name="ada", by=factories.member(carla.project, "ben"))

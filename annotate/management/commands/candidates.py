@@ -82,7 +82,7 @@ class Command(RejudgeCommand):
         """Replace one document, as its page does."""
         if len(keys) != 1 or not options["new"]:
             raise CommandError("Name one document with --candidate, and the new one with --with.")
-        lead = project.memberships.filter(name=options["by"] or "").first()
+        lead = project.memberships.named(options["by"] or "").first()
         if lead is None:
             raise CommandError("Name with --by the lead of this project who replaces it.")
         candidate = Candidate.objects.select_related("query__project", "document").get(pk=keys[0])

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotate.management.projects import get_project
 from annotate.people.members import appoint_lead
 from base.commands import RejudgeCommand
-from base.users import User
+from base.users import find_account
 
 
 class Command(RejudgeCommand):
@@ -23,7 +23,7 @@ class Command(RejudgeCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
-        user = User.objects.filter(username=options["user"]).first()
+        user = find_account(options["user"])
         if user is None:
             raise CommandError(
                 f"There is no account “{options['user']}”. Make one: manage.py createsuperuser."

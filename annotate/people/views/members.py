@@ -21,7 +21,7 @@ from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from base.errors import InvalidField, Refused
 from base.page_request import PageRequest, refusal_as_message
-from base.users import User
+from base.users import find_account
 
 
 @require_http_methods(["GET", "POST"])
@@ -32,23 +32,20 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
     shown = None
     if request.method == "POST" and form.is_valid():
         try:
-            link = _add_or_invite(member, form.cleaned_data)
+            added = _add_or_invite(member, form.cleaned_data)
         except InvalidField as refused:
             form.add_error(refused.field, str(refused))
         except Refused as refused:
             form.add_error("username", str(refused))
         else:
-            if link is None:
+            if isinstance(added, Membership):
                 messages.success(
                     request,
-                    (
-                        f"{form.cleaned_data['username']} is now in the project and signs in as "
-                        "before."
-                    ),
+                    f"{added.user} is now in the project and signs in as before.",
                 )
                 return redirect("annotate:members", slug)
             # Shown in this response, so that it is not stored.
-            shown, form = new_link_context(request, link), MemberForm()
+            shown, form = new_link_context(request, added), MemberForm()
     people = member.project.memberships.select_related("user").order_by(
         F("left_at").asc(nulls_first=True), "is_machine", "name"
     )
@@ -70,12 +67,11 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _add_or_invite(member: Membership, fields: Mapping[str, Any]) -> Link | None:
-    """Add a person who has an account and return None; otherwise make and return a link."""
+def _add_or_invite(member: Membership, fields: Mapping[str, Any]) -> Link | Membership:
+    """Add a person who has an account; otherwise make a link. Return either."""
     name, role = fields["username"].strip(), fields["role"]
-    if name and User.objects.filter(username=name).exists():
-        member_actions.add_member(username=name, role=role, by=member)
-        return None
+    if name and find_account(name) is not None:
+        return member_actions.add_member(username=name, role=role, by=member)
     return invitations.invite(
         role=role, name=name, email=fields["email"], days=fields["days"], by=member
     )
