@@ -12,7 +12,7 @@ from base.tags.figures import interval_remark
 from exporters.exports.layouts import about, citation
 from exporters.exports.layouts.facts import EVERYWHERE, warnings_of
 from exporters.exports.layouts.published import ALTERED, Published
-from exporters.exports.layouts.rows import yaml_text
+from exporters.exports.layouts.rows import quoted
 
 # The hub's size categories, with the number of documents below which each applies.
 SIZES = (
@@ -106,16 +106,16 @@ def full(published: Published, parts: list[Part]) -> str:
 
 def _metadata(published: Published, parts: list[Part]) -> list[str]:
     publication = published.publication
-    lines = [f"pretty_name: {yaml_text(published.project.name)}"]
+    lines = [f"pretty_name: {quoted(published.project.name)}"]
     if publication.licence:
         licence = publication.licence.lower()
         if licence in LICENCES:
             lines.append(f"license: {licence}")
         else:
-            lines += ["license: other", f"license_name: {yaml_text(publication.licence)}"]
+            lines += ["license: other", f"license_name: {quoted(publication.licence)}"]
     if languages := publication.languages.split():
         lines.append("language:")
-        lines += [f"- {yaml_text(one.partition('-')[0])}" for one in languages]
+        lines += [f"- {quoted(one.partition('-')[0])}" for one in languages]
     corpus = next(part.rows for part in parts if part.name == "corpus")
     size = next((name for most, name in SIZES if corpus < most), LARGEST)
     return [

@@ -12,7 +12,7 @@ from annotate.projects.models import Project
 from exporters.exports.files import Writer
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import Published, gather
-from exporters.exports.layouts.rows import yaml_text
+from exporters.exports.layouts.rows import quoted
 from exporters.exports.manifest import Manifest
 from exporters.exports.models import Publication
 from exporters.exports.progress import Report
@@ -79,31 +79,31 @@ def _cff(published: Published) -> str:
         "cff-version: 1.2.0",
         "message: Please cite this data set as below.",
         "type: dataset",
-        f"title: {yaml_text(published.project.name)}",
+        f"title: {quoted(published.project.name)}",
         "authors:",
     ]
     for family, given in creators_of(publication):
         if given:
-            lines += [f"- family-names: {yaml_text(family)}", f"  given-names: {yaml_text(given)}"]
+            lines += [f"- family-names: {quoted(family)}", f"  given-names: {quoted(given)}"]
         else:
-            lines.append(f"- name: {yaml_text(family)}")
+            lines.append(f"- name: {quoted(family)}")
     if not creators_of(publication):
-        lines.append(f"- name: {yaml_text(published.project.name)}")
+        lines.append(f"- name: {quoted(published.project.name)}")
     if publication.description:
-        lines.append(f"abstract: {yaml_text(publication.description)}")
+        lines.append(f"abstract: {quoted(publication.description)}")
     if publication.licence:
-        lines.append(f"license: {yaml_text(publication.licence)}")
+        lines.append(f"license: {quoted(publication.licence)}")
     if publication.year:
         lines += [
             "preferred-citation:",
             "  type: data",
-            f"  title: {yaml_text(published.project.name)}",
+            f"  title: {quoted(published.project.name)}",
             f"  year: {publication.year}",
             "  authors:",
             *(f"  {line}" for line in lines[5:] if line.startswith(("- ", "  "))),
         ]
         if publication.publisher:
-            lines += ["  publisher:", f"    name: {yaml_text(publication.publisher)}"]
+            lines += ["  publisher:", f"    name: {quoted(publication.publisher)}"]
     return "\n".join(lines) + "\n"
 
 

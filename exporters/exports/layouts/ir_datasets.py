@@ -85,7 +85,7 @@ build-backend = "setuptools.build_meta"
 [project]
 name = "{distribution}"
 version = "1.0.0"
-description = "{title}, for ir_datasets"
+description = {description}
 dependencies = ["ir_datasets>=0.5"]
 
 [tool.setuptools]
@@ -115,7 +115,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     rows.write_pairs_file(published, into, data + rows.PAIRS)
     about.write(project, into)
     corpus = next(one for one in into.files if one["name"] == data + rows.CORPUS)
-    title = re.sub(r'["\\]', "", " ".join(project.name.split()))
+    title = "".join(c for c in " ".join(project.name.split()) if c.isprintable() and c not in '"\\')
     with into.file(
         f"{module}/__init__.py", "The code that registers the sets with ir_datasets."
     ) as stream:
@@ -132,11 +132,16 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         )
         stream.write(source.encode())
     with into.file("pyproject.toml", "The package for pip: pip install .") as stream:
-        distribution = module.replace("_", "-").strip("-")
-        stream.write(
-            _PROJECT.format(distribution=distribution, title=title, module=module).encode()
-        )
+        stream.write(_pyproject(project, module).encode())
     return manifest_of("ir-datasets", published, into.files)
+
+
+def _pyproject(project: Project, module: str) -> str:
+    return _PROJECT.format(
+        distribution=module.replace("_", "-").strip("-"),
+        description=rows.quoted(f"{project.name}, for ir_datasets"),
+        module=module,
+    )
 
 
 def _write_queries(published: Published, into: Writer, data: str, side: str) -> None:

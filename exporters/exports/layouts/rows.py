@@ -120,6 +120,10 @@ def table_line(*fields: object) -> bytes:
     return line.getvalue().encode()
 
 
-def yaml_text(text: str) -> str:
-    """Return a text as a YAML string; a JSON string is valid YAML."""
-    return json.dumps(text, ensure_ascii=False)
+def quoted(text: str) -> str:
+    """Return a text as a string of YAML and TOML: a JSON string without unprintable characters.
+
+    Both refuse some of those that JSON allows.
+    """
+    line = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() or ord(c) > 0xFFFF else f"\\u{ord(c):04x}" for c in line)
