@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # Decoders put it in place of bytes that are not a character.
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+# The last two code points of each plane are never characters.
+_LAST = (0xFFFE, 0xFFFF)
+# Never in a name: control characters and separators of lines, marks that turn the direction of a
+# text (a name would read as another), byte order marks, and code points that are not characters.
+_NOT_IN_NAMES = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+    "\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffd-\uffff"
+    + "".join(chr(plane + last) for plane in range(0x10000, 0x110000, 0x10000) for last in _LAST)
+    + "]"
+)
 
 
 def tidy(text: str) -> str:
@@ -27,3 +38,9 @@ def first_invalid_character(text: str, before: str = "") -> str:
         if unkeepable or (odd and character not in before):
             return character
     return ""
+
+
+def code_not_in_names(name: str) -> str:
+    """Return the code of the first character that no name may contain (U+202E), or ""."""
+    found = _NOT_IN_NAMES.search(name)
+    return f"U+{ord(found[0]):04X}" if found else ""

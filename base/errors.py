@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from base.control_characters import first_invalid_character
+from base.control_characters import code_not_in_names, first_invalid_character
 from jobs.errors import Refused
 
-__all__ = ["ObjectNotFound", "Refused", "Stale", "refuse_invalid_characters", "refuse_longer"]
+__all__ = [
+    "ObjectNotFound",
+    "Refused",
+    "Stale",
+    "refuse_invalid_characters",
+    "refuse_invalid_names",
+    "refuse_longer",
+]
 
 
 class Stale(Refused):
@@ -45,3 +52,10 @@ def refuse_invalid_characters(text: str, before: str = "") -> None:
     else:
         sentence = "This holds a broken character (%(code)s). Remove it, then save."
     raise Refused(sentence % {"code": code})
+
+
+def refuse_invalid_names(*names: str) -> None:
+    """Refuse names with a line break, a control character or a mark that turns its direction."""
+    for name in names:
+        if code := code_not_in_names(name):
+            raise Refused(f"A name cannot contain the character {code}. Remove it, then save.")

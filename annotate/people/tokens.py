@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotate.people.models import Token
 from annotate.projects.audit_log import record
 from base.api.scopes import Scope
-from base.errors import ObjectNotFound, Refused, refuse_invalid_characters
+from base.errors import ObjectNotFound, Refused, refuse_invalid_names
 from base.users import User
 
 # Every token begins with it, so that scanners for leaked secrets recognize tokens.
@@ -47,7 +47,7 @@ def make_token(
         raise Refused("Give the token a name, so that you know later what it is for.")
     if len(name) > 100:
         raise Refused("A name has at most 100 characters.")
-    refuse_invalid_characters(name)
+    refuse_invalid_names(name)
     if unknown := set(scopes) - set(Scope.values):
         raise Refused(f"“{min(unknown)[:40]}” is not a scope.")
     if not 1 <= days <= MOST_DAYS:

@@ -22,7 +22,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import cancel_job
 from base import bulk
-from base.errors import Refused, refuse_invalid_characters
+from base.errors import Refused, refuse_invalid_names
 from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
@@ -115,7 +115,7 @@ def request_pool(
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
         raise Refused(f"A pool has a name of 1 to {MAX_NAME} characters.")
-    refuse_invalid_characters(name)
+    refuse_invalid_names(name)
     with transaction.atomic():
         # Of two concurrent requests, the second waits here and then finds the first one's pool.
         project = Project.objects.select_for_update(no_key=True).get(pk=recipe.project.pk)

@@ -15,7 +15,7 @@ from annotate.projects.kinds import ProjectKind
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Grade, Link, Membership, Project
 from base.append_only import deletions_allowed
-from base.errors import Refused
+from base.errors import Refused, refuse_invalid_names
 from base.users import User
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
@@ -40,8 +40,9 @@ def create_project(
     """Create a project of a kind, led by `by` if given; `grades` replace those of the kind.
 
     Refused: a short name that is taken or has characters other than lower-case letters, digits,
-    hyphens and underscores; an unknown kind; fewer than two grades or a repeated one; grades
-    without, or not above the lowest, the one from which the kind counts documents as relevant.
+    hyphens and underscores; a name with control characters; an unknown kind; fewer than two grades
+    or a repeated one; grades without, or not above the lowest, the one from which the kind counts
+    documents as relevant.
     """
     of_kind = kind_by_key(kind)
     now = now or timezone.now()
@@ -50,6 +51,7 @@ def create_project(
             f"“{slug}” cannot be a project's short name: use lower-case letters, digits and "
             "hyphens, beginning with a letter or digit, at most 80."
         )
+    refuse_invalid_names(name)
     if grades is None:
         grades = [grade.value for grade in of_kind.grades]
     if len(grades) < 2 or len(set(grades)) != len(grades):

@@ -12,7 +12,8 @@ from django.utils import timezone
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Grade, Membership, Project
-from base.errors import Refused
+from base.control_characters import tidy
+from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
 from base.providers import Provider
 
 
@@ -72,6 +73,9 @@ def change_rules(
         raise Refused("Only leads of this project can change its rules.")
     if unknown := set(changes) - set(FIELDS):
         raise Refused(f"There is no rule called {', '.join(sorted(unknown))}.")
+    refuse_invalid_names(str(changes.get("name", "")), *(grade.name for grade in grades))
+    for text in (str(changes.get("description", "")), *(grade.sentence for grade in grades)):
+        refuse_invalid_characters(tidy(text))
     values = [grade.value for grade in grades]
     if len(set(values)) != len(values):
         raise Refused("Two grades have the same value. Give each a different value.")

@@ -10,7 +10,8 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Category, Membership, Project
 from annotate.projects.taxonomies import TAXONOMIES, Kind
-from base.errors import Refused
+from base.control_characters import tidy
+from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
 
 MOST = 100
 
@@ -30,6 +31,9 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
         raise Refused(f"The key “{twice}” is used twice. Give each type its own key.")
     if not all(keys):
         raise Refused("A type needs a key, which files use for it, such as C1.")
+    refuse_invalid_names(*keys, *(kind.name for kind in kinds))
+    for kind in kinds:
+        refuse_invalid_characters(tidy(kind.sentence))
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         refuse_if_archived(project)

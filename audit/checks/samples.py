@@ -18,7 +18,7 @@ from audit.checks.claims import Claim, ClaimSelection, build_frame, why_unfit
 from audit.checks.models import Sample, SampleItem
 from audit.checks.sampled_claims import plan, sizes_of
 from audit.checks.suspects import find_suspects
-from base.errors import Refused, refuse_invalid_characters, refuse_longer
+from base.errors import Refused, refuse_invalid_names, refuse_longer
 
 # Limits a sample to what people can check and one page can count.
 MAX_ITEMS = 20_000
@@ -139,7 +139,7 @@ def _validate_choices(name: str, selection: ClaimSelection, stratify: str, by: M
         raise Refused("Give the sample a name.")
     too_long = "The name has %(length)s characters; at most %(most)s are kept."
     refuse_longer(name, MAX_NAME, too_long)
-    refuse_invalid_characters(name)
+    refuse_invalid_names(name)
     if selection.source not in Sample.Source.values:
         raise Refused("Choose whose labels are checked.")
     if (selection.source == Sample.Source.MACHINE) != (selection.rater is not None):

@@ -15,7 +15,8 @@ from annotate.pairs.models import Narrative
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from base.errors import Refused
+from base.control_characters import tidy
+from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
 from exporters.exports import before_publishing, selection
 from exporters.exports.actions import LAYOUTS, WRITERS
 from exporters.exports.before_publishing import KINDS, Finding
@@ -209,6 +210,10 @@ def _trim(value: Any) -> Any:
 
 
 def _validate(publication: Publication) -> None:
+    names = (publication.licence, publication.publisher, *publication.creators.splitlines())
+    refuse_invalid_names(*names)
+    for text in (publication.description, publication.citation):
+        refuse_invalid_characters(tidy(text))
     if publication.texts and not publication.licence:
         raise Refused("Texts are published under a licence. Name it, as in CC-BY-4.0.")
     for language in publication.languages.split():

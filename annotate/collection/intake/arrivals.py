@@ -12,6 +12,7 @@ from annotate.collection.intake.slices import Slices
 from annotate.projects.models import Membership, Project
 from base import bulk
 from base.bulk import Stage
+from base.control_characters import code_not_in_names
 
 # A place is one number that encodes a file of a folder and a line of that file.
 LINES = 2**40
@@ -178,7 +179,7 @@ class Intake:
         """Create raters without a login for unknown names.
 
         `names` is a query for columns n, place, name and machine (1, 0). Refused: a machine with
-        the name of a person.
+        the name of a person, and a new name with a control character.
         """
         self.refuse_rows(
             f"""
@@ -198,6 +199,14 @@ class Intake:
             self.params,
         )
         fresh = [(name, machine) for name, machine, missing in raters if missing]
+        for name, _machine in fresh:
+            if code := code_not_in_names(name):
+                self.refuse_rows(
+                    f"SELECT MIN(n) AS n, MIN(place) AS place FROM ({names}) x "  # noqa: S608
+                    "WHERE name = %(name)s",
+                    lambda code=code: f"a person's or machine's name contains {code}; remove it",
+                    name=name,
+                )
         Membership.objects.bulk_create(
             [
                 Membership(
