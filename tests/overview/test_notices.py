@@ -227,9 +227,10 @@ def test_a_mail_that_could_not_be_sent_is_tried_again(wants_mail, monkeypatch):
 
 
 def test_a_refused_address_does_not_keep_mail_from_others(pair, wants_mail, monkeypatch):
-    ben = factories.member(pair.project, "ben")
-    User.objects.filter(pk=ben.user_id).update(email="ben@example.org")
-    change_preferences(mail_digest=True, by=ben.user)
+    factories.member(pair.project, "ben")
+    ben = User.objects.get(username="ben")
+    User.objects.filter(pk=ben.pk).update(email="ben@example.org")
+    change_preferences(mail_digest=True, by=ben)
     deliver = EmailMessage.send
 
     def refuse_ada(message, **options):

@@ -216,9 +216,12 @@ def test_a_wrong_password_is_hashed_twice_for_any_name_or_address(ada, client, t
     EmailAddress.objects.create(user=ada, email="ada@example.org", primary=True)
     hashed = []
     encode = MD5PasswordHasher.encode
-    monkeypatch.setattr(
-        MD5PasswordHasher, "encode", lambda *given: hashed.append(typed) or encode(*given)
-    )
+
+    def count(*given):
+        hashed.append(typed)
+        return encode(*given)
+
+    monkeypatch.setattr(MD5PasswordHasher, "encode", count)
 
     sign_in(client, typed, "not hers")
 
