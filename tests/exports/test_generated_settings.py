@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import tomllib
 from types import SimpleNamespace
+from typing import Any
 
 import yaml
 from hypothesis import example, given
@@ -30,7 +31,7 @@ def test_a_quoted_text_is_the_same_text_in_yaml_and_in_toml(text):
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 @example(ODD, ODD, ODD, ODD)
 def test_a_citation_file_and_a_card_hold_every_name(name, creator, publisher, description):
-    published = SimpleNamespace(
+    published: Any = SimpleNamespace(
         project=Project(slug="tides", name=name),
         publication=Publication(
             licence=publisher,
@@ -42,10 +43,10 @@ def test_a_citation_file_and_a_card_hold_every_name(name, creator, publisher, de
         ),
     )
 
+    part: Any = SimpleNamespace(name="corpus", rows=4)
+
     cff = yaml.safe_load(citation._cff(published))
-    head = yaml.safe_load(
-        "\n".join(card._metadata(published, [SimpleNamespace(name="corpus", rows=4)]))
-    )
+    head = yaml.safe_load("\n".join(card._metadata(published, [part])))
 
     assert (cff["title"], cff["abstract"]) == (name, description)
     assert cff["preferred-citation"]["publisher"] == {"name": publisher}
