@@ -4,7 +4,8 @@
     python -m benchmarks.patterns --size 200000   at another size
 
 A pattern over the text of users or files must take time in proportion to the text. Each pattern is
-searched through runs of each sign that it names, alone and after each of its own literal words.
+used as the product uses it (searched for, or matched at the beginning) on runs of each sign that it
+names, alone and after each of its own literal words.
 """
 
 from __future__ import annotations
@@ -32,11 +33,14 @@ SHORT, LINEAR = 6_000, 0.002
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
 
 
-def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Yield each pattern that is written in the product as one constant, and where it stands."""
+def patterns() -> Iterator[tuple[str, re.Pattern[str], bool]]:
+    """Yield each pattern that is written in the product as constants, where it stands, and whether
+    it is only matched at the beginning of a text.
+    """
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
-            tree = ast.parse(path.read_text("utf-8"))
+            source = path.read_text("utf-8")
+            tree = ast.parse(source)
             constants: dict[str, Any] = {}
             for node in ast.walk(tree):
                 if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -50,9 +54,15 @@ def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
                     continue
                 flags = re.IGNORECASE if "IGNORECASE" in ast.unparse(node) else re.NOFLAG
                 flags |= re.MULTILINE if "MULTILINE" in ast.unparse(node) else re.NOFLAG
+                names = [name for name, value in constants.items() if value is node]
+                uses = {node.func.attr} - {"compile"}
+                for name in names:
+                    uses.update(re.findall(rf"\b{name}\.(\w+)\(", source))
+                at_start = bool(uses) and uses <= {"match", "fullmatch"}
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    yield f"{path.relative_to(ROOT)}:{node.lineno}", re.compile(text, flags)
+                    place = f"{path.relative_to(ROOT)}:{node.lineno}"
+                    yield place, re.compile(text, flags), at_start
 
 
 def _constant(node: ast.expr, constants: dict[str, Any]) -> str | None:
@@ -83,7 +93,7 @@ class TooSlow(Exception):
     """A search took longer than it may."""
 
 
-def seconds(pattern: re.Pattern[str], text: str, most: float) -> float:
+def seconds(pattern: re.Pattern[str], text: str, most: float, *, at_start: bool) -> float:
     """Return how long it takes to go through all matches of a pattern; at most `most`."""
 
     def stop(*_: Any) -> None:
@@ -93,22 +103,26 @@ def seconds(pattern: re.Pattern[str], text: str, most: float) -> float:
     began = time.perf_counter()
     try:
         signal.setitimer(signal.ITIMER_REAL, most)
-        for _ in pattern.finditer(text):
-            pass
+        if at_start:
+            pattern.match(text)
+            pattern.fullmatch(text + "\a")
+        else:
+            for _ in pattern.finditer(text):
+                pass
         signal.setitimer(signal.ITIMER_REAL, 0)
     except TooSlow:
         return most
     return time.perf_counter() - began
 
 
-def slowest(pattern: re.Pattern[str], size: int, most: float) -> dict[str, Any]:
+def slowest(pattern: re.Pattern[str], size: int, most: float, *, at_start: bool) -> dict[str, Any]:
     """Return the worst of the texts for a pattern at this size, and its time."""
     worst: dict[str, Any] = {"seconds": 0.0}
     for word, sign in worst_cases(pattern):
         # A short try first: what grows with the square of the length already shows in it.
-        if seconds(pattern, word + sign * SHORT, most) < LINEAR:
+        if seconds(pattern, word + sign * SHORT, most, at_start=at_start) < LINEAR:
             continue
-        spent = seconds(pattern, word + sign * size, most)
+        spent = seconds(pattern, word + sign * size, most, at_start=at_start)
         if spent > worst["seconds"]:
             worst = {"seconds": round(spent, 4), "begins": word, "repeats": sign}
         if spent >= most:
@@ -126,9 +140,9 @@ def main() -> None:
         {
             "place": place,
             "pattern": pattern.pattern[:80],
-            **slowest(pattern, options.size, options.most),
+            **slowest(pattern, options.size, options.most, at_start=at_start),
         }
-        for place, pattern in patterns()
+        for place, pattern, at_start in patterns()
     ]
     print(json.dumps(sorted(found, key=lambda one: -one["seconds"]), indent=1))
 

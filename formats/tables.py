@@ -47,7 +47,7 @@ def markup_of(text: str) -> str:
     """
     if re.match(r"\s*<table\b", text, re.IGNORECASE):
         return "html"
-    start = re.match(r"\s*(?:#\s[^\n]*\n\s*)?(?=\|)", text)
+    start = re.match(r"\s*+(?:#\s[^\n]*\n\s*+)?(?=\|)", text)
     if start is not None:
         second = text.find("\n", start.end()) + 1
         if second and _is_rule(text[second:].partition("\n")[0]):

@@ -57,10 +57,10 @@ _TOPIC_TAG = re.compile(
 )
 # Only at the start of the field. Without a colon, the word must be alone on its line.
 _LABELS = {
-    "num": re.compile(r"\s*Number\s*:", re.IGNORECASE),
-    "title": re.compile(r"\s*Topic\s*:", re.IGNORECASE),
-    "desc": re.compile(r"\s*Description(?:\s*:|[^\S\n]*(?=\n))", re.IGNORECASE),
-    "narr": re.compile(r"\s*Narrative(?:\s*:|[^\S\n]*(?=\n))", re.IGNORECASE),
+    "num": re.compile(r"\s*+Number\s*:", re.IGNORECASE),
+    "title": re.compile(r"\s*+Topic\s*:", re.IGNORECASE),
+    "desc": re.compile(r"\s*+Description(?:\s*:|[^\S\n]*(?=\n))", re.IGNORECASE),
+    "narr": re.compile(r"\s*+Narrative(?:\s*:|[^\S\n]*(?=\n))", re.IGNORECASE),
 }
 
 

@@ -35,7 +35,7 @@ _ABBREVIATED = re.compile(
 _NUMBERED = re.compile(r"\b(?:nos?|figs?|sec|vol|p|pp|art|ch)\.$", re.IGNORECASE)
 # Words that open a new clause after a comma.
 _OPENING = re.compile(
-    r"\s*(?:(?:but|unless|except|excluding|however|although|though|while|whereas|provided|if|when|"
+    r"\s*+(?:(?:but|unless|except|excluding|however|although|though|while|whereas|provided|if|when|"
     r"where|which|who|whose|and not|or if|and if|nor|not|only|regardless|even|rather|so long as|"
     r"as long as|such as|including|without|aber|außer|sofern|wenn|sauf|mais|pero|salvo|excepto)\b"
     r"|但|除非|除了|如果|不过|然而|而且|且|إلا|لكن|ولكن|باستثناء|ما لم)",
