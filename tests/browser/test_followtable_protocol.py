@@ -246,7 +246,8 @@ def test_from_generated_instructions_to_a_release(
     settled = {**{key: 1 - claimed[key] for key in apart}, apart[0]: claimed[apart[0]]}
     for _ in apart:
         carla.goto(f"/samples/{sample.pk}/settling/")
-        press(carla, str(settled[shown_document(carla)]))
+        carla.keyboard.press(str(settled[shown_document(carla)]))
+        saved(carla)
     carla.goto(f"/samples/{sample.pk}/")
     # 2 of 20: the tails at these limits are 2.5%.
     together = carla.locator("#rates-grade tfoot tr")

@@ -78,7 +78,7 @@ def test_the_formats_of_the_kind_are_listed_first(carla, accessibility):
 
     expect(groups).to_have_count(2)
     expect(groups.first).to_have_accessible_name("For FollowIR projects")
-    expect(groups.first.get_by_role("radio")).to_have_count(6)
+    expect(groups.first.get_by_role("radio")).to_have_count(7)
     assert accessibility(carla) == []
 
 

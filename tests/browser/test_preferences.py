@@ -73,10 +73,10 @@ def test_a_layout_without_latin_letters_chooses_the_letter_at_the_place(
     new_person, pair, typed, code, stored
 ):
     page = new_person("ada")
-    page.goto("/settings/")
-    field(page, "Take the last judgment back").focus()
+    open_keys(page)
+    field(page, "Take the last answer back").focus()
     press_typed(page, typed, code)
-    expect(field(page, "Take the last judgment back")).to_have_value(stored)
+    expect(field(page, "Take the last answer back")).to_have_value(stored)
     save(page)
     expect(page.get_by_text("Saved.")).to_be_visible()
     assert Preferences.objects.get().keys == {"undo": stored}
