@@ -10,7 +10,7 @@ _BROWSERS = (
     ("Opera", re.compile(r"\bOPR/(\d+)")),
     ("Firefox", re.compile(r"\b(?:Firefox|FxiOS)/(\d+)")),
     ("Chrome", re.compile(r"\b(?:(?:Headless)?Chrome|CriOS)/(\d+)")),
-    ("Safari", re.compile(r"\bVersion/(\d+)[\d.]* (?:Mobile/\w+ )?Safari/")),
+    ("Safari", re.compile(r"\bVersion/(\d++)[\d.]*+ (?:Mobile/\w+ )?Safari/")),
 )
 _SYSTEMS = (
     ("iPhone", re.compile(r"\biPhone\b")),

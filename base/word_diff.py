@@ -10,19 +10,16 @@ from collections import Counter
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import takewhile
 from typing import NamedTuple
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 # A sentence with the white space after it, or a line.
 _SENTENCE = re.compile(r"[^.!?。！？؟\n]*(?:[.!?。！？؟\n]+\s*|$)")
 
-# Comparing words takes time proportional to the product of the lengths. Up to so many pairs of
-# tokens (about 700 words with 700) are compared directly; longer texts by sentences first.
-_MOST = 2_000_000
-# Each run that is kept costs a look at all pairs of equal tokens, blanks among them. Up to so many
-# pairs (about 200 words with 200) are compared directly, so that no text takes time with the cube
-# of its length.
-_MOST_EQUAL = 40_000
+# The most steps of one comparison, as `_steps` counts them (about 200 words with 200): without a
+# bound, they can grow with the cube of the length. Longer texts are compared by sentences first.
+_MOST = 20_000_000
 
 
 class Op(StrEnum):
@@ -45,11 +42,11 @@ def diff(before: str, after: str) -> list[Piece]:
 
     The kept and removed pieces joined are `before`; the kept and added ones are `after`. White
     space between two changed words is part of the change, so that a rewritten sentence reads as one
-    change. Long texts are compared by sentences, and changed sentences by words as long as the
-    budgets of `_MOST` pairs and `_MOST_EQUAL` equal pairs last.
+    change. Long texts are compared by sentences, and changed sentences by words, as long as the
+    budget of `_MOST` steps lasts; what is left then is removed and added as a whole.
     """
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    if len(old) * len(new) > _MOST or _equal_pairs(old, new) > _MOST_EQUAL:
+    if _steps(old, new) > _MOST:
         return _by_sentences(before, after)
     return _by_words(old, new)
 
@@ -71,33 +68,46 @@ def is_rewritten(pieces: Iterable[tuple[str, str]]) -> bool:
     return kept * 3 < whole
 
 
-def _equal_pairs(old: list[str], new: list[str]) -> int:
-    """Return how many pairs of equal tokens, one of each text, there are."""
+def _steps(old: list[str], new: list[str]) -> int:
+    """Return how many steps comparing takes at most.
+
+    Each run that is kept costs a look at all old tokens and all pairs of equal tokens.
+    """
     counts = Counter(new)
-    return sum(count * counts[token] for token, count in Counter(old).items())
+    equal = sum(count * counts[token] for token, count in Counter(old).items())
+    return min(len(old), len(new)) * (len(old) + equal)
+
+
+def _count_equal(old: list[str], new: list[str]) -> int:
+    """Return how many tokens both begin with."""
+    equal = takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
+    return sum(1 for _ in equal)
 
 
 def _by_sentences(before: str, after: str) -> list[Piece]:
     old, new = _SENTENCE.findall(before), _SENTENCE.findall(after)
-    left, equal_left = _MOST, _MOST_EQUAL
-    pieces: list[Piece] = []
-    # autojunk stays on: it ignores very frequent sentences, which would make this quadratic again.
-    for tag, a_from, a_to, b_from, b_to in SequenceMatcher(a=old, b=new).get_opcodes():
+    begin = _count_equal(old, new)
+    end = _count_equal(old[begin:][::-1], new[begin:][::-1])
+    first, last = "".join(old[:begin]), "".join(old[len(old) - end :])
+    old, new = old[begin : len(old) - end], new[begin : len(new) - end]
+    pieces = [Piece(Op.KEPT, first)]
+    left = _MOST - _steps(old, new)
+    codes = [("replace", 0, len(old), 0, len(new))]
+    if left >= 0:
+        codes = SequenceMatcher(a=old, b=new).get_opcodes()
+    for tag, a_from, a_to, b_from, b_to in codes:
         removed, added = "".join(old[a_from:a_to]), "".join(new[b_from:b_to])
         if tag == "equal":
-            if removed:
-                pieces.append(Piece(Op.KEPT, removed))
+            pieces.append(Piece(Op.KEPT, removed))
             continue
         words, others = _TOKEN.findall(removed), _TOKEN.findall(added)
-        size, equal = len(words) * len(others), _equal_pairs(words, others)
-        if size <= left and equal <= equal_left:
-            left, equal_left = left - size, equal_left - equal
+        if (steps := _steps(words, others)) <= left:
+            left -= steps
             pieces.extend(_by_words(words, others))
-            continue
-        pieces.extend(
-            Piece(op, text) for op, text in ((Op.REMOVED, removed), (Op.ADDED, added)) if text
-        )
-    return pieces
+        else:
+            pieces += [Piece(Op.REMOVED, removed), Piece(Op.ADDED, added)]
+    pieces.append(Piece(Op.KEPT, last))
+    return [piece for piece in pieces if piece.text]
 
 
 def _by_words(old: list[str], new: list[str]) -> list[Piece]:

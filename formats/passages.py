@@ -127,10 +127,13 @@ def excerpts(text: str, spans: Iterable[tuple[int, int]], *, share: int) -> list
             room -= end - start
     starts = [found.start() for found in _WORD.finditer(text)]
     ends = [found.end() for found in _WORD.finditer(text)]
-    growing = bool(kept)
+    # The spans that grew in the last turn: one that has no room will have none later.
+    growing = list(range(len(kept)))
     while growing:
-        growing = False
-        for number, span in enumerate(kept):
+        grown: list[int] = []
+        for number in growing:
+            span = kept[number]
+            before = list(span)
             low = kept[number - 1][1] if number else 0
             high = kept[number + 1][0] if number + 1 < len(kept) else len(text)
             for side, to in (
@@ -143,7 +146,9 @@ def excerpts(text: str, spans: Iterable[tuple[int, int]], *, share: int) -> list
                 if more <= room:
                     span[side] = to
                     room -= more
-                    growing = True
+            if span != before:
+                grown.append(number)
+        growing = grown
     return [Passage(number, start, end) for number, (start, end) in enumerate(kept, 1)]
 
 

@@ -234,24 +234,23 @@ class Grid:
 def lay_out(table: Table, limits: Limits = LIMITS) -> Grid:
     """Position a table's cells and choose the size of its windows; a small table is one window."""
     columns: list[Sequence[int]] = []
-    # For each column, how many more rows the cell above reaches down.
-    reach = [0] * table.width
-    reaching = False
-    for row in table.rows:
-        if not reaching and all(cell.rowspan == cell.colspan == 1 for cell in row):
+    # Where merged cells of rows above begin -> (first row that is free again, column right of it).
+    covered: dict[int, tuple[int, int]] = {}
+    free = 0
+    for number, row in enumerate(table.rows):
+        if free <= number and all(cell.rowspan == cell.colspan == 1 for cell in row):
             # The common case: no merged cell reaches into this row or out of it.
             columns.append(range(len(row)))
             continue
         column, begins = 0, []
         for cell in row:
-            while column < table.width and reach[column]:
-                column += 1
+            while (above := covered.get(column, (0, 0)))[0] > number:
+                column = above[1]
             begins.append(column)
-            end = min(column + cell.colspan, table.width)
-            reach[column:end] = [cell.rowspan] * (end - column)
+            if cell.rowspan > 1:
+                covered[column] = (number + cell.rowspan, column + cell.colspan)
+                free = max(free, number + cell.rowspan)
             column += cell.colspan
-        reach = [max(left - 1, 0) for left in reach]
-        reaching = any(reach)
         columns.append(begins)
     head = _count_head_rows(table.rows)
     row_size, column_size = _window_size(table, limits)

@@ -10,7 +10,9 @@ import pytest
 
 from annotate.collection.table_windows import lay_out
 from annotate.pairs.clauses import clauses, split_diff
+from base.browsers import browser_of
 from base.word_diff import Op, diff
+from formats.passages import excerpts
 from formats.tables import parse_table
 
 SIZE = 40_000
@@ -46,12 +48,12 @@ def compare(text: str) -> object:
     return diff(text, text[: len(text) // 2] + text[1:])
 
 
-def seconds(compute: Callable[[str], object], text: str) -> float:
+def seconds(compute: Callable[[Any], object], size: Any) -> float:
     """Return the least processor time of three runs."""
     times: list[float] = []
     for _ in range(3):
         began = time.process_time()
-        compute(text)
+        compute(size)
         times.append(time.process_time() - began)
     return min(times)
 
@@ -71,3 +73,59 @@ def test_texts_of_few_different_words_are_compared_within_a_bound():
         (Op.REMOVED, "a " * 700),
         (Op.ADDED, "a b " * 350),
     ]
+
+
+def draw_short_rows(size: int) -> object:
+    table = f"|{'a|' * size}\n|{'-|' * size}\n" + "|a\n" * size
+    return lay_out(parse_table(table, "markdown"))
+
+
+def draw_rows_under_tall_cells(size: int) -> object:
+    row = f"<td rowspan=0>{'<td>' * size}"
+    return lay_out(parse_table(f"<table><tr>{row}{'<tr>' * size}</table>", "html"))
+
+
+def compare_few_different_sentences(size: int) -> object:
+    one, other = ("".join(f"{number * step % 150}. " for number in range(size)) for step in (1, 7))
+    return diff(one, other)
+
+
+def compare_every_second_sentence(size: int) -> object:
+    one, other = ("".join(f"{number}. {word}. " for number in range(size)) for word in "xy")
+    return diff(one, other)
+
+
+def cut_excerpts(size: int) -> object:
+    # Only the last span has room to grow.
+    spans = [(at * 2, at * 2 + 1) for at in range(size // 20)]
+    return excerpts("a " * size, spans, share=50)
+
+
+def name_browser(size: int) -> object:
+    return browser_of(f"Version/{'1' * size}")
+
+
+@pytest.mark.parametrize(
+    ("compute", "size"),
+    [
+        (draw_short_rows, 2_000),
+        (draw_rows_under_tall_cells, 2_000),
+        (compare_few_different_sentences, 4_000),
+        (compare_every_second_sentence, 4_000),
+        (cut_excerpts, 20_000),
+        (name_browser, 20_000),
+    ],
+)
+def test_twice_the_size_takes_at_most_three_times_the_time(compute: Any, size: int):
+    once, twice = seconds(compute, size), seconds(compute, size * 2)
+
+    assert twice < NOTICEABLE or twice <= 3 * once
+
+
+def test_the_ends_of_texts_too_long_to_compare_are_kept():
+    one, other = ("".join(f"{number * step % 150}. " for number in range(4_000)) for step in (1, 7))
+
+    pieces = diff(f"First. {one}Last.", f"First. {other}Last.")
+
+    assert [op for op, _ in pieces] == [Op.KEPT, Op.REMOVED, Op.ADDED, Op.KEPT]
+    assert (pieces[0].text, pieces[-1].text) == ("First. 0. ", "Last.")
