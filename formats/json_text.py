@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from formats.texts import check_text, excerpt
+from formats.texts import check_text, excerpt, first_repeated
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -19,9 +19,8 @@ class _RepeatedField(ValueError):
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     built = dict(pairs)
     if len(built) != len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise _RepeatedField(f"the field “{excerpt(repeated, 40)}” occurs twice in one JSON object")
+        repeated = excerpt(first_repeated(name for name, _ in pairs) or "", 40)
+        raise _RepeatedField(f"the field “{repeated}” occurs twice in one JSON object")
     return built
 
 

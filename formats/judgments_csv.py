@@ -13,7 +13,7 @@ from formats.ids import check_id
 from formats.reading import normalize_line_ends, reader
 from formats.records import PRESSED, SIDES, JudgmentRecord
 from formats.source import Source
-from formats.texts import check_text, excerpt
+from formats.texts import check_text, excerpt, first_repeated
 
 COLUMNS = (
     "query_id",
@@ -52,9 +52,8 @@ def read_judgments(source: Source) -> Iterator[JudgmentRecord]:
 
 
 def _header_problem(header: list[str]) -> str | None:
-    for name in header:
-        if name and header.count(name) > 1:
-            return f"the header line has {name} twice"
+    if twice := first_repeated(header):
+        return f"the header line has {twice} twice"
     if "relevance" in header and "label" in header:
         return "the header line has relevance and label; keep one of them"
     missing = [name for name in ("query_id", "doc_id", "annotator") if name not in header]

@@ -11,7 +11,7 @@ from formats.ids import check_id
 from formats.reading import reader, write_lines
 from formats.records import FILTER_DECISIONS, FilterRecord
 from formats.source import Source
-from formats.texts import excerpt
+from formats.texts import excerpt, first_repeated
 
 COLUMNS = ("query_id", "doc_id", "pair_id", "machine", "decision", "reason")
 
@@ -36,10 +36,10 @@ def read_filter_table(source: Source) -> Iterator[FilterRecord]:
     if missing:
         source.refuse(f"the header line lacks {', '.join(missing)}")
         return
+    if twice := first_repeated(table.header):
+        source.refuse(f"the header line has {twice} twice")
+        return
     for name in table.header:
-        if table.header.count(name) > 1:
-            source.refuse(f"the header line has {name} twice")
-            return
         if name not in COLUMNS and not name.startswith(NAMELESS):
             known = ", ".join(COLUMNS)
             source.refuse(f"there is no column “{excerpt(name, 40)}”; the columns are {known}")

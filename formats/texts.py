@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 
 # A text may not contain control characters other than tab, line feed, form feed and carriage
 # return. PostgreSQL refuses NUL, terminals obey escape, and a stray one means a binary file.
@@ -28,6 +30,11 @@ def excerpt(text: str, length: int = 120) -> str:
     """Return the beginning of `text` for a sentence; escape unprintable characters."""
     short = text if len(text) <= length else text[:length] + "…"
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in short)
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs more than once, or None."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
 def printable(name: str) -> str:

@@ -13,6 +13,8 @@ from annotate.pairs.clauses import clauses, split_diff
 from base.browsers import browser_of
 from base.word_diff import Op, diff
 from formats.passages import excerpts
+from formats.registry import lookup
+from formats.source import Source
 from formats.tables import parse_table
 
 SIZE = 40_000
@@ -101,6 +103,20 @@ def cut_excerpts(size: int) -> object:
     return excerpts("a " * size, spans, share=50)
 
 
+def read_header_without_names(size: int) -> object:
+    return list(lookup("judgments-csv").read(Source(b"\t" * size, collect=True)))
+
+
+def read_header_of_many_names(size: int) -> object:
+    header = "query_id\tmachine\tdecision" + "\t" * size
+    return list(lookup("filter-csv").read(Source(header.encode(), collect=True)))
+
+
+def read_object_with_a_repeated_field(size: int) -> object:
+    fields = ",".join(f'"{number}":1' for number in [*range(size), size - 1])
+    return list(lookup("judgments-jsonl").read(Source(f"{{{fields}}}".encode(), collect=True)))
+
+
 def name_browser(size: int) -> object:
     return browser_of(f"Version/{'1' * size}")
 
@@ -114,6 +130,9 @@ def name_browser(size: int) -> object:
         (compare_every_second_sentence, 4_000),
         (cut_excerpts, 20_000),
         (name_browser, 20_000),
+        (read_header_without_names, 10_000),
+        (read_header_of_many_names, 10_000),
+        (read_object_with_a_repeated_field, 10_000),
     ],
 )
 def test_twice_the_size_takes_at_most_three_times_the_time(compute: Any, size: int):
