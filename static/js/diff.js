@@ -7,16 +7,17 @@ const BLANK = new RegExp(`^[${SPACE}]+$`);
 
 const tokens = (text) => text.match(TOKEN) ?? [];
 
-// Comparing looks at all pairs of equal tokens for each run that is kept: more than so many would lag behind typing.
-const MOST_EQUAL = 40_000;
+// The most steps of one comparison, as in base/word_diff.py: more would lag behind typing.
+const MOST_STEPS = 20_000_000;
 
 // Whether two texts are short and different enough in their words to be compared while somebody types.
 export function isComparable(before, after) {
+  const [a, b] = [tokens(before), tokens(after)];
   const counts = new Map();
-  for (const token of tokens(before)) counts.set(token, (counts.get(token) ?? 0) + 1);
-  let pairs = 0;
-  for (const token of tokens(after)) pairs += counts.get(token) ?? 0;
-  return pairs <= MOST_EQUAL;
+  for (const token of a) counts.set(token, (counts.get(token) ?? 0) + 1);
+  let equal = 0;
+  for (const token of b) equal += counts.get(token) ?? 0;
+  return Math.min(a.length, b.length) * (a.length + equal) <= MOST_STEPS;
 }
 
 function longest(a, places, aFrom, aTo, bFrom, bTo) {
