@@ -4,22 +4,23 @@
     python -m benchmarks.patterns --size 200000   at another size
 
 A pattern over the text of users or files must take time in proportion to the text. Each pattern is
-used as the product uses it (searched for, or matched at the beginning) on runs of each sign that it
-names, alone and after each of its own literal words.
+searched through runs of each sign that it names, alone, after each of its own literal words, and in
+pairs.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import json
 import re
 import signal
 import time
-import warnings
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
@@ -28,106 +29,120 @@ PACKAGES = (
 )
 # Signs that classes such as \s, \w and \d stand for.
 COMMON = [*" \n\t.,;:!?'\"()<>|=-_/&#*aA0é。‘’“”…"]
-# A search that is linear goes through so many signs in less than so many seconds.
-SHORT, LINEAR = 6_000, 0.002
-FUNCTIONS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
+# What may stand before a run, besides the words of the pattern itself.
+BEGINS = ["", "1", "a", ".", "\n", '"', "<td rowspan=", "Version/"]
+# The length of a short text, in signs.
+SHORT = 2_000
+# Names of functions' own variables in patterns.
+LOCALS = {"name": "TEXT", "number": 1, "terms": ["a", "aa"]}
+METHODS = {"search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
 
 
-def patterns() -> Iterator[tuple[str, re.Pattern[str], bool]]:
-    """Yield each pattern that is written in the product as constants, where it stands, and whether
-    it is only matched at the beginning of a text.
-    """
+class Case(NamedTuple):
+    """A pattern of the product, where it stands, and by which methods its module applies it."""
+
+    place: str
+    pattern: re.Pattern[str]
+    methods: set[str]
+
+
+def patterns() -> Iterator[Case]:
+    """Yield each pattern of the product."""
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             source = path.read_text("utf-8")
             tree = ast.parse(source)
-            constants: dict[str, Any] = {}
+            names = {
+                inner: ast.unparse(outer.targets[0])
+                for outer in ast.walk(tree)
+                if isinstance(outer, ast.Assign)
+                for inner in ast.walk(outer)
+            }
             for node in ast.walk(tree):
-                if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                    constants[node.targets[0].id] = node.value
                 if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                     continue
-                if ast.unparse(node.func.value) != "re" or node.func.attr not in FUNCTIONS:
+                method = node.func.attr
+                if ast.unparse(node.func.value) != "re" or method not in METHODS | {"compile"}:
                     continue
-                text = _constant(node.args[0], constants)
-                if text is None:
-                    continue
-                flags = re.IGNORECASE if "IGNORECASE" in ast.unparse(node) else re.NOFLAG
+                place = path.relative_to(ROOT)
+                text = _evaluate(node.args[0], ".".join(place.with_suffix("").parts))
+                flags = re.IGNORECASE if "re.I" in ast.unparse(node) else re.NOFLAG
                 flags |= re.MULTILINE if "MULTILINE" in ast.unparse(node) else re.NOFLAG
-                names = [name for name, value in constants.items() if value is node]
-                uses = {node.func.attr} - {"compile"}
-                for name in names:
-                    uses.update(re.findall(rf"\b{name}\.(\w+)\(", source))
-                at_start = bool(uses) and uses <= {"match", "fullmatch"}
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    place = f"{path.relative_to(ROOT)}:{node.lineno}"
-                    yield place, re.compile(text, flags), at_start
+                used = {method}
+                if method == "compile":
+                    called = rf"\b{re.escape(names.get(node, '?'))}(?:\[\w+\])?\.(\w+)\("
+                    used = METHODS & set(re.findall(called, source))
+                yield Case(f"{place}:{node.lineno}", re.compile(text, flags), used or {"search"})
 
 
-def _constant(node: ast.expr, constants: dict[str, Any]) -> str | None:
-    """Return the text of an expression of constants, or None if it is made of anything else."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.Name) and node.id in constants:
-        return _constant(constants[node.id], constants)
-    if isinstance(node, ast.JoinedStr):
-        parts = [
-            _constant(part.value if isinstance(part, ast.FormattedValue) else part, constants)
-            for part in node.values
-        ]
-        return None if None in parts else "".join(part for part in parts if part is not None)
-    return None
+def _evaluate(node: ast.expr, module: str) -> str:
+    """Return the text of a pattern; what a function puts into it is one of `LOCALS`."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    names = LOCALS | vars(importlib.import_module(module))
+    return str(eval(ast.unparse(node), names))  # noqa: S307  # the product's own code
 
 
 def worst_cases(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    """Yield the texts to try: the words before the run, and the sign that is repeated."""
-    signs = dict.fromkeys([*COMMON, *(sign for sign in pattern.pattern if not sign.isalnum())])
-    words = dict.fromkeys(["", *re.findall(r"<?/?[A-Za-z]{2,}(?:\\b|=)?", pattern.pattern)[:12]])
+    """Yield the texts to try: the words before the run, and what is repeated."""
+    own = list(dict.fromkeys(sign for sign in pattern.pattern if not sign.isalnum()))[:25]
+    words = dict.fromkeys([*BEGINS, *re.findall(r"<?/?[A-Za-z]{2,}=?", pattern.pattern)[:12]])
     for word in words:
-        for sign in signs:
-            yield word.replace("\\b", ""), sign
+        for sign in dict.fromkeys([*COMMON, *own]):
+            yield word, sign
+            if word:
+                yield "", word + sign
+    for one, other in permutations(dict.fromkeys([*" \n.a1", *own[:10]]), 2):
+        yield "", one + other
 
 
 class TooSlow(Exception):
     """A search took longer than it may."""
 
 
-def seconds(pattern: re.Pattern[str], text: str, most: float, *, at_start: bool) -> float:
-    """Return how long it takes to go through all matches of a pattern; at most `most`."""
+def seconds(case: Case, begins: str, repeats: str, size: int, most: float) -> float:
+    """Return how long the pattern takes to go through a text; at most `most`.
+
+    The text ends with a sign that no run continues, so that a match of all of it fails.
+    """
+    text = begins + repeats * (size // len(repeats)) + "\0"
 
     def stop(*_: Any) -> None:
         raise TooSlow
 
     signal.signal(signal.SIGALRM, stop)
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         signal.setitimer(signal.ITIMER_REAL, most)
-        if at_start:
-            pattern.match(text)
-            pattern.fullmatch(text + "\a")
-        else:
-            for _ in pattern.finditer(text):
+        if "match" in case.methods:
+            case.pattern.match(text)
+        if "fullmatch" in case.methods:
+            case.pattern.fullmatch(text)
+        if case.methods - {"match", "fullmatch"}:
+            for _ in case.pattern.finditer(text):
                 pass
-        signal.setitimer(signal.ITIMER_REAL, 0)
     except TooSlow:
         return most
-    return time.perf_counter() - began
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return time.process_time() - began
 
 
-def slowest(pattern: re.Pattern[str], size: int, most: float, *, at_start: bool) -> dict[str, Any]:
-    """Return the worst of the texts for a pattern at this size, and its time."""
-    worst: dict[str, Any] = {"seconds": 0.0}
-    for word, sign in worst_cases(pattern):
-        # A short try first: what grows with the square of the length already shows in it.
-        if seconds(pattern, word + sign * SHORT, most, at_start=at_start) < LINEAR:
-            continue
-        spent = seconds(pattern, word + sign * size, most, at_start=at_start)
-        if spent > worst["seconds"]:
-            worst = {"seconds": round(spent, 4), "begins": word, "repeats": sign}
-        if spent >= most:
-            break
-    return worst
+def slowest(case: Case, size: int, most: float) -> dict[str, Any]:
+    """Return the worst of the texts for a pattern, with its time at `size` and at half of it.
+
+    The worst is found by short texts, in which what grows with the square already shows.
+    """
+    texts = worst_cases(case.pattern)
+    _, (begins, repeats) = max((seconds(case, *text, SHORT, most), text) for text in texts)
+    half = seconds(case, begins, repeats, size // 2, most)
+    whole = seconds(case, begins, repeats, size, most) if half < most else most
+    return {
+        "seconds": round(whole, 4),
+        "half": round(half, 4),
+        "begins": begins,
+        "repeats": repeats,
+    }
 
 
 def main() -> None:
@@ -138,11 +153,11 @@ def main() -> None:
     options = parser.parse_args()
     found = [
         {
-            "place": place,
-            "pattern": pattern.pattern[:80],
-            **slowest(pattern, options.size, options.most, at_start=at_start),
+            "place": case.place,
+            "pattern": case.pattern.pattern[:80],
+            **slowest(case, options.size, options.most),
         }
-        for place, pattern, at_start in patterns()
+        for case in patterns()
     ]
     print(json.dumps(sorted(found, key=lambda one: -one["seconds"]), indent=1))
 
