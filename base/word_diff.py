@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import takewhile
@@ -92,7 +92,7 @@ def _by_sentences(before: str, after: str) -> list[Piece]:
     old, new = old[begin : len(old) - end], new[begin : len(new) - end]
     pieces = [Piece(Op.KEPT, first)]
     left = _MOST - _steps(old, new)
-    codes = [("replace", 0, len(old), 0, len(new))]
+    codes: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, len(old), 0, len(new))]
     if left >= 0:
         codes = SequenceMatcher(a=old, b=new).get_opcodes()
     for tag, a_from, a_to, b_from, b_to in codes:
