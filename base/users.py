@@ -60,9 +60,9 @@ class User(AbstractUser):
             )
 
 
-def find_account(name: str) -> User | None:
+def find_account(name: str, among: models.QuerySet[User] | None = None) -> User | None:
     """Return the account with a user name or None; as at sign-in, capital letters do not count."""
-    found = User.objects.filter(username__iexact=name)
+    found = (User.objects.all() if among is None else among).filter(username__iexact=name)
     # Accounts from before look-alike names were refused may differ in capital letters only.
     return min(found, key=lambda user: (user.username != name, user.pk), default=None)
 

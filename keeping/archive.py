@@ -8,25 +8,36 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TypedDict, cast
+from typing import IO, Any, TypedDict, cast
 
+from rest_framework import serializers
+
+from base.control_characters import code_not_in_names
 from base.errors import Refused
+from formats.texts import excerpt
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 CHUNK = 1024 * 1024
+# A larger manifest is not one of ours: it has some 200 bytes for each file.
+_MOST_MANIFEST = 500_000_000
+# Higher keys would use up those that the database can give out afterwards.
+_HIGHEST_KEY = 10**12
 # Files that are already compressed do not get smaller.
 _COMPRESSED = (".zip", ".gz", ".xz", ".bz2", ".zst", ".png", ".jpg")
 # Good enough for text, and several times faster than the default.
 _LEVEL = 3
 _DATE = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o600 << 16
+# What zipfile and json raise for damaged, encrypted and foreign archives.
+_UNREADABLE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
 class Entry(TypedDict):
@@ -74,6 +85,45 @@ class Manifest(TypedDict):
     files: list[FileEntry]
     missing: list[str]
     left_out: dict[str, str]
+
+
+class _EntryFields(serializers.Serializer[Any]):
+    bytes = serializers.IntegerField(min_value=0)
+    sha256 = serializers.CharField()
+
+
+class _TableFields(_EntryFields):
+    table = serializers.CharField()
+    columns = serializers.ListField(child=serializers.CharField())
+    rows = serializers.IntegerField(min_value=0)
+    first = serializers.IntegerField(allow_null=True, min_value=1, max_value=_HIGHEST_KEY)
+    last = serializers.IntegerField(allow_null=True, min_value=1, max_value=_HIGHEST_KEY)
+
+
+class _FileFields(_EntryFields):
+    name = serializers.CharField(trim_whitespace=False)
+
+
+class _ManifestFields(serializers.Serializer[Any]):
+    """The fields of a manifest with their types."""
+
+    rejudge_backup = serializers.IntegerField()
+    version = serializers.CharField()
+    made_at = serializers.CharField()
+    database = serializers.CharField()
+    project = serializers.CharField(allow_null=True)
+    key = serializers.IntegerField(allow_null=True)
+    migrations = serializers.DictField(child=serializers.CharField())
+    tables = _TableFields(many=True)
+    files = _FileFields(many=True)
+    missing = serializers.ListField(child=serializers.CharField(trim_whitespace=False))
+    left_out = serializers.DictField(child=serializers.CharField())
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require a key for a project, and none for a whole installation."""
+        if (attrs["project"] is None) != (attrs["key"] is None):
+            raise serializers.ValidationError({"key": ["Given with a project only."]})
+        return attrs
 
 
 class HashingWriter:
@@ -143,21 +193,32 @@ class BackupReader:
         self.path = path
         try:
             self._zip = zipfile.ZipFile(path)
-            text = self._zip.read(MANIFEST)
-            manifest = json.loads(text)
+            if self._zip.getinfo(MANIFEST).file_size > _MOST_MANIFEST:
+                raise ValueError("its manifest is too large")
+            manifest = json.loads(self._zip.read(MANIFEST))
         except FileNotFoundError as error:
             raise Refused(f"There is no file {path}.") from error
-        except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
-            raise Refused(f"{path} is not a backup, or only part of one: {error}.") from error
+        except (*_UNREADABLE, KeyError, ValueError) as error:
+            raise Refused(
+                f"{path} is not a backup, or only part of one: {excerpt(str(error))}."
+            ) from error
         if not isinstance(manifest, dict) or "rejudge_backup" not in manifest:
             # A truncated backup may end in one of its files that is itself an archive.
             raise Refused(f"{path} is not a backup of Rejudge, or only part of one.")
         if manifest["rejudge_backup"] != FORMAT:
             raise Refused(
-                f"{path} has a later backup format ({manifest['rejudge_backup']}), made by Rejudge "
-                f"{manifest.get('version')}. Update Rejudge first."
+                f"{path} has a later backup format, made by Rejudge "
+                f"{excerpt(str(manifest.get('version')), 40)}. Update Rejudge first."
             )
-        self.manifest = cast(Manifest, manifest)
+        if code := next(filter(None, map(code_not_in_names, _texts(manifest))), ""):
+            raise Refused(f"{path} is not a valid backup: its manifest contains {code}.")
+        fields = _ManifestFields(data=manifest)
+        if not fields.is_valid():
+            raise Refused(
+                f"{path} is not a valid backup: these fields of its manifest are missing or "
+                f"wrong: {', '.join(fields.errors)}."
+            )
+        self.manifest = cast(Manifest, fields.validated_data)
 
     def close(self) -> None:
         """Close the file."""
@@ -187,7 +248,7 @@ class BackupReader:
         """Open a member; raise Refused if it turns out to be damaged."""
         try:
             opened = self._zip.open(name)
-        except (KeyError, zipfile.BadZipFile) as error:
+        except (*_UNREADABLE, KeyError) as error:
             raise Refused(f"{self.path} is damaged: {name} cannot be read ({error}).") from error
         with opened as stream:
             compared = CheckingReader(stream, entry, f"{self.path} is damaged: {name}")
@@ -226,13 +287,24 @@ class CheckingReader:
     def _read_checked(self, read: Callable[[], bytes]) -> bytes:
         try:
             data = read()
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        except _UNREADABLE as error:
             raise Refused(f"{self._damaged} cannot be read ({error}).") from error
         self._sha256.update(data)
         self._bytes += len(data)
         if self._bytes > self._entry["bytes"]:
             raise Refused(f"{self._damaged} is longer than it was when written.")
         return data
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text inside a JSON value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for one in value:
+            yield from _texts(one)
+        if isinstance(value, dict):
+            yield from _texts(list(value.values()))
 
 
 def rows_member(table: str) -> str:

@@ -9,6 +9,7 @@ from django.core.files.storage import default_storage
 from django.db import models
 
 from annotate.projects.models import Project
+from base.control_characters import code_not_in_names
 from exporters.exports import manifest
 from exporters.exports.access import ARCHIVE
 from exporters.exports.files import delete_folder
@@ -21,6 +22,8 @@ from keeping import tables
 PROJECT_FOLDERS = ("runs", "uploads", "exports", "releases")
 # Columns that name a folder of the storage: (table, column).
 FOLDER_COLUMNS = {("exporters.export", "folder")}
+# Columns with a manifest that lists files by name and sha256.
+LISTS_OF_FILES = {("exporters.export", "manifest"), ("exporters.release", "manifest")}
 
 
 def file_names_in_rows(project: int | None = None) -> list[str]:
@@ -40,6 +43,23 @@ def move_name(name: str, before: int, now: int) -> str:
         f"{top_folder}/{now}/{inside}"
         if top_folder in PROJECT_FOLDERS and owner == str(before)
         else name
+    )
+
+
+def is_relative(name: str) -> bool:
+    """Return whether a file's name stays inside the folder that it is relative to."""
+    return not ({"", ".", ".."} & set(name.split("/")) or "\\" in name or code_not_in_names(name))
+
+
+def is_in_project(name: str, project: int | None) -> bool:
+    """Return whether a file of the storage is in a folder of this project or, if None, of any."""
+    top_folder, _, rest = name.partition("/")
+    owner, _, inside = rest.partition("/")
+    return (
+        is_relative(name)
+        and top_folder in PROJECT_FOLDERS
+        and (owner.isdigit() if project is None else owner == str(project))
+        and inside != ""
     )
 
 

@@ -51,14 +51,23 @@ def refuse_unless_up_to_date() -> None:
 
 
 def refuse_unknown(migrations: Mapping[str, str], version: str) -> None:
-    """Raise Refused for migrations that this version does not have: they are of a later one."""
-    known = StepwiseLoader(None).graph.nodes
-    unknown = [f"{app}.{name}" for app, name in migrations.items() if (app, name) not in known]
+    """Raise Refused for migrations that this version does not have: they are of a later one.
+
+    Also refused: migrations without others that they depend on, which no version wrote.
+    """
+    graph = StepwiseLoader(None).graph
+    unknown = [
+        f"{app}.{name}" for app, name in migrations.items() if (app, name) not in graph.nodes
+    ]
     if unknown:
         raise Refused(
             f"This backup was made by Rejudge {version}, which has tables that this version does "
             f"not know ({', '.join(unknown)}). Update Rejudge first."
         )
+    plans = {app: set(graph.forwards_plan((app, name))) for app, name in migrations.items()}
+    needed = set().union(*plans.values())
+    if "annotate" not in plans or any(one not in plans.get(one[0], ()) for one in needed):
+        raise Refused("This backup is not valid: its migrations do not fit together.")
 
 
 def migrate_back_to(migrations: Mapping[str, str]) -> Apps:

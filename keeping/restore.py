@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from django.apps import apps as current_apps
 from django.apps.registry import Apps
 from django.core.files.storage import default_storage
-from django.db import DatabaseError, transaction
+from django.db import Error as DatabaseError
+from django.db import transaction
 
 from annotate.collection.intake.progress import Progress
 from annotate.projects.actions import SLUG
@@ -78,6 +79,11 @@ def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress
     if slug is not None and not SLUG.fullmatch(slug):
         raise Refused(f"“{slug}” cannot be a project's short name.")
     name = None if is_whole else slug or manifest["project"]
+    if name is not None and not SLUG.fullmatch(name):
+        raise Refused(
+            f"This backup is not valid: “{name}” cannot be a project's short name. Give it another "
+            "with --as."
+        )
     has_same_tables = manifest["migrations"] == migration_state.latest_migrations()
     if not migration_state.is_new_database():
         migration_state.refuse_unless_up_to_date()

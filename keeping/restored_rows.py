@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from tempfile import TemporaryFile
@@ -9,19 +10,27 @@ from typing import Any
 
 from django.apps.registry import Apps
 from django.contrib.auth.hashers import make_password
+from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.core.management.color import no_style
 from django.db import connection
 
 from annotate.collection.intake.progress import Progress
+from annotate.projects.actions import SLUG
 from base import bulk, row_keys
+from base.control_characters import code_not_in_names
 from base.errors import Refused
+from base.users import find_account
+from formats.texts import excerpt
 from keeping import archive, files, tables, values
 
 # Bytes and rows of a backup that are sent to the database at once.
 _BATCH_BYTES = 4_000_000
 _BATCH_ROWS = 5_000
+# Raised for values of other types than the columns have, and for keys of rows that are missing.
+_NOT_A_ROW = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 class RestoredRows:
@@ -43,6 +52,8 @@ class RestoredRows:
         self.of_project = self.manifest["project"] is not None
         self.owned = tables.project_paths(apps) if self.of_project else {}
         self.shifts: dict[str, int] = dict.fromkeys(self.models, 0)
+        # For a project: the keys of each table's rows in the backup.
+        self.reserved: dict[str, range] = {}
         # For a project: keys of accounts in the backup -> keys here.
         self.people: dict[int, int] = {}
         self.found: list[str] = []
@@ -58,7 +69,15 @@ class RestoredRows:
             )
 
     def refuse_unknown_tables(self) -> None:
-        """Raise Refused for tables or columns that our models do not have."""
+        """Raise Refused for tables or columns that our models do not have, and without projects."""
+        rows_by_table = {entry["table"]: entry for entry in self.entries}
+        project, key = rows_by_table.get(tables.PROJECT), self.manifest["key"]
+        if (
+            project is None
+            or tables.USER not in rows_by_table
+            or (key is not None and not project["first"] == project["last"] == key)
+        ):
+            raise Refused("This backup is not valid: it does not have the project that it names.")
         for entry in self.entries:
             model = self.models.get(entry["table"])
             expected = {column.name for column in tables.columns(model)} if model else set()
@@ -77,10 +96,18 @@ class RestoredRows:
         entries = self.entries
         self.progress.start(sum(entry["rows"] for entry in entries), "Rows")
         for entry in entries:
-            if self.of_project and entry["table"] == tables.USER:
-                self._match_people(entry)
-            else:
-                self._insert_table(entry)
+            insert = (
+                self._match_people
+                if self.of_project and entry["table"] == tables.USER
+                else self._insert_table
+            )
+            try:
+                insert(entry)
+            except _NOT_A_ROW as error:
+                raise Refused(
+                    f"This backup is not valid: a row of {entry['table']} cannot be read "
+                    f"({type(error).__name__}: {excerpt(str(error))})."
+                ) from error
         connection.check_constraints()
         if not self.of_project:
             restored_models = [self.models[entry["table"]] for entry in entries]
@@ -93,6 +120,7 @@ class RestoredRows:
         entries = self.manifest["files"]
         self.progress.start(len(entries), "Files")
         for entry in entries:
+            self._check_file(entry["name"])
             name = self._move_name(entry["name"])
             with (
                 self.reading.member(archive.file_member(entry["name"]), entry) as member,
@@ -128,16 +156,34 @@ class RestoredRows:
             if not row_keys.has_numbered_keys(model):
                 continue
             self.shifts[entry["table"]] = row_keys.reserve_keys(model, first, last)
+            self.reserved[entry["table"]] = range(first, last + 1)
 
-    def _shift_of(self, table: str) -> int:
-        """Return the shift of a table's keys, or of the keys of the table that they refer to."""
-        model = self.models[table]
-        key: Any = model._meta.pk
-        return (
-            self._shift_of(tables.label(key.related_model))
-            if key.is_relation
-            else (self.shifts[table])
-        )
+    def _key_change(self, table: str) -> Callable[[Any, list[Any]], Any] | None:
+        """Return a function from a key of a table in the backup to its key here.
+
+        Keys outside the reserved ones are refused: they could be those of other projects' rows.
+        """
+        key: Any = self.models[table]._meta.pk
+        if key.is_relation:
+            return self._key_change(tables.label(key.related_model))
+        if not row_keys.has_numbered_keys(self.models[table]):
+            return None
+        keys, shift = self.reserved.get(table, range(0)), self.shifts[table]
+
+        def change(value: Any, _row: list[Any]) -> Any:
+            if value not in keys:
+                raise Refused(f"This backup is not valid: it has no row {value!r} of {table}.")
+            return value + shift
+
+        return change
+
+    def _check_file(self, name: str) -> None:
+        """Refuse a file name outside the folders of projects or, for one project, of this one."""
+        if not files.is_in_project(name, self.manifest["key"]):
+            raise Refused(
+                f"This backup is not valid: the file “{excerpt(name)}” is not in a folder of its "
+                "project."
+            )
 
     def _move_name(self, name: str) -> str:
         before = self.manifest["key"]
@@ -153,12 +199,20 @@ class RestoredRows:
         for row in self._read(entry):
             fields = dict(zip(entry["columns"], row, strict=True))
             key, name = fields.pop("id"), fields["username"]
-            account = user._base_manager.filter(username=name).first()
+            account = find_account(name, user._base_manager.all())
             if account is None:
-                account = user._base_manager.create(**fields, password=make_password(None))
-                self.made.append(name)
+                account = user(**fields, password=make_password(None))
+                try:
+                    account.full_clean()
+                except ValidationError as error:
+                    raise Refused(
+                        f"This backup is not valid: the account “{excerpt(name)}” cannot be made: "
+                        f"{' '.join(error.messages)}"
+                    ) from error
+                account.save()
+                self.made.append(account.username)
             else:
-                self.found.append(name)
+                self.found.append(account.username)
             self.people[key] = account.pk
 
     # --- rows -------------------------------------------------------------------------------------
@@ -190,13 +244,39 @@ class RestoredRows:
             change = self._value_change(model, columns[name], at)
             if change is not None:
                 changes.append((place, change))
+        checks = [
+            (place, check)
+            for name, place in at.items()
+            if (check := self._value_check(model, columns[name])) is not None
+        ]
         for row in self._read(entry):
+            for place, check in checks:
+                check(row[place])
             if changes:
                 before = list(row)
                 for place, change in changes:
                     if row[place] is not None:
                         row[place] = change(before[place], before)
             yield row
+
+    def _value_check(
+        self, model: tables.AnyModel, column: tables.Column
+    ) -> Callable[[Any], None] | None:
+        """Return a function that refuses a value that nobody could have typed here, or None."""
+        table = tables.label(model)
+        if (table, column.name) == (tables.PROJECT, "slug"):
+            return _check_slug
+        is_file = column.name in files.file_fields(model)
+        if is_file or (table, column.name) in files.FOLDER_COLUMNS:
+            return lambda value: self._check_file(value) if value else None
+        if (table, column.name) in files.LISTS_OF_FILES:
+            return _check_listed_files
+        if (table, column.name) == ("exporters.release", "sha256"):
+            return _check_sha256
+        if self.of_project and table in tables.WITH_NAMES and column.name == "name":
+            most = column.field.max_length
+            return lambda value: _check_name(value, table, most)
+        return None
 
     def _value_change(
         self, model: tables.AnyModel, column: tables.Column, at: Mapping[str, int]
@@ -222,11 +302,38 @@ class RestoredRows:
         if column.keys_of == tables.USER:
             return lambda value, _: self.people[value]
         if column.keys_of in self.owned:
-            shift = self._shift_of(column.keys_of)
-            return (lambda value, _: value + shift) if shift else None
+            return self._key_change(column.keys_of)
         if column.keys_of:
             return lambda _value, _row: None
         return None
+
+
+def _check_slug(value: Any) -> None:
+    if not SLUG.fullmatch(value):
+        raise Refused(
+            f"This backup is not valid: “{excerpt(value, 80)}” cannot be a project's short name."
+        )
+
+
+def _check_name(value: Any, table: str, most: int) -> None:
+    if (code := code_not_in_names(value)) or len(value) > most:
+        why = f"contains {code}" if code else f"has more than {most} characters"
+        raise Refused(f"This backup is not valid: a name in {table} {why}.")
+
+
+def _check_sha256(value: Any) -> None:
+    if value and not _SHA256.fullmatch(value):
+        raise Refused("This backup is not valid: a release has no checksum.")
+
+
+def _check_listed_files(manifest: Any) -> None:
+    """Refuse a manifest of an export or release with files outside its folder."""
+    for entry in (manifest or {}).get("files", ()):
+        _check_sha256(entry["sha256"])
+        if not files.is_relative(entry["name"]):
+            raise Refused(
+                f"This backup is not valid: it lists the file “{excerpt(entry['name'])}”."
+            )
 
 
 def _natural_key_lookup(model: tables.AnyModel) -> Callable[..., int]:

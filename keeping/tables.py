@@ -53,6 +53,12 @@ NOT_OF_A_PROJECT: dict[str, str] = {
 # The columns of an account that the backup of one project keeps.
 PERSON_COLUMNS = ("username", "first_name", "last_name", "email", "is_active", "date_joined")
 
+# Tables whose column `name` people type, in pages, files and commands.
+WITH_NAMES = (
+    *(PROJECT, "annotate.membership", "annotate.grade", "annotate.category", "annotate.pool"),
+    *("audit.sample", "exporters.release"),
+)
+
 # Columns that are not foreign keys but contain keys of rows. Keys change when a project is restored
 # into an installation that has other rows: column -> function that renews the keys in its value.
 RenewKeys = Callable[[Any, Mapping[str, int], Mapping[str, Any]], Any]
