@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import socket
@@ -163,11 +164,18 @@ def django_db_setup(
     django_db_blocker: DjangoDbBlocker,
     django_db_modify_db_settings: None,
 ) -> Iterator[None]:
-    """Give this process its own database: a copy of one that was migrated once."""
+    """Give this process its own database: a copy of one that was migrated once.
+
+    Blocked until a test asks for it: the rows of one that did not would stay for all others.
+    """
     from tests.services.database import test_database
 
-    with django_db_blocker.unblock(), test_database(request.config.cache.mkdir("database")):
+    with contextlib.ExitStack() as stack:
+        with django_db_blocker.unblock():
+            stack.enter_context(test_database(request.config.cache.mkdir("database")))
         yield
+        with django_db_blocker.unblock():
+            stack.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -180,7 +180,7 @@ def test_the_project_page_reads_only_the_figures_of_all_people_together(led, cli
 
 
 @pytest.fixture
-def perfect(client):
+def perfect(db, client):
     """Return a project in which two people agree on six documents."""
     project = factories.project("perfect", overlap_judge=2)
     carla = factories.lead(project)
