@@ -122,13 +122,13 @@ def _write(
 def _installation_parts() -> list[_TablePart]:
     return [
         _TablePart(model, model._base_manager.all(), tables.columns(model))
-        for model in tables.kept_tables(apps)
+        for model in tables.kept_tables()
     ]
 
 
 def _project_parts(project: Project) -> list[_TablePart]:
     user = apps.get_model(tables.USER)
-    people = user._base_manager.filter(pk__in=tables.people_of_project(apps, project.pk))
+    people = user._base_manager.filter(pk__in=tables.people_of_project(project.pk))
     person_columns = {"id", *tables.PERSON_COLUMNS}
     return [
         _TablePart(
@@ -140,7 +140,7 @@ def _project_parts(project: Project) -> list[_TablePart]:
                 model._base_manager.filter(**{path: project.pk}),
                 tables.columns(model),
             )
-            for model, path in tables.tables_of_a_project(apps)
+            for model, path in tables.tables_of_a_project()
         ),
     ]
 

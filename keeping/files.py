@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.apps import apps
 from django.core.files.storage import default_storage
 from django.db import models
 
@@ -75,8 +74,8 @@ def delete_project_files(project: int) -> int:
 
 
 def _names_in_fields(project: int | None) -> Iterator[str]:
-    paths = tables.project_paths(apps)
-    for model in tables.kept_tables(apps):
+    paths = tables.project_paths()
+    for model in tables.kept_tables():
         for column in file_fields(model):
             rows = model._base_manager.exclude(**{column: ""})
             if project is not None:

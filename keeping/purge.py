@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from django.apps import apps
 from django.db import connection
 from django.db.models import Q
 
@@ -56,7 +55,7 @@ def purge(*, slug: str, typed: str) -> PurgeCounts:
     with deletions_allowed():
         locked = Project.objects.select_for_update(no_key=True).filter(slug=slug)
         project = _require_archived(locked.first(), slug)
-        project_tables = tables.tables_of_a_project(apps)
+        project_tables = tables.tables_of_a_project()
         for model, path in project_tables:
             if issubclass(model, Job) and (
                 model._base_manager.filter(**{path: project.pk}, state=Job.State.RUNNING).exists()

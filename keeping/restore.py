@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.apps import apps as current_apps
-from django.apps.registry import Apps
 from django.core.files.storage import default_storage
+from django.core.management import call_command
 from django.db import Error as DatabaseError
 from django.db import transaction
 
@@ -17,7 +16,8 @@ from annotate.projects.actions import SLUG
 from annotate.projects.audit_log import record
 from annotate.projects.models import Project
 from base.errors import Refused
-from keeping import archive, migration_state, tables
+from base.users import User
+from keeping import archive, migration_state
 from keeping.restored_rows import RestoredRows
 
 
@@ -39,7 +39,7 @@ class RestoreResult(NamedTuple):
 def check(*, path: Path, progress: Progress) -> archive.Manifest:
     """Compare everything in a backup with its digests and return its manifest.
 
-    Refused: a file that is damaged, is not a backup, or is from a later version.
+    Refused: a file that is damaged, is not a backup, or is of a version with other tables.
     """
     reading = archive.BackupReader(path)
     try:
@@ -53,9 +53,8 @@ def restore(*, path: Path, slug: str | None = None, progress: Progress) -> Resto
     """Restore a backup completely or not at all.
 
     A whole installation can be restored into an empty one, and a project into any that does not
-    have it; `slug` gives the project another short name. A backup by an earlier version can only be
-    restored into an empty installation, and is brought up to date there. Refused: everything else,
-    and a damaged backup.
+    have it; `slug` gives the project another short name. Refused: everything else, a damaged
+    backup, and one of a version with other tables.
     """
     reading = archive.BackupReader(path)
     try:
@@ -66,7 +65,7 @@ def restore(*, path: Path, slug: str | None = None, progress: Progress) -> Resto
 
 
 def _check(reading: archive.BackupReader, progress: Progress) -> None:
-    migration_state.refuse_unknown(reading.manifest["migrations"], reading.manifest["version"])
+    migration_state.refuse_other_tables(reading.manifest["migrations"], reading.manifest["version"])
     progress.start(reading.size, "Checking")
     reading.check(progress.advance)
 
@@ -84,26 +83,16 @@ def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress
             f"This backup is not valid: “{name}” cannot be a project's short name. Give it another "
             "with --as."
         )
-    has_same_tables = manifest["migrations"] == migration_state.latest_migrations()
-    if not migration_state.is_new_database():
+    if migration_state.is_new_database():
+        call_command("migrate", interactive=False, verbosity=0)
+    else:
         migration_state.refuse_unless_up_to_date()
-        is_empty = _is_empty()
-        if is_whole and not is_empty:
-            raise Refused(
-                "This installation is not empty. A whole installation can only be restored into an "
-                "empty one: set REJUDGE_DATA and DATABASE_URL to a new folder and a new database."
-            )
-        if not has_same_tables and not is_empty:
-            raise Refused(
-                f"This backup was made by Rejudge {manifest['version']} with other tables. Restore "
-                "it into an empty installation, which brings it up to date, and back it up there."
-            )
-    elif has_same_tables:
-        migration_state.migrate_to_latest()
-    apps = (
-        current_apps if has_same_tables else migration_state.migrate_back_to(manifest["migrations"])
-    )
-    restored_rows = RestoredRows(reading, apps, name, progress)
+    if is_whole and not _is_empty():
+        raise Refused(
+            "This installation is not empty. A whole installation can only be restored into an "
+            "empty one: set REJUDGE_DATA and DATABASE_URL to a new folder and a new database."
+        )
+    restored_rows = RestoredRows(reading, name, progress)
     new_files: list[str] = []
     try:
         restored_rows.refuse_unknown_tables()
@@ -119,9 +108,6 @@ def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress
     except BaseException:
         _delete_files(new_files)
         raise
-    finally:
-        if not has_same_tables:
-            migration_state.migrate_to_latest()
     record(
         project=None if name is None else Project.objects.get(slug=name),
         what="project.restored",
@@ -138,14 +124,9 @@ def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress
     )
 
 
-def _project(apps: Apps) -> Any:
-    return apps.get_model(tables.PROJECT)
-
-
 def _is_empty() -> bool:
     """Return whether this installation has no accounts and no projects."""
-    people: Any = current_apps.get_model(tables.USER)
-    return not any(model._base_manager.exists() for model in (people, _project(current_apps)))
+    return not (User.objects.exists() or Project._base_manager.exists())
 
 
 def _error_sentence(error: DatabaseError, is_whole: bool) -> str:

@@ -8,7 +8,6 @@ from functools import cache
 from tempfile import TemporaryFile
 from typing import Any
 
-from django.apps.registry import Apps
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
 from django.core.files import File
@@ -36,21 +35,15 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 class RestoredRows:
     """Inserts the rows and files of one backup."""
 
-    def __init__(
-        self, reading: archive.BackupReader, apps: Apps, slug: str | None, progress: Progress
-    ) -> None:
+    def __init__(self, reading: archive.BackupReader, slug: str | None, progress: Progress) -> None:
         self.reading = reading
         self.manifest = reading.manifest
-        self.apps = apps
         self.slug = slug
         self.progress = progress
-        self.models = {tables.label(model): model for model in tables.every_table(apps)}
-        # Earlier versions may have backed up tables that are left out now.
-        self.entries = [
-            entry for entry in reading.manifest["tables"] if entry["table"] not in tables.LEFT_OUT
-        ]
+        self.models = {tables.label(model): model for model in tables.every_table()}
+        self.entries = reading.manifest["tables"]
         self.of_project = self.manifest["project"] is not None
-        self.owned = tables.project_paths(apps) if self.of_project else {}
+        self.owned = tables.project_paths() if self.of_project else {}
         self.shifts: dict[str, int] = dict.fromkeys(self.models, 0)
         # For a project: the keys of each table's rows in the backup.
         self.reserved: dict[str, range] = {}
@@ -83,7 +76,9 @@ class RestoredRows:
             expected = {column.name for column in tables.columns(model)} if model else set()
             if self.of_project and entry["table"] == tables.USER:
                 expected = {"id", *tables.PERSON_COLUMNS}
-            elif self.of_project and entry["table"] not in self.owned:
+            elif entry["table"] in tables.LEFT_OUT or (
+                self.of_project and entry["table"] not in self.owned
+            ):
                 expected = set()
             if not expected or set(entry["columns"]) != expected:
                 raise Refused(

@@ -10,10 +10,8 @@ import heapq
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from django.apps.registry import Apps
+from django.apps import apps
 from django.db import models
-
-from annotate.projects.audit_log import FIRST_NAMES
 
 AnyModel = type[models.Model]
 
@@ -95,12 +93,10 @@ def _renew_through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]
 
 
 def _renew_audit_key(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
-    """Renew a key whose table is in the column `kind`, under its first name in the audit log."""
-    kind = TABLES_OF_KINDS.get(row["kind"], row["kind"])
-    return value if value is None else value + (shifts.get(kind) or shifts.get(row["kind"], 0))
+    """Renew a key whose table is in the column `kind`."""
+    return value if value is None else value + shifts.get(row["kind"], 0)
 
 
-TABLES_OF_KINDS = {first: now for now, first in FIRST_NAMES.items()}
 KEYS_INSIDE: dict[tuple[str, str], RenewKeys] = {
     ("annotate.repeat", "verdicts"): _renew_dict_keys("annotate.condition"),
     ("audit.check", "verdicts"): _renew_dict_keys("annotate.condition"),
@@ -108,8 +104,6 @@ KEYS_INSIDE: dict[tuple[str, str], RenewKeys] = {
     ("annotate.draft", "overtaken"): _renew_overtaken,
     ("audit.agreementreport", "figures"): _renew_through,
     ("annotate.auditevent", "key"): _renew_audit_key,
-    # The table's name in older backups.
-    ("annotate.deed", "key"): _renew_audit_key,
 }
 
 
@@ -130,7 +124,7 @@ def label(model: AnyModel) -> str:
     return str(model._meta.label_lower)
 
 
-def every_table(apps: Apps) -> list[AnyModel]:
+def every_table() -> list[AnyModel]:
     """Return all tables of all apps, including those of many-to-many fields.
 
     A table comes after those that it points to.
@@ -157,9 +151,9 @@ def every_table(apps: Apps) -> list[AnyModel]:
     return list(ordered.values())
 
 
-def kept_tables(apps: Apps) -> list[AnyModel]:
+def kept_tables() -> list[AnyModel]:
     """Return the tables in a backup of a whole installation."""
-    return [model for model in every_table(apps) if label(model) not in LEFT_OUT]
+    return [model for model in every_table() if label(model) not in LEFT_OUT]
 
 
 def columns(model: AnyModel) -> list[Column]:
@@ -181,7 +175,7 @@ def _is_automatic(field: Any) -> bool:
 # --- one project ----------------------------------------------------------------------------------
 
 
-def project_paths(apps: Apps) -> dict[str, str]:
+def project_paths() -> dict[str, str]:
     """Return the lookup path to the project for each table whose rows belong to one.
 
     Such a path is "narrative__pair__project", or "pk" for projects themselves. It is the shortest
@@ -189,7 +183,7 @@ def project_paths(apps: Apps) -> dict[str, str]:
     to projects.
     """
     pointing: dict[str, list[tuple[str, str, int]]] = {}
-    for model in every_table(apps):
+    for model in every_table():
         for column in columns(model):
             if column.field.is_relation:
                 step_cost = 1_000 if column.field.null else 1
@@ -215,20 +209,20 @@ def _excluded_tables() -> set[str]:
     return {*LEFT_OUT, *NOT_OF_A_PROJECT}
 
 
-def tables_of_a_project(apps: Apps) -> list[tuple[AnyModel, str]]:
+def tables_of_a_project() -> list[tuple[AnyModel, str]]:
     """Return the tables in a backup of one project, each with its path to the project."""
-    paths_by_table = project_paths(apps)
+    paths_by_table = project_paths()
     return [
         (model, paths_by_table[label(model)])
-        for model in every_table(apps)
+        for model in every_table()
         if label(model) in paths_by_table
     ]
 
 
-def people_of_project(apps: Apps, project: int) -> set[int]:
+def people_of_project(project: int) -> set[int]:
     """Return the keys of all accounts that rows of a project point to."""
     found: set[int] = set()
-    for model, path in tables_of_a_project(apps):
+    for model, path in tables_of_a_project():
         rows = model._base_manager.filter(**{path: project})
         for column in columns(model):
             if column.keys_of == USER:

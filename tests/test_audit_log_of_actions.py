@@ -181,7 +181,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     # Assignments.
     project.refresh_from_db()
     assignment = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
-    story.logs("seat.freed")(lambda: assignments.give_back(assignment=assignment, by=carla))
+    story.logs("assignment.freed")(lambda: assignments.give_back(assignment=assignment, by=carla))
     own = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
     story.logs()(lambda: assignments.give_back(assignment=own, by=story.dan))
 
@@ -226,14 +226,14 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     )
 
     # Rejudge requests.
-    rejudge_request = story.logs("look.asked", times=2)(
+    rejudge_request = story.logs("rejudging.asked", times=2)(
         lambda: rejudge_requests.ask(judgment=judgment, words="Look again.", by=carla)
     )
-    story.logs("look.withdrawn", times=2)(
+    story.logs("rejudging.withdrawn", times=2)(
         lambda: rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     )
     token = rejudge_requests.count_older(guideline, JudgmentSelection()).token
-    story.logs("look.asked")(
+    story.logs("rejudging.asked")(
         lambda: rejudge_requests.ask_older(
             guideline=guideline,
             selection=JudgmentSelection(),
@@ -242,7 +242,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
             by=carla,
         )
     )
-    story.logs("look.withdrawn", times=2)(
+    story.logs("rejudging.withdrawn", times=2)(
         lambda: rejudge_requests.withdraw_older(guideline=guideline, by=carla)
     )
 

@@ -113,7 +113,7 @@ def ask(
         made = RejudgeRequest.objects.create(judgment=judgment, words=words, by=by, at=now)
         # They have judged in this assignment, so it must not be given back as untouched.
         assignments.touch(assignment, done=False, now=now)
-        _record("look.asked", made, by, now)
+        _record("rejudging.asked", made, by, now)
     return made
 
 
@@ -138,7 +138,7 @@ def withdraw(
         stored.withdrawn_at, stored.withdrawn_by = now, by
         stored.save(update_fields=["withdrawn_at", "withdrawn_by"])
         end_finished(pair.project, [(stored.judgment.narrative_id, author.pk)], now)
-        _record("look.withdrawn", stored, by, now)
+        _record("rejudging.withdrawn", stored, by, now)
     return stored
 
 
@@ -199,7 +199,7 @@ def ask_older(
         sql, parameters = chosen.order_by("pk").values("id").query.sql_with_params()
         with connection.cursor() as cursor:
             cursor.execute(
-                "INSERT INTO annotate_lookagain (judgment_id, by_id, words, guideline_id, at) "  # noqa: S608 (Django's own query)
+                "INSERT INTO annotate_rejudgerequest (judgment_id, by_id, words, guideline_id, at) "  # noqa: S608 (Django's own query)
                 f"SELECT q.id, %s, %s, %s, %s FROM ({sql}) q",
                 [by.pk, words, guideline.pk, datetime_parameter(now), *parameters],
             )
@@ -212,7 +212,7 @@ def ask_older(
             Assignment.objects.filter(task=Task.JUDGE, member=annotator, pair__in=theirs).update(
                 done_at=None, touched_at=begun
             )
-        _record_many("look.asked", guideline, found.judgments, by, now)
+        _record_many("rejudging.asked", guideline, found.judgments, by, now)
     return found.judgments
 
 
@@ -241,7 +241,7 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
         withdrawn = rejudge_requests.update(withdrawn_at=now, withdrawn_by=by)
         end_finished(project, assignments_to_end, now)
         if withdrawn:
-            _record_many("look.withdrawn", guideline, withdrawn, by, now)
+            _record_many("rejudging.withdrawn", guideline, withdrawn, by, now)
     return withdrawn
 
 

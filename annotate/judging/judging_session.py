@@ -313,7 +313,7 @@ def rejudge_request_sql(judgment: str) -> str:
     """Return SQL that is true if the judgment with this table alias has a rejudge request."""
     return f"""
         EXISTS (
-            SELECT 1 FROM annotate_lookagain l
+            SELECT 1 FROM annotate_rejudgerequest l
             WHERE l.judgment_id = {judgment}.id AND l.withdrawn_at IS NULL
         )
     """  # noqa: S608 (our own alias)

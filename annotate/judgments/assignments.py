@@ -190,7 +190,7 @@ def give_back(*, assignment: Assignment, by: Membership) -> None:
         if locked.member_id != by.pk:
             record(
                 project=by.project,
-                what="seat.freed",
+                what="assignment.freed",
                 about=locked,
                 named=f"{locked.pair} · {locked} · {locked.member}",
                 by=by,

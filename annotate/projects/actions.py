@@ -106,6 +106,6 @@ def delete_new_project(*, project: Project) -> None:
     """
     with deletions_allowed():
         project.audit_events.all().delete()
-        Link.objects.filter(project=project, kind="deed").delete()
+        Link.objects.filter(project=project, kind="audit event").delete()
         project.rubrics.all().delete()
         project.delete()

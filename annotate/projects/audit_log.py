@@ -21,9 +21,7 @@ from base.users import User
 # The maximum length of the object's name.
 MOST = 500
 # The hash chain of a project's audit events.
-AUDIT_LOG = hash_chain.named("trail")
-# Renamed models keep their first name here, because it is part of the digests of old events.
-FIRST_NAMES = {"annotate.rejudgerequest": "annotate.lookagain"}
+AUDIT_LOG = hash_chain.named("audit log")
 
 
 def record(
@@ -57,7 +55,7 @@ def record(
         name=by.name if isinstance(by, Membership) else user.get_username() if user else "",
         what=what,
         about=(named or str(about))[:MOST],
-        kind=_kind_of(row) if row is not None else "",
+        kind=row._meta.label_lower if row is not None else "",
         key=row.pk if row is not None else None,
         words=words,
         changes={
@@ -77,9 +75,3 @@ def record(
 def name_documents(documents: int, of: object) -> str:
     """Return a name for many documents at once: "3 documents · …"."""
     return f"{documents} document{'' if documents == 1 else 's'} · {of}"
-
-
-def _kind_of(row: models.Model) -> str:
-    """Return the name of a row's model in the audit log."""
-    label = row._meta.label_lower
-    return FIRST_NAMES.get(label, label)

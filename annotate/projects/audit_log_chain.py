@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import AuditEvent, Project
 
-KIND = "deed"
+KIND = "audit event"
 
 
 def content(audit_event: AuditEvent) -> Content:

@@ -326,19 +326,17 @@ class AuditEvent(models.Model):
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        # The table's append-only triggers and older backups use this name.
-        db_table = "annotate_deed"
         constraints: ClassVar = [
-            models.CheckConstraint(name="deed_says_what", condition=~Q(what="")),
+            models.CheckConstraint(name="audit_event_says_what", condition=~Q(what="")),
             models.CheckConstraint(
-                name="deed_of_someone_names_them", condition=Q(user__isnull=True) | ~Q(name="")
+                name="audit_event_names_its_actor", condition=Q(user__isnull=True) | ~Q(name="")
             ),
         ]
         indexes: ClassVar = [
             # For the audit log's pages, filtered by actor or by kind of event.
-            models.Index(fields=["project", "-id"], name="deed_newest"),
-            models.Index(fields=["project", "user", "-id"], name="deed_newest_of"),
-            models.Index(fields=["project", "what", "-id"], name="deed_newest_what"),
+            models.Index(fields=["project", "-id"], name="audit_event_newest"),
+            models.Index(fields=["project", "user", "-id"], name="audit_event_newest_of"),
+            models.Index(fields=["project", "what", "-id"], name="audit_event_newest_what"),
         ]
 
     def __str__(self) -> str:

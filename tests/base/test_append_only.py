@@ -9,7 +9,7 @@ from base.providers import NotRegistered
 
 
 def test_the_audit_log_and_the_chain_are_registered():
-    assert append_only._tables == ["annotate_deed", "annotate_link"]
+    assert append_only._tables == ["annotate_auditevent", "annotate_link"]
 
 
 def test_nothing_can_be_deleted_if_no_table_is_registered(monkeypatch):

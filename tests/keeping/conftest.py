@@ -8,7 +8,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from django.apps import apps
 from django.core.files.storage import default_storage
 from django.core.management import call_command
 
@@ -217,7 +216,7 @@ def all_rows() -> dict[str, list[tuple[Any, ...]]]:
         Link: Link.objects.filter(name__in=list(audit_events.values_list("uuid", flat=True))),
     }
     found = {}
-    for model in tables.kept_tables(apps):
+    for model in tables.kept_tables():
         rows = model._base_manager.order_by("pk")
         if model in left_out:
             rows = rows.exclude(pk__in=left_out[model].values("pk"))

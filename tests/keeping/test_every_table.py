@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.apps import apps
-
 from keeping import tables, values
 
 # The app of the tests themselves.
@@ -12,15 +10,13 @@ TEST_TABLES = "errands."
 
 def product_tables():
     return [
-        model
-        for model in tables.every_table(apps)
-        if not tables.label(model).startswith(TEST_TABLES)
+        model for model in tables.every_table() if not tables.label(model).startswith(TEST_TABLES)
     ]
 
 
 def test_every_table_is_backed_up_or_left_out_for_a_reason():
-    backed_up = {tables.label(model) for model in tables.kept_tables(apps)}
-    every = {tables.label(model) for model in tables.every_table(apps)}
+    backed_up = {tables.label(model) for model in tables.kept_tables()}
+    every = {tables.label(model) for model in tables.every_table()}
 
     assert backed_up | tables.LEFT_OUT.keys() == every
     assert backed_up & tables.LEFT_OUT.keys() == set()
@@ -28,7 +24,7 @@ def test_every_table_is_backed_up_or_left_out_for_a_reason():
 
 
 def test_all_tables_with_peoples_work_are_backed_up():
-    backed_up = {tables.label(model) for model in tables.kept_tables(apps)}
+    backed_up = {tables.label(model) for model in tables.kept_tables()}
 
     assert {
         *("annotate.user", "annotate.judgment", "annotate.verdict", "annotate.flag"),
@@ -39,7 +35,7 @@ def test_all_tables_with_peoples_work_are_backed_up():
 def test_a_backup_can_hold_the_type_of_every_column():
     unsupported = [
         f"{tables.label(model)}.{column.name}: {values.field_type(column.field)}"
-        for model in tables.kept_tables(apps)
+        for model in tables.kept_tables()
         for column in tables.columns(model)
         if values.field_type(column.field) not in values.KINDS
     ]
@@ -48,7 +44,7 @@ def test_a_backup_can_hold_the_type_of_every_column():
 
 
 def test_every_table_belongs_to_a_project_or_is_listed_as_an_exception():
-    owned = tables.project_paths(apps).keys()
+    owned = tables.project_paths().keys()
     unlisted = [
         tables.label(model)
         for model in product_tables()
@@ -61,21 +57,21 @@ def test_every_table_belongs_to_a_project_or_is_listed_as_an_exception():
 
 
 def test_every_listed_table_and_column_exists():
-    every = {tables.label(model) for model in tables.every_table(apps)}
+    every = {tables.label(model) for model in tables.every_table()}
 
     assert {*tables.LEFT_OUT, *tables.NOT_OF_A_PROJECT} <= every
     assert {f"{table}.{column}" for table, column in tables.KEYS_INSIDE if table in every} <= {
         f"{tables.label(model)}.{column.name}"
-        for model in tables.every_table(apps)
+        for model in tables.every_table()
         for column in tables.columns(model)
     }
 
 
 def test_only_nullable_columns_point_out_of_a_project():
-    backed_up = {*tables.project_paths(apps), *tables.BY_NATURAL_KEY, tables.USER}
+    backed_up = {*tables.project_paths(), *tables.BY_NATURAL_KEY, tables.USER}
     cut = [
         f"{tables.label(model)}.{column.name}"
-        for model, _ in tables.tables_of_a_project(apps)
+        for model, _ in tables.tables_of_a_project()
         for column in tables.columns(model)
         if column.keys_of
         and column.keys_of not in backed_up
@@ -110,7 +106,7 @@ def test_every_json_column_is_listed_as_with_or_without_keys():
         # Names of layouts.
         "exporters.publication.layouts",
     }
-    owned = tables.project_paths(apps)
+    owned = tables.project_paths()
     found = {
         f"{tables.label(model)}.{column.name}"
         for model in product_tables()
@@ -124,7 +120,7 @@ def test_every_json_column_is_listed_as_with_or_without_keys():
 
 
 def test_the_path_to_the_project_avoids_nullable_columns():
-    ways = tables.project_paths(apps)
+    ways = tables.project_paths()
 
     assert ways["annotate.project"] == "pk"
     assert ways["annotate.verdict"] == "judgment__annotator__project"

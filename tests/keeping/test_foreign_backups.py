@@ -239,7 +239,7 @@ def test_a_manifest_of_another_form_is_refused_with_a_sentence(beside_others, ba
     assert not Project.objects.filter(slug="tides").exists()
 
 
-@pytest.mark.parametrize("changes", [{"tables": []}, {"migrations": {}}, {"key": 1}], ids=str)
+@pytest.mark.parametrize("changes", [{"tables": []}, {"key": 1}], ids=str)
 def test_a_whole_backup_of_another_form_is_refused_with_a_sentence(
     installation, start_empty_installation, quiet, tmp_path, changes
 ):

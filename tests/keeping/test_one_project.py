@@ -6,7 +6,6 @@ import uuid
 import zipfile
 
 import pytest
-from django.apps import apps
 from django.contrib.auth import authenticate
 
 from annotate.models import AuditEvent, Draft, Judgment, Membership, Project, Repeat, User
@@ -50,7 +49,7 @@ def test_a_project_is_restored_into_an_empty_installation_with_its_keys(
     assert export_files("tides", tmp_path) == written
     assert all_files() == stored
     now = all_rows()
-    of_the_project = set(tables.project_paths(apps)) - {"annotate.project"}
+    of_the_project = set(tables.project_paths()) - {"annotate.project"}
     eves = {"other"}
     assert {slug for _, slug, *_ in now["annotate.project"]}.isdisjoint(eves)
     for table in of_the_project:
@@ -226,7 +225,7 @@ def test_purging_deletes_one_project_and_no_others(installation):
         tables.label(model): set(
             model._base_manager.filter(**{path: installation.other.pk}).values_list("pk", flat=True)
         )
-        for model, path in tables.tables_of_a_project(apps)
+        for model, path in tables.tables_of_a_project()
     }
     archive_project("tides")
 
@@ -237,7 +236,7 @@ def test_purging_deletes_one_project_and_no_others(installation):
             # Rows without a project belong to the installation.
             model._base_manager.exclude(**{path: None}).values_list("pk", flat=True)
         )
-        for model, path in tables.tables_of_a_project(apps)
+        for model, path in tables.tables_of_a_project()
     }
     assert left == others
     [audit_event] = AuditEvent.objects.filter(project=None)
@@ -321,7 +320,7 @@ def rename_and_renew_uuids(slug, name):
     project = Project.objects.get(slug=name)
     with deletions_allowed():
         project.audit_events.all().delete()
-    for model, path in tables.tables_of_a_project(apps):
+    for model, path in tables.tables_of_a_project():
         if model is not AuditEvent and any(
             column.name == "uuid" for column in tables.columns(model)
         ):

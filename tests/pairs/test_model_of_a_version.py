@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 
 from annotate.models import InstructionPair, Narrative
 from exporters.exports.collection import pair_records
@@ -117,17 +115,3 @@ def test_the_api_and_pages_name_the_model_of_each_version(project, client):
     assert [(one["version"], one["model"]) for one in versions] == [(1, "model-a"), (2, "m-b")]
     assert "written by model-a" in story
     assert "written by m-b" in story
-
-
-def test_earlier_versions_get_the_model_that_their_pair_had(project):
-    made = factories.pair(factories.query(project), origin="llm", model="model-a")
-    by_ada = factories.narrative(made, version=2)
-    by_ada.author = factories.member(project, "ada")
-    by_ada.save()
-    Narrative.objects.update(origin="human", model="")
-
-    migration = import_module("annotate.migrations.0019_model_of_a_version")
-    migration.write_models_to_versions(apps, None)
-
-    assert written() == [(1, "llm", "model-a"), (2, "human", "")]
-    assert Narrative.objects.get(side="original").origin == "human"

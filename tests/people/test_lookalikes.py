@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-from types import SimpleNamespace
-
 import pytest
-from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from annotate.models import User
 from annotate.people import invitations
@@ -96,19 +92,3 @@ def test_the_database_refuses_a_lookalike_name(db):
 
     with pytest.raises(IntegrityError), transaction.atomic():
         User.objects.bulk_create([User(username=CYRILLIC, skeleton=skeleton(CYRILLIC))])
-
-
-def test_existing_lookalike_accounts_are_kept_and_can_be_saved(db):
-    User.objects.bulk_create([User(username=name) for name in ("ada", CYRILLIC, "ben")])
-    migration = importlib.import_module("annotate.migrations.0017_user_skeleton")
-
-    migration.keep_skeletons(apps, SimpleNamespace(connection=connection))
-
-    found = {user.username: user for user in User.objects.order_by("pk")}
-    assert {name: user.skeleton for name, user in found.items()} == {
-        "ada": "ada",
-        CYRILLIC: None,
-        "ben": "ben",
-    }
-    found[CYRILLIC].save()
-    found[CYRILLIC].full_clean(exclude=["password"])

@@ -110,7 +110,7 @@ def test_rows_are_deleted_only_while_deletions_are_allowed_and_never_changed(car
     record(project=carla.project, what="project.made", about=carla.project, by=carla)
 
     with (
-        pytest.raises(DatabaseError, match="the trail never changes"),
+        pytest.raises(DatabaseError, match="the audit log never changes"),
         transaction.atomic(),
         deletions_allowed(),
     ):
@@ -120,7 +120,7 @@ def test_rows_are_deleted_only_while_deletions_are_allowed_and_never_changed(car
 
     assert not AuditEvent.objects.exists()
     record(project=carla.project, what="project.made", about=carla.project, by=carla)
-    with pytest.raises(DatabaseError, match="the trail never changes"), transaction.atomic():
+    with pytest.raises(DatabaseError, match="the audit log never changes"), transaction.atomic():
         AuditEvent.objects.all().delete()
 
 

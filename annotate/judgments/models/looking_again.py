@@ -53,17 +53,15 @@ class RejudgeRequest(models.Model):
     objects = RejudgeRequestQuerySet.as_manager()
 
     class Meta:
-        # Older backups have this table name.
-        db_table = "annotate_lookagain"
         constraints: ClassVar = [
             # A judgment has one request that is not withdrawn; every key press looks for it.
             models.UniqueConstraint(
-                name="look_again_once_per_judgment",
+                name="rejudge_request_once_per_judgment",
                 fields=["judgment"],
                 condition=Q(withdrawn_at__isnull=True),
             ),
-            models.CheckConstraint(name="look_again_has_words", condition=~Q(words="")),
-            at_and_by("look_again_withdrawn_by_and_at", "withdrawn"),
+            models.CheckConstraint(name="rejudge_request_has_words", condition=~Q(words="")),
+            at_and_by("rejudge_request_withdrawn_by_at", "withdrawn"),
         ]
 
     def __str__(self) -> str:
