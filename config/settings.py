@@ -159,6 +159,7 @@ TEMPLATES: list[dict[str, Any]] = [
             "libraries": {
                 "rejudge": "base.tags",
                 "documents": "annotate.collection.tags",
+                "navigation": "annotate.projects.tags",
                 "judging": "annotate.judging.tags",
                 "rewriting": "annotate.rewriting.tags",
                 "charts": "annotate.overview.tags",

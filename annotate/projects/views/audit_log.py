@@ -28,7 +28,7 @@ def audit_log(request: PageRequest, slug: str) -> HttpResponse:
     listed = page_context(
         member, request.GET, table_url=reverse("annotate:audit_log_table", args=[slug])
     )
-    frame = {"project": member.project, "member": member, "section": "audit_log"}
+    frame = {"project": member.project, "member": member, "section": "settings"}
     return render(request, "projects/audit_log.html", listed | frame)
 
 
