@@ -61,7 +61,7 @@ def press(page, key):
 def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_person, accessibility):
     page = new_person("carla")
     page.goto("/projects/tides/disagreements/")
-    expect(page.locator(".kinds")).to_contain_text("All kinds 4")
+    expect(page.get_by_role("navigation", name="Kinds")).to_contain_text("All kinds 4")
     press(page, "Enter")
 
     # Judgments two grades apart come first: a cause and an answer's key adopt the answer.
