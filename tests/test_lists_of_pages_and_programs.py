@@ -60,7 +60,11 @@ LISTS = {
     "annotate:api_attribute_documents": Listed("annotate:attributes", "rows.candidate"),
     "annotate:api_attributes": Listed("annotate:attributes", "conditions", "number", "number"),
     "annotate:api_audit_log": Listed("annotate:audit_log", "lines.audit_event", "uuid", "uuid"),
-    "annotate:api_candidates": Listed("annotate:query", "candidates.candidate"),
+    "annotate:api_candidates": Listed(
+        "annotate:query",
+        "candidates.candidate",
+        filters=(*filters("state", "judged", "unjudged", "relevant"), *filters("search", "A")[1:]),
+    ),
     "annotate:api_guidelines": Listed("annotate:guidelines", "versions", "version", "version"),
     "annotate:api_invitations": Listed("annotate:members", "open"),
     "annotate:api_loads": Listed("annotate:loads", "rows.load"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,8 +16,9 @@ from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
 from annotate.judgments.document_names import names_for
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.judgments.repeats import unmask
-from annotate.overview import query_lists
+from annotate.overview import pool_lists, query_lists
 from annotate.overview.api.collection_shapes import (
+    AskedCandidates,
     AskedPairs,
     AskedQueries,
     CandidateSerializer,
@@ -72,9 +74,12 @@ class OneQuery(Resource, tag="Collection"):
 class Candidates(Resource, tag="Collection"):
     """The pool of a query."""
 
-    @reads(CandidateSerializer, paged=True)
+    @reads(CandidateSerializer, parameters=AskedCandidates, paged=True)
     def get(self, request: Request, slug: str, query: int) -> Response:
-        """List the documents of a pool, with the answers that you may see."""
+        """List the documents of a pool, with the answers that you may see.
+
+        Only leads can search, or ask for a state: 403.
+        """
         member = access.member(self.person, slug)
         found = collection_access.query(member, query)
         pairs = set(found.pairs.values_list("pk", flat=True))
@@ -82,8 +87,14 @@ class Candidates(Resource, tag="Collection"):
         prior = member.project.show_prior or (
             member.leads and blind_pairs(member).isdisjoint(pairs)
         )
+        asked = {"search": "", "state": "", **self.parameters()}
+        if any(asked.values()) and not (
+            member.leads and (prior or asked["state"] not in pool_lists.PRIOR_STATES)
+        ):
+            raise PermissionDenied("Which documents these are would tell you an earlier answer.")
+        pool = pool_lists.find_candidates(member, found.candidates.all(), **asked)
         return self.page(
-            found.candidates.select_related("document"),
+            pool.select_related("document"),
             prepare=lambda rows: _candidates(member, rows, prior=prior),
         )
 

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from annotate.collection.models import Document
 from annotate.judgments.models import Flag
+from annotate.overview import pool_lists
 from annotate.overview.query_lists import State
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.rewriting.api.narratives import FullNarrativeSerializer
@@ -221,6 +222,15 @@ class AskedQueries(QueryParameters):
         required=False,
         help_text="Only queries in this state; without it, all but those that are taken out.",
     )
+
+
+class AskedCandidates(QueryParameters):
+    """Filter of a pool, as on the page of a query."""
+
+    search = serializers.CharField(
+        required=False, max_length=200, help_text="An id, or words of the title."
+    )
+    state = serializers.ChoiceField(required=False, choices=pool_lists.State.choices)
 
 
 class AskedPairs(QueryParameters):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
@@ -17,7 +17,7 @@ from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer
 from annotate.judgments.completion import PairProgress
 from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
-from annotate.overview import query_lists, steps
+from annotate.overview import pool_lists, query_lists, steps
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.my_assignments import (
     MyAssignment,
@@ -152,11 +152,12 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     found = collection_access.query(member, pk)
     pairs = list(found.pairs.select_related("project", "query").order_by("pk"))
     styles = other_styles(pairs, among=pairs)
-    pool = found.candidates.select_related("document", "made_for")
-    if member.leads:
-        page = page_by_key(pool, request.GET)
-    else:
-        page = page_in_order(pool, neutral_order(found, project), request.GET)
+    # A reader who still judges is blind to earlier grades, leads included.
+    shows_prior = project.show_prior or (
+        member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)
+    )
+    form = pool_lists.PoolForm(request.GET, knows_prior=shows_prior) if member.leads else None
+    page = _pool_page(member, found, form, request.GET)
     statements = statements_of(member, page.rows)
     # The ranks of a document could influence a reader who still judges, leads included.
     may_see_ranks = member.leads and not must_answer_first(member)
@@ -179,15 +180,33 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         matrix=matrix_of(statements) if len(pairs) > 1 else None,
         names=names_for(member, page.rows),
         grades=list(project.grades.order_by("value")),
-        # A reader who still judges is blind to earlier grades, leads included.
-        show_prior=project.show_prior
-        or (member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)),
+        show_prior=shows_prior,
         pool=found.candidates.count(),
+        form=form,
+        filtered=form is not None and bool(form.value("search") or form.value("state")),
         brought=contributions(page.rows) if may_see_ranks else None,
         removed=Candidate.with_removed.filter(query=found, removed_at__isnull=False).count()
         if may_see_ranks
         else 0,
         page=page,
+    )
+
+
+def _pool_page(
+    member: Membership, found: Query, form: pool_lists.PoolForm | None, asked: QueryDict
+) -> Page[Candidate]:
+    """Return a page of a query's documents; for annotators all, in an order that tells nothing."""
+    pool = found.candidates.select_related("document", "made_for")
+    if form is None:
+        return page_in_order(pool, neutral_order(found, member.project), asked)
+    pool = pool_lists.find_candidates(
+        member, pool, search=form.value("search"), state=form.value("state")
+    )
+    sort = form.value("sort")
+    return (
+        page_in_order(pool, pool_lists.keys_in_order(pool, sort), asked)
+        if sort
+        else page_by_key(pool, asked)
     )
 
 

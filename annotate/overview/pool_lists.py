@@ -1,0 +1,111 @@
+"""The list of a query's documents: which are shown, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from django import forms
+from django.db.models import F, Q, QuerySet, TextChoices
+
+from annotate.collection.models import Candidate
+from annotate.overview.progress import Statements, statements_of
+from annotate.projects.models import Membership
+from base.natural_order import natural
+
+
+class State(TextChoices):
+    """What is said about a document."""
+
+    JUDGED = "judged", "Judged"
+    UNJUDGED = "unjudged", "Not judged"
+    DISPUTED = "disputed", "Disputed"
+    FLAGGED = "flagged", "Flagged"
+    RELEVANT = "relevant", "Relevant before"
+    NOT_RELEVANT = "not_relevant", "Not relevant before"
+    WITHOUT_TEXT = "without_text", "Without text"
+
+
+class Sort(TextChoices):
+    """An order of documents."""
+
+    DOC_ID = "id", "Document"
+    PRIOR = "prior", "Earlier grade"
+
+
+# What tells earlier grades: only for readers who may know them.
+PRIOR_STATES = {State.RELEVANT, State.NOT_RELEVANT}
+
+
+class PoolForm(forms.Form):
+    """The filter and the order of a query's documents; every field is optional."""
+
+    search = forms.CharField(label="Id or words of the title", max_length=200, required=False)
+    state = forms.ChoiceField(label="Show", required=False)
+    sort = forms.ChoiceField(label="Sort by", required=False)
+
+    def __init__(self, *args: object, knows_prior: bool, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        state, sort = self.fields["state"], self.fields["sort"]
+        assert isinstance(state, forms.ChoiceField)
+        assert isinstance(sort, forms.ChoiceField)
+        state.choices = [
+            ("", "All"),
+            *(
+                (each.value, each.label)
+                for each in State
+                if knows_prior or each not in PRIOR_STATES
+            ),
+        ]
+        sort.choices = [
+            ("", "As loaded"),
+            *((each.value, each.label) for each in Sort if knows_prior or each is not Sort.PRIOR),
+        ]
+
+    def value(self, name: str) -> str:
+        """Return what a field asks for; "" if nothing, or nothing that can be asked for."""
+        return str(self.cleaned_data.get(name) or "") if self.is_valid() else ""
+
+
+def find_candidates(
+    member: Membership, pool: QuerySet[Candidate], *, search: str, state: str
+) -> QuerySet[Candidate]:
+    """Return the candidates of one pool whose document has this id or these words in its title.
+
+    `state`: only those; what others answered is told as `statements_of` tells it to this member.
+    """
+    if search:
+        pool = pool.filter(
+            Q(document__doc_id__contains=search) | Q(document__title__icontains=search)
+        )
+    relevant = Q(prior_relevance__gte=member.project.relevant_from)
+    if state == State.RELEVANT:
+        return pool.filter(relevant)
+    if state == State.NOT_RELEVANT:
+        return pool.filter(~relevant | Q(prior_relevance__isnull=True))
+    if state == State.WITHOUT_TEXT:
+        return pool.filter(document__length__isnull=True)
+    if state:
+        statements = statements_of(member, list(pool.select_related("document")))
+        return pool.filter(pk__in=_in_state(statements, State(state)))
+    return pool
+
+
+def _in_state(statements: Sequence[Statements], state: State) -> Collection[int]:
+    """Return the keys of the candidates about which this is said under any narrative."""
+    judged = {row.candidate.pk for row in statements if row.judgments}
+    if state is State.UNJUDGED:
+        return {row.candidate.pk for row in statements} - judged
+    if state is State.JUDGED:
+        return judged
+    if state is State.FLAGGED:
+        return {row.candidate.pk for row in statements if row.flags}
+    return {row.candidate.pk for row in statements if row.outcome == "disputed"}
+
+
+def keys_in_order(pool: QuerySet[Candidate], sort: str) -> list[int]:
+    """Return the keys of candidates: by the ids of their documents, or the highest grade first."""
+    if sort == Sort.PRIOR:
+        highest_first = F("prior_relevance").desc(nulls_last=True)
+        return list(pool.order_by(highest_first, "pk").values_list("pk", flat=True))
+    ids = pool.order_by("pk").values_list("pk", "document__doc_id")
+    return [pk for pk, _id in sorted(ids, key=lambda row: natural(row[1]))]
