@@ -63,7 +63,7 @@ LISTS = {
     "annotate:api_candidates": Listed(
         "annotate:query",
         "candidates.candidate",
-        filters=(*filters("state", "judged", "unjudged", "relevant"), *filters("search", "A")[1:]),
+        filters=filters("state", "unjudged", "relevant"),
     ),
     "annotate:api_guidelines": Listed("annotate:guidelines", "versions", "version", "version"),
     "annotate:api_invitations": Listed("annotate:members", "open"),
