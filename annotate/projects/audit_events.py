@@ -19,6 +19,25 @@ class Kind(NamedTuple):
     reveals_judgments: bool = False
 
 
+# What events are about -> the first parts of their keys. Other events are about the work.
+SUBJECTS = {
+    "Project": {"project", "categories", "guidelines", "passages"},
+    "People": {"member", "query", "invitation", "account", "token", "admin"},
+    "Files and pools": {
+        *("load", "pool", "candidates", "attributes", "document", "hard_negatives"),
+        *("queries", "pairs"),
+    },
+    "Results": {"agreement", "evaluation", "export", "release", "publication", "job"},
+}
+WORK = "Judging, reviewing, settling"
+
+
+def subject_of(key: str) -> str:
+    """Return what events of a kind are about: a key of `SUBJECTS`, or `WORK`."""
+    first = key.partition(".")[0]
+    return next((subject for subject, firsts in SUBJECTS.items() if first in firsts), WORK)
+
+
 AUDIT_EVENTS: dict[str, Kind] = {
     "project.made": Kind("Created the project"),
     "project.rules": Kind("Changed the rules"),

@@ -74,6 +74,7 @@ def test_the_formats_of_the_kind_are_listed_first(carla, accessibility):
     Project.objects.update(kind="followir")
     carla.goto("/projects/tides/loads/")
 
+    carla.get_by_text("Choose another, or more options").click()
     groups = carla.get_by_role("group", name="Format", exact=True).get_by_role("group")
 
     expect(groups).to_have_count(2)

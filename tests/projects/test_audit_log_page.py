@@ -240,3 +240,16 @@ def test_an_empty_audit_log_says_so(db, client):
     page = client.get(reverse("annotate:audit_log", args=["bees"])).content.decode()
 
     assert "Nothing has been done yet" in page
+
+
+def test_the_kinds_to_choose_from_are_grouped_by_what_they_are_about(tides):
+    form = tides.client.get(tides.url).context["form"]
+    groups = {name: dict(kinds) for name, kinds in form.fields["what"].choices[1:]}
+
+    assert list(groups) == [
+        *("Project", "People", "Files and pools", "Results"),
+        "Judging, reviewing, settling",
+    ]
+    assert "project.rules" in groups["Project"]
+    assert "member.role" in groups["People"]
+    assert "judgment.settled" in groups["Judging, reviewing, settling"]

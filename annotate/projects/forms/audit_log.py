@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
 
+from annotate.projects.audit_events import SUBJECTS, WORK, subject_of
 from annotate.projects.audit_log_page import EventFilter, kinds, people
 from annotate.projects.models import Membership
 from base import reader_preferences as personal
@@ -35,8 +37,7 @@ class AuditLogForm(forms.Form):
                 (COMMAND, "A command"),
             ],
         )
-        listed = sorted(self.kinds.items(), key=lambda kind: kind[1].casefold())
-        self._choose("what", [("", "Everything"), *listed])
+        self._choose("what", [("", "Everything"), *_grouped(self.kinds)])
 
     def event_filter(self) -> EventFilter:
         """Return the filter; an empty one if the form has errors."""
@@ -51,10 +52,18 @@ class AuditLogForm(forms.Form):
             until=_start(until + timedelta(days=1)) if until and until < date.max else None,
         )
 
-    def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _choose(self, name: str, choices: Sequence[tuple[str, Any]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
+
+
+def _grouped(kinds: Mapping[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the kinds of events by subject, each list by name."""
+    by_subject: dict[str, list[tuple[str, str]]] = {subject: [] for subject in (*SUBJECTS, WORK)}
+    for key, name in sorted(kinds.items(), key=lambda kind: kind[1].casefold()):
+        by_subject[subject_of(key)].append((key, name))
+    return [(subject, listed) for subject, listed in by_subject.items() if listed]
 
 
 def _start(day: date | None) -> datetime | None:
