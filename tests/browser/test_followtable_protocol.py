@@ -96,6 +96,7 @@ def upload(page: Page, kind: str, name: str, content: bytes) -> None:
     page.get_by_label("File", exact=True).set_input_files(
         {"name": name, "mimeType": "application/octet-stream", "buffer": content}
     )
+    page.get_by_text("Choose another, or more options").click()
     page.get_by_label(re.compile(f"^{kind}")).check()
     page.get_by_role("button", name="Check the file").click()
     expect(page.get_by_role("heading", name="What would change")).to_be_visible()
