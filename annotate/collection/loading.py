@@ -54,6 +54,8 @@ def load_file(
         counts = f"{report.new} new, {report.changed} changed, {report.unchanged} unchanged"
         if report.broken:
             counts += f", {report.broken} despite rules of the kind"
+        if report.stale_answers:
+            counts += f"; answers under earlier narratives: {report.stale_answers}"
         described = f"{file.name} · {kind.name}"
         record_audit_event(
             project=project, what="load.done", about=described, words=counts, by=by, now=now

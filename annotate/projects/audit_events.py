@@ -77,6 +77,8 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "queries.restored": Kind("Brought queries back", reveals_judgments=True),
     "pairs.removed": Kind("Took instructions out", reveals_judgments=True),
     "pairs.restored": Kind("Brought instructions back", reveals_judgments=True),
+    "narrative.replaced": Kind("Saved another version of a narrative", reveals_judgments=True),
+    "narrative.returned": Kind("Went back to a version of a narrative", reveals_judgments=True),
     "job.retried": Kind("Tried a job again"),
     "seat.freed": Kind("Freed a task"),
     "judgment.settled": Kind("Settled a document", reveals_judgments=True),

@@ -102,6 +102,16 @@ class Chapter:
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
 
 
+def count_reviews_under(narratives: Sequence[int]) -> int:
+    """Count the people's submitted reviews of these narratives (by key)."""
+    return Review.objects.submitted().of_people().filter(narrative__in=narratives).count()
+
+
+def count_decisions_under(narratives: Sequence[int]) -> int:
+    """Count the current decisions on these narratives (by key)."""
+    return Decision.objects.current().filter(narrative__in=narratives).count()
+
+
 def submitted_reviews(projects: Sequence[int] | None) -> QuerySet[Review]:
     """Return people's submitted reviews of the current altered narratives of projects (by key;
     None: of all narratives), with `of_pair` and `of_member`.
@@ -340,10 +350,16 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
     ):
         decisions[decision.narrative_id].append(decision)
     chapters = []
-    for place, narrative in enumerate(versions):
+    current = next((one for one in versions if one.withdrawn_at is None), None)
+    for narrative in versions:
         reviews = passes[narrative.pk]
         chapter = Chapter(
-            narrative, place == 0, reviews, 0, decisions[narrative.pk], machines[narrative.pk]
+            narrative,
+            narrative == current,
+            reviews,
+            0,
+            decisions[narrative.pk],
+            machines[narrative.pk],
         )
         if chapter.is_current and not _may_see(reader, chapter):
             own = [one for one in reviews if one.review.auditor_id == reader.pk]

@@ -60,6 +60,8 @@ class Intake:
         # Set while the rows are written in slices.
         self.slices: Slices | None = None
         self.committed = False
+        # Current narratives (keys) that get a newer version, or are withdrawn, by the file.
+        self.replaced_narratives: set[int] = set()
         self._numbers: dict[str, int] = {}
         self._staged: dict[type[StagedRecords], StagedRecords] = {}
 
