@@ -67,6 +67,11 @@ ELSEWHERE = {
 } | {
     # tests/judgments/test_attributes.py
     "attributes.negated",
+    # tests/rewriting/test_versions.py
+    "narrative.replaced",
+    "narrative.returned",
+    # tests/releases/test_release_trial.py
+    "release.discarded",
     "export.taken",
     "project.backed_up",
     "project.purged",

@@ -132,6 +132,7 @@ SAME = {
     "exporters:evaluation_cancellation": ["POST exporters:api_evaluation_cancellation"],
     "exporters:new_release": ["POST exporters:api_releases"],
     "exporters:release_cancellation": ["POST exporters:api_release_cancellation"],
+    "exporters:release_discarding": ["DELETE exporters:api_release"],
     "status_retry": ["PUT api_status_retry"],
 }
 OPERATIONS = {f"{verb} {name}" for name, verb, one in DECLARED if verb != "GET"}

@@ -188,6 +188,7 @@ RIGHTS = {
     "annotate:advice": Right.MEMBER,
     "annotate:narrative": Right.MEMBER,
     "annotate:narrative_current": Right.LEAD,
+    "exporters:release_discarding": Right.LEAD,
     "annotate:judging": Right.MEMBER,
     "annotate:documents": Right.MEMBER,
     "annotate:listing": Right.MEMBER,

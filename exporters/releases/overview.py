@@ -9,6 +9,7 @@ from typing import Any
 from annotate.overview.contributions import Contribution
 from annotate.projects.models import Membership, Project
 from exporters.exports.models import Export
+from exporters.releases.changes_since import changes_since
 from exporters.releases.models import Release
 
 NEWEST = 3
@@ -37,7 +38,11 @@ def _newest(member: Membership) -> dict[str, Any]:
         .order_by("-pk")
     )
     released = Release.objects.made().filter(project=member.project_id)
+    release = released.select_related("project").defer("manifest").order_by("-pk").first()
     return {
         "exports": list(newest[:NEWEST]),
-        "release": released.select_related("project").defer("manifest").order_by("-pk").first(),
+        "release": release,
+        "since_release": changes_since(member.project, release.at)
+        if release and release.at
+        else [],
     }

@@ -51,11 +51,11 @@ def judged(pair, carla):
     return altered
 
 
-def rewrite(pair, by, text="At sea.", **fields) -> Narrative:
+def rewrite(pair, by, text="At sea.", **fields):
     return rewriting.rewrite_narrative(pair=pair, text=text, by=by, **{"based_on": 1, **fields})
 
 
-def current(pair) -> int:
+def current(pair):
     return pair.current(Narrative.Side.ALTERED).version
 
 
