@@ -67,6 +67,8 @@ ELSEWHERE = {
 } | {
     # tests/judgments/test_attributes.py
     "attributes.negated",
+    # tests/pools/test_taking_back.py
+    "load.taken_back",
     # tests/rewriting/test_versions.py
     "narrative.replaced",
     "narrative.returned",

@@ -81,6 +81,7 @@ SAME = {
     "annotate:replacement_undoing": ["POST annotate:api_replacement_undoing"],
     "annotate:pair_assignment": ["POST annotate:api_pair_assignments"],
     "annotate:rewrite": ["POST annotate:api_narratives"],
+    "annotate:load_taking_back": ["PUT annotate:api_taking_back"],
     "annotate:narrative_current": ["PUT annotate:api_narrative_current"],
     "annotate:draft": [
         "PUT annotate:api_draft",

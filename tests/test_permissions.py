@@ -273,6 +273,8 @@ RIGHTS = {
     "annotate:api_pair_assignments": Right.API,
     "annotate:api_narratives": Right.API,
     "annotate:api_narrative": Right.API,
+    "annotate:load_taking_back": Right.LEAD,
+    "annotate:api_taking_back": Right.API_LEAD,
     "annotate:api_narrative_current": Right.API_LEAD,
     "annotate:api_stale_answers": Right.API,
     "annotate:api_document": Right.API,

@@ -59,6 +59,7 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "load.cancelled": Kind("Cancelled a file"),
     "load.left": Kind("Discarded a file"),
     "load.done": Kind("Loaded a file"),
+    "load.taken_back": Kind("Took back a file of qrels"),
     # These contain names of documents, and reasons that may say how they were judged.
     "pool.asked": Kind("Requested a pool"),
     "pool.cancelled": Kind("Cancelled a pool"),

@@ -81,7 +81,7 @@ def _changed_narratives(project: Project, at: datetime) -> tuple[list[int], int]
         _Version(*row)
         for row in versions.filter(pair__in=changed)
         .order_by("version")
-        .values_list("pair", "side", "pk", "created_at", "withdrawn_at")
+        .values_list("pair_id", "side", "pk", "created_at", "withdrawn_at")
     ]
     then, now = _current(rows, at), _current(rows, None)
     differing = [key for key in now if then.get(key) != now[key]]

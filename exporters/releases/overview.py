@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -24,9 +25,11 @@ def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
     }
 
 
-def releases_made(project: Project) -> list[str]:
-    """Return the names of finished releases, in the order in which they were made."""
+def releases_made(project: Project, since: datetime | None) -> list[str]:
+    """Return the names of releases made since a time (None: all), in the order of their making."""
     made = Release.objects.made().filter(project=project)
+    if since is not None:
+        made = made.filter(at__gt=since)
     return list(made.order_by("pk").values_list("name", flat=True))
 
 

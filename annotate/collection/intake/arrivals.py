@@ -31,6 +31,8 @@ class Options(NamedTuple):
     side: str = ""
     # Whether rows that break rules of the project's kind are loaded.
     despite_rules: bool = False
+    # The upload (by key) that is loaded; None for a command or a preview.
+    load: int | None = None
 
 
 class Intake:
