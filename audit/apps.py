@@ -17,7 +17,8 @@ class AuditConfig(AppConfig):
         from annotate.collection import intake as files
         from annotate.collection.intake import stale_answers
         from annotate.judging import journal_entries
-        from annotate.judgments import completion_queries, tally
+        from annotate.judgments import completion_queries, narrative_answers, tally
+        from annotate.judgments.narrative_answers import Answers
         from annotate.overview import contributions, notices, progress
         from annotate.pools import replacing
         from annotate.projects import audit_events, hash_chain, kind_settings
@@ -42,6 +43,11 @@ class AuditConfig(AppConfig):
         tally.checked_labels.register(outcomes.checked_labels)
         replacing.checks_of.register(outcomes.count_checks)
         sent_back.register(passes.why_sent_back)
+        narrative_answers.register(
+            Answers("review", "reviews", passes.count_reviews_under),
+            Answers("decision", "decisions", passes.count_decisions_under),
+            Answers("check of a label", "checks of labels", outcomes.count_checks_under),
+        )
         journal_entries.register("rating", journal_entry.read_rating)
         journal_entries.register("check", check_entry.read_check)
         journal_entries.register("settle", check_entry.read_settlement)

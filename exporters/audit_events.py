@@ -10,6 +10,7 @@ AUDIT_EVENTS = {
     "export.taken": Kind("Downloaded files of an export"),
     "release.asked": Kind("Released the project"),
     "release.cancelled": Kind("Cancelled a release"),
+    "release.discarded": Kind("Discarded a failed release"),
     "evaluation.asked": Kind("Requested an evaluation"),
     "evaluation.cancelled": Kind("Cancelled an evaluation"),
     "publication.changed": Kind("Changed the publication settings"),

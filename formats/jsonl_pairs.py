@@ -121,6 +121,8 @@ def _parse_narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
                 entry.text("note"),
                 _parse_conditions(entry),
                 *_parse_writer(entry),
+                entry.optional_text("withdrawn_by"),
+                entry.time("withdrawn_at"),
             )
         )
     for side in SIDES:
@@ -195,10 +197,15 @@ def write_pairs(records: Iterable[PairRecord | Claim | Generated], stream: IO[by
 
 
 def _version_fields(pair: PairRecord, narrative: NarrativeRecord) -> dict[str, object]:
-    """Return a version's fields, without origin and model if they follow from the pair's."""
+    """Return a version's fields, without origin and model if they follow from the pair's.
+
+    Only a withdrawn version says by whom and when.
+    """
     fields = narrative._asdict()
     if writer_of(pair, narrative) == writer_of(pair, narrative._replace(origin="")):
         del fields["origin"], fields["model"]
+    if narrative.withdrawn_at is None:
+        del fields["withdrawn_by"], fields["withdrawn_at"]
     fields["conditions"] = [_condition_fields(one) for one in narrative.conditions]
     return fields
 

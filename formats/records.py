@@ -76,7 +76,8 @@ class ConditionRecord(NamedTuple):
 class NarrativeRecord(NamedTuple):
     """One version of one side (SIDES) of an instruction pair.
 
-    Its conditions are numbered by their position, from 1.
+    Its conditions are numbered by their position, from 1. `withdrawn_by` and `withdrawn_at`: the
+    lead who went back to an earlier version.
     """
 
     side: str
@@ -88,6 +89,8 @@ class NarrativeRecord(NamedTuple):
     conditions: tuple[ConditionRecord, ...] = ()
     origin: str = ""
     model: str = ""
+    withdrawn_by: str | None = None
+    withdrawn_at: datetime | None = None
 
 
 class PairRecord(NamedTuple):

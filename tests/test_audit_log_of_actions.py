@@ -67,6 +67,13 @@ ELSEWHERE = {
 } | {
     # tests/judgments/test_attributes.py
     "attributes.negated",
+    # tests/pools/test_taking_back.py
+    "load.taken_back",
+    # tests/rewriting/test_versions.py
+    "narrative.replaced",
+    "narrative.returned",
+    # tests/releases/test_release_trial.py
+    "release.discarded",
     "export.taken",
     "project.backed_up",
     "project.purged",

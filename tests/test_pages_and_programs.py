@@ -81,6 +81,8 @@ SAME = {
     "annotate:replacement_undoing": ["POST annotate:api_replacement_undoing"],
     "annotate:pair_assignment": ["POST annotate:api_pair_assignments"],
     "annotate:rewrite": ["POST annotate:api_narratives"],
+    "annotate:load_taking_back": ["PUT annotate:api_taking_back"],
+    "annotate:narrative_current": ["PUT annotate:api_narrative_current"],
     "annotate:draft": [
         "PUT annotate:api_draft",
         "DELETE annotate:api_draft",
@@ -131,6 +133,7 @@ SAME = {
     "exporters:evaluation_cancellation": ["POST exporters:api_evaluation_cancellation"],
     "exporters:new_release": ["POST exporters:api_releases"],
     "exporters:release_cancellation": ["POST exporters:api_release_cancellation"],
+    "exporters:release_discarding": ["DELETE exporters:api_release"],
     "status_retry": ["PUT api_status_retry"],
 }
 OPERATIONS = {f"{verb} {name}" for name, verb, one in DECLARED if verb != "GET"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import PurePath
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotate.collection import intake
 from annotate.collection.intake import FileReport
 from annotate.collection.loading import check_side, known_format, load_file
-from annotate.collection.models import Load
+from annotate.collection.models import Load, LoadedCandidate
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project
@@ -231,6 +231,19 @@ def discard_preview(*, preview: Load, by: Membership) -> None:
     discard_file(locked)
 
 
+class Written(NamedTuple):
+    """What a load wrote: new candidates, and those whose earlier relevance it changed."""
+
+    new: int
+    changed: int
+
+
+def written_by(load: Load) -> Written:
+    """Return how many candidates a load made and changed; those of one taken back are gone."""
+    rows = LoadedCandidate.objects.filter(load=load)
+    return Written(rows.filter(is_new=True).count(), rows.filter(is_new=False).count())
+
+
 def perform_load(load: Load, progress: Progress) -> None:
     """Perform a preview or a load: read the file and store the report with the row.
 
@@ -267,6 +280,7 @@ def _perform(load: Load, progress: Progress) -> None:
             dry_run=load.dry_run,
             progress=progress,
             record=record,
+            load=None if load.dry_run else load.pk,
             by=load.by,
         )
     except Refused as refused:

@@ -28,6 +28,7 @@ def load_file(
     dry_run: bool = False,
     progress: intake.Progress | None = None,
     record: Callable[[FileReport], None] | None = None,
+    load: int | None = None,
     by: Membership | None = None,
     now: datetime | None = None,
 ) -> FileReport:
@@ -36,7 +37,8 @@ def load_file(
     `no_grade` is the value in the file that means no grade; `pool` is the number of documents per
     query of a run that join the pool; `side` says under which narratives a run ranks them;
     `despite_rules` also loads rows that break rules of the project's kind; `record` is called with
-    the report in the same transaction; `by` is None for a command. Refused: an unknown format, a
+    the report in the same transaction; `load` is the key of the upload, to take its qrels back;
+    `by` is None for a command. Refused: an unknown format, a
     pool or a side for a file that is not a run, an archived project.
     """
     kind = known_format(format_name)
@@ -54,6 +56,8 @@ def load_file(
         counts = f"{report.new} new, {report.changed} changed, {report.unchanged} unchanged"
         if report.broken:
             counts += f", {report.broken} despite rules of the kind"
+        if report.stale_answers:
+            counts += f"; answers under earlier narratives: {report.stale_answers}"
         described = f"{file.name} · {kind.name}"
         record_audit_event(
             project=project, what="load.done", about=described, words=counts, by=by, now=now
@@ -63,7 +67,7 @@ def load_file(
         project=project,
         kind=kind,
         file=file,
-        options=Options(no_grade, pool, side, despite_rules),
+        options=Options(no_grade, pool, side, despite_rules, load),
         dry_run=dry_run,
         progress=progress,
         record=record_and_log,

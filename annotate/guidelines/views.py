@@ -29,12 +29,14 @@ from base.word_diff import diff
 def guidelines(request: PageRequest, slug: str) -> HttpResponse:
     """Show a version of the guidelines; for leads, save a new one.
 
-    `?edit=1` opens the editor, `?case=12-93` with a case ticked; `?changes=1` shows the changes.
+    `?edit=1` opens the editor, with the text of `?version=` if there is one, and `?case=12-93` with
+    a case ticked; `?changes=1` shows the changes.
     """
     member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
     in_force = Guideline.objects.latest_of(member.project)
+    shown = _version_shown(member, request, in_force)
     starting = {
-        "text": in_force.text if in_force else "",
+        "text": shown.text if shown else "",
         "based_on": in_force.version if in_force else 0,
     }
     form = GuidelineForm(request.POST or None, initial=starting)
@@ -56,9 +58,7 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
         in_force=in_force,
         form=form if member.leads else None,
         editing=editing,
-        **_editor_context(member, request)
-        if editing
-        else _version_context(member, request, in_force),
+        **_editor_context(member, request) if editing else _version_context(member, request, shown),
         status=422 if form.errors else 200,
     )
 
@@ -148,13 +148,19 @@ def _editor_context(member: Membership, request: PageRequest) -> dict[str, Any]:
     }
 
 
-def _version_context(
+def _version_shown(
     member: Membership, request: PageRequest, in_force: Guideline | None
-) -> dict[str, Any]:
-    """Return the context of one version and of the list of versions."""
+) -> Guideline | None:
+    """Return the version that the URL names, else the newest one."""
     version = request.GET.get("version", "")
     is_number = version.isdecimal() and len(version) < 9
-    shown = access.guideline(member, int(version)) if is_number else in_force
+    return access.guideline(member, int(version)) if is_number else in_force
+
+
+def _version_context(
+    member: Membership, request: PageRequest, shown: Guideline | None
+) -> dict[str, Any]:
+    """Return the context of one version and of the list of versions."""
     versions = list(
         member.project.guidelines.select_related("author")
         .defer("text")

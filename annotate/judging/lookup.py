@@ -195,9 +195,10 @@ def _lookup_sql(target: Target, project: Project) -> str:
     # Everything interpolated is a constant of this module or of `judging_session`.
     return f"""
         SELECT v.side, v.version, LENGTH(v.text),
-            EXISTS (
+            v.withdrawn_at IS NOT NULL OR EXISTS (
                 SELECT 1 FROM annotate_narrative w
                 WHERE w.pair_id = v.pair_id AND w.side = v.side AND w.version > v.version
+                    AND w.withdrawn_at IS NULL
             ),
             c.prior_relevance, c.made_for_id, d.doc_id, d.text_version, t.version, t.length,
             t.markup,

@@ -7,7 +7,6 @@ from django.core.exceptions import PermissionDenied
 from annotate.judgments.blindness import may_see
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import InstructionPair
-from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 
@@ -19,8 +18,7 @@ def pair_for_lead(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
 
     Raises Http404 if there is no such pair.
     """
-    member, pair = pairs_access.pair(user, pk)
-    access.lead(user, pair.project.slug)
+    member, pair = pairs_access.led_pair(user, pk)
     if not may_see(member, pair):
         raise PermissionDenied(BLIND)
     return member, pair

@@ -176,6 +176,20 @@ def reopen(*, pair: InstructionPair, tasks: tuple[str, ...]) -> None:
     Assignment.objects.filter(pair=pair, task__in=tasks).update(done_at=None)
 
 
+def update_ends(*, pair: InstructionPair, now: datetime) -> None:
+    """Record for all assignments of a pair whether they are done, because its object changed.
+
+    Those with work left are not done; those without, that were begun, are.
+    """
+    held = list(pair.assignments.all())
+    left = left_in(pair.project, held)
+    unfinished = [one.pk for one in held if left[one.pk].is_open]
+    pair.assignments.filter(pk__in=unfinished).update(done_at=None)
+    pair.assignments.exclude(pk__in=unfinished).filter(
+        touched_at__isnull=False, done_at__isnull=True
+    ).update(done_at=now)
+
+
 def give_back(*, assignment: Assignment, by: Membership) -> None:
     """Give back an assignment that was not begun. A lead may give back anyone's."""
     refuse_if_archived(by.project)

@@ -234,7 +234,7 @@ def _stale_judgments(who: dict[str, Any]) -> QuerySet[Judgment]:
     return (
         Judgment.objects.not_superseded()
         .filter(
-            Q(narrative__version__lt=OuterRef("version")) | Q(text_replaced_at__isnull=False),
+            ~Q(narrative=OuterRef("pk")) | Q(text_replaced_at__isnull=False),
             narrative__pair=OuterRef("pair_id"),
             narrative__side=OuterRef("side"),
             candidate=OuterRef("candidate"),

@@ -110,7 +110,8 @@ class Step:
 class Facts:
     """The figures that states follow from.
 
-    `context` comes from other apps (`disputed`, `sampled`, `checked`, `checked_in`, `release`).
+    `context` comes from other apps (`disputed`, `to_decide`, `sampled`, `checked`, `checked_in`,
+    `release`, `since_release`).
     """
 
     judging: JudgingProgress
@@ -247,9 +248,19 @@ def _settled(facts: Facts) -> Far:
     return Far(bool(answered) and all_judged and not waiting, waiting > 0, count)
 
 
+def _reviewed(facts: Facts) -> Far:
+    far = _done_in(Task.REVIEW)(facts)
+    waiting = facts.context.get("to_decide", 0)
+    return Far(False, True, f"{far.count}, {waiting:,} to decide") if waiting else far
+
+
 def _released(facts: Facts) -> Far:
     release = facts.context.get("release")
-    return Far(release is not None, False, release.name if release is not None else "")
+    if release is None:
+        return Far(False, False, "")
+    if facts.context.get("since_release"):
+        return Far(False, True, f"changed since {release.name}")
+    return Far(True, False, release.name)
 
 
 def _count_in_words(done: int, total: int) -> str:
@@ -265,7 +276,7 @@ _FAR: Mapping[Key, Callable[[Facts], Far]] = {
     Key.FILTER: _filtered,
     Key.REWRITE: _done_in(Task.REWRITE),
     Key.JUDGE: _judged,
-    Key.REVIEW: _done_in(Task.REVIEW),
+    Key.REVIEW: _reviewed,
     Key.CHECK: _checked,
     **{key: _checked_in(side) for key, side in MODES.items()},
     Key.SETTLE: _settled,

@@ -7,7 +7,7 @@ from django.http import Http404
 from annotate.collection.models import Candidate, Query
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
-from annotate.projects.access import Person, user_key
+from annotate.projects.access import Person, lead, user_key
 from annotate.projects.models import Membership, Project
 from base.lookup import first_or_404
 from base.raw_sql import LARGEST_KEY, columns, first_row
@@ -37,6 +37,13 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
     query.project = reader.project = project
     if isinstance(user, User):
         reader.user = user
+    return reader, found
+
+
+def led_pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
+    """Return a lead's membership and a pair, or raise Http404 or PermissionDenied."""
+    reader, found = pair(user, pk)
+    lead(user, found.project.slug)
     return reader, found
 
 

@@ -21,7 +21,7 @@ from base.raw_sql import columns, first_row
 @cache
 def _newest(side: str, column: str) -> models.Subquery:
     """Return a column of a pair's newest narrative of a side. Cached: pages use it often."""
-    versions = Narrative.objects.filter(pair=models.OuterRef("pk"), side=side)
+    versions = Narrative.objects.in_use().filter(pair=models.OuterRef("pk"), side=side)
     return models.Subquery(versions.order_by("-version").values(column)[:1])
 
 
@@ -146,7 +146,8 @@ class InstructionPair(models.Model):
         """Return the current version of a side (a `Narrative.Side` value), or None if unwritten."""
         sql = f"""
             SELECT {columns(Narrative, "n")} FROM annotate_narrative n
-            WHERE n.pair_id = %(pair)s AND n.side = %(side)s ORDER BY n.version DESC LIMIT 1
+            WHERE n.pair_id = %(pair)s AND n.side = %(side)s AND n.withdrawn_at IS NULL
+            ORDER BY n.version DESC LIMIT 1
         """  # noqa: S608 (the columns of our own table)
         found = first_row(sql, {"pair": self.pk, "side": str(side)}, Narrative)
         if found is None:
@@ -242,16 +243,21 @@ class DrawnPair(models.Model):
 class NarrativeQuerySet(models.QuerySet["Narrative"]):
     """Versions of narratives."""
 
+    def in_use(self) -> NarrativeQuerySet:
+        """Leave out the versions that a lead withdrew by going back to an earlier one."""
+        return self.filter(withdrawn_at__isnull=True)
+
     def current(self) -> NarrativeQuerySet:
-        """Keep the highest version of each side of each pair."""
+        """Keep the highest version of each side of each pair that was not withdrawn."""
         newest = (
-            Narrative.objects.filter(pair=models.OuterRef("pair"), side=models.OuterRef("side"))
+            Narrative.objects.in_use()
+            .filter(pair=models.OuterRef("pair"), side=models.OuterRef("side"))
             .order_by()
             .values("pair", "side")
             .annotate(newest=Max("version"))
             .values("newest")
         )
-        return self.filter(version=models.Subquery(newest))
+        return self.in_use().filter(version=models.Subquery(newest))
 
     def in_force(self, projects: Iterable[int]) -> NarrativeQuerySet:
         """Keep the current versions in these projects (keys) whose pairs are not removed."""
@@ -261,7 +267,8 @@ class NarrativeQuerySet(models.QuerySet["Narrative"]):
 class Narrative(models.Model):
     """One version of the text that says what is relevant.
 
-    Rewriting inserts a version; nothing is overwritten.
+    Rewriting inserts a version; nothing is overwritten. A lead who goes back to an earlier version
+    withdraws the later ones; their answers are kept with them.
     """
 
     class Side(models.TextChoices):
@@ -290,6 +297,11 @@ class Narrative(models.Model):
     )
     model = models.CharField(max_length=120, blank=True, default="", db_default="")
     created_at = models.DateTimeField(default=timezone.now)
+    # A lead went back to an earlier version.
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
 
     objects = NarrativeQuerySet.as_manager()
 
@@ -306,6 +318,7 @@ class Narrative(models.Model):
                 name="narrative_rewritten_has_words",
                 condition=Q(side="original") | ~Q(text=""),
             ),
+            at_and_by("narrative_withdrawn_by_and_at", "withdrawn"),
         ]
 
     def __str__(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from annotate.pools.api import candidates, missing_texts, pools, replacements
+from annotate.pools.api import candidates, missing_texts, pools, replacements, taking_back
 from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
 POOL = f"{PROJECT}pools/<int:pool>/"
 
 urlpatterns = [
+    route(f"{PROJECT}loads/<int:load>/taking-back/", taking_back.TakingBack, "api_taking_back"),
     route(f"{PROJECT}pools/", pools.Pools, "api_pools"),
     route(f"{PROJECT}pools/count/", pools.PoolCount, "api_pool_count"),
     route(POOL, pools.OnePool, "api_pool"),

@@ -41,8 +41,10 @@ MAX_ID = Document._meta.get_field("doc_id").max_length or 0
 MAX_TEXT = 1_000_000
 # Counts people's checks of claimed labels of these candidates. The audit app provides it.
 checks_of: Provider[[Sequence[int]], int] = Provider("How many checks are of these candidates?")
-# Returns the names of a project's releases. The exporters provide it.
-releases_of: Provider[[Project], list[str]] = Provider("Which releases does a project have?")
+# Returns the names of a project's releases, all or since a time. The exporters provide it.
+releases_of: Provider[[Project, datetime | None], list[str]] = Provider(
+    "Which releases does a project have?"
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
         checks=checks,
         claims=claims,
         rules=rules,
-        releases=releases_of(project),
+        releases=releases_of(project, None),
         makes_document=existing is None,
         digest=hashlib.sha256(json.dumps(digested).encode()).hexdigest(),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.pools.views import missing_texts, pools, removal, replacing
+from annotate.pools.views import missing_texts, pools, removal, replacing, taking_back
 
 PROJECT = "projects/<slug:slug>/"
 POOL = f"{PROJECT}pools/<int:pk>/"
@@ -21,6 +21,11 @@ urlpatterns = [
         f"{PROJECT}missing-texts.txt",
         missing_texts.missing_texts_file,
         name="missing_texts_file",
+    ),
+    path(
+        f"{PROJECT}loads/<int:pk>/taking-back/",
+        taking_back.taking_back,
+        name="load_taking_back",
     ),
     path(f"{PROJECT}removed-candidates/", removal.removed, name="removed_candidates"),
     path(

@@ -78,6 +78,7 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "load.cancelled": Kind("Cancelled a file"),
     "load.left": Kind("Discarded a file"),
     "load.done": Kind("Loaded a file"),
+    "load.taken_back": Kind("Took back a file of qrels"),
     # These contain names of documents, and reasons that may say how they were judged.
     "pool.asked": Kind("Requested a pool"),
     "pool.cancelled": Kind("Cancelled a pool"),
@@ -96,6 +97,8 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "queries.restored": Kind("Brought queries back", reveals_judgments=True),
     "pairs.removed": Kind("Took instructions out", reveals_judgments=True),
     "pairs.restored": Kind("Brought instructions back", reveals_judgments=True),
+    "narrative.replaced": Kind("Saved another version of a narrative", reveals_judgments=True),
+    "narrative.returned": Kind("Went back to a version of a narrative", reveals_judgments=True),
     "job.retried": Kind("Tried a job again"),
     "assignment.freed": Kind("Freed a task"),
     "judgment.settled": Kind("Settled a document", reveals_judgments=True),

@@ -15,7 +15,7 @@ from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT, InvalidLines, Li
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
-from annotate.rewriting import drafts
+from annotate.rewriting import drafts, versions
 from annotate.rewriting.models import MAX_NARRATIVE
 from base.control_characters import tidy
 from base.errors import Refused, Stale, refuse_invalid_characters
@@ -34,13 +34,16 @@ def rewrite_narrative(
     side: str = Narrative.Side.ALTERED,
     note: str = "",
     conditions: str | None = None,
+    confirmed: str | None = None,
     now: datetime | None = None,
 ) -> Narrative:
     """Insert the next version of a narrative with its conditions, and return it.
 
     `based_on` is the version that the author started from (0: none); Stale if another was saved
     since. `conditions` are lines as `annotate.pairs.condition_lines` reads them; None keeps those
-    of the previous version. Refused: no words, no change, too long, no rewrite assignment (leads
+    of the previous version. `confirmed` describes the answers that become stale, as
+    `versions.stale_answers` does; Unconfirmed if they are others; None requires no confirmation.
+    Refused: no words, no change, too long, no rewrite assignment (leads
     need none); wrong conditions raise ConditionsRefused. The author's draft ends. A new altered
     narrative also gives the pair's judges and auditors work again, because they answered for other
     words, and ends the work in every rewrite assignment of the pair, whoever holds it.
@@ -58,9 +61,14 @@ def rewrite_narrative(
         current = pair.current(side)
         version = current.version if current else 0
         if version != based_on:
+            happened = (
+                f"Version {version} was saved while you were writing."
+                if version > based_on
+                else f"A lead went back to version {version} while you were writing."
+            )
             raise Stale(
-                f"Version {version} was saved while you were writing. Your text is still "
-                "here: compare it with that version, then save again."
+                f"{happened} Your text is still here: compare it with that version, then save "
+                "again."
             )
         previous = current or pair.written_from(side)
         refuse_invalid_characters(text, previous.text if previous else "")
@@ -68,11 +76,14 @@ def rewrite_narrative(
         new_conditions = old_conditions if new_conditions is None else new_conditions
         if previous is not None and previous.text == text and new_conditions == old_conditions:
             raise Refused("Nothing has changed yet, so there is no new version to save.")
+        answers = versions.stale_answers(current, by)
+        if confirmed is not None:
+            versions.refuse_unconfirmed(current, confirmed, by)
         narrative = _insert(
             new_conditions,
             pair=pair,
             side=side,
-            version=version + 1,
+            version=_next_version(pair, side),
             text=text,
             note=note,
             author=by,
@@ -84,7 +95,17 @@ def rewrite_narrative(
             assignments.end_rewriting(pair=pair, by=by, now=now)
         else:
             assignments.begin_work(pair=pair, task=Assignment.Task.REWRITE, by=by, now=now)
+        if current is not None:
+            versions.log_replacement(
+                what="narrative.replaced", before=current, after=narrative, answers=answers, by=by
+            )
     return narrative
+
+
+def _next_version(pair: InstructionPair, side: str) -> int:
+    """Return the number of a side's next version; those of withdrawn versions stay taken."""
+    numbers = pair.narratives.filter(side=side).values_list("version", flat=True)
+    return max(numbers, default=0) + 1
 
 
 def _checked_text(text: str, side: str) -> str:

@@ -10,6 +10,12 @@ PAIR = "pairs/<int:pair>/"
 urlpatterns = [
     route(f"{PAIR}narratives/", narratives.Narratives, "api_narratives"),
     route(f"{PAIR}narratives/<int:narrative>/", narratives.OneNarrative, "api_narrative"),
+    route(
+        f"{PAIR}narratives/<int:narrative>/current/",
+        narratives.CurrentNarrative,
+        "api_narrative_current",
+    ),
+    route(f"{PAIR}stale-answers/", narratives.StaleAnswers, "api_stale_answers"),
     route(f"{PAIR}draft/", drafts.MyDraft, "api_draft"),
     route(f"{PAIR}draft/overtaken/<str:which>/", drafts.Overtaken, "api_overtaken"),
     route(f"{PAIR}advice/", drafts.LookAtWords, "api_advice"),

@@ -47,6 +47,8 @@ class NarrativeForm(forms.Form):
         error_messages={"max_length": TOO_LONG},
     )
     based_on = forms.IntegerField(min_value=0, max_value=LARGEST, widget=forms.HiddenInput)
+    # The answers that become stale: annotate.rewriting.versions.stale_answers.
+    confirmed = forms.CharField(required=False, empty_value="")
 
 
 class DraftForm(forms.Form):

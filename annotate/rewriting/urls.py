@@ -11,5 +11,10 @@ urlpatterns = [
     path("pairs/<int:pk>/draft/", rewriting.draft, name="draft"),
     path("pairs/<int:pk>/advice/", rewriting.advice, name="advice"),
     path("pairs/<int:pk>/narratives/<int:narrative>/", rewriting.narrative, name="narrative"),
+    path(
+        "pairs/<int:pk>/narratives/<int:narrative>/current/",
+        rewriting.make_current,
+        name="narrative_current",
+    ),
     path("pairs/<int:pk>/documents/<int:candidate_pk>/", rewriting.document, name="document"),
 ]

@@ -30,7 +30,8 @@ from annotate.rewriting.forms import DraftForm, NarrativeForm
 from annotate.rewriting.kept_and_dropped import outcome
 from annotate.rewriting.models import Draft
 from annotate.rewriting.sent_back import why_sent_back
-from base.errors import Refused, Stale
+from annotate.rewriting.versions import go_back, stale_answers
+from base.errors import Refused, Stale, Unconfirmed
 from base.page_request import PageRequest, refusal_as_message
 from base.word_diff import Op, Piece, before_pieces, diff
 
@@ -56,6 +57,8 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
             # Their text stays; the next save is based on the version that the error names.
             form = NarrativeForm({**request.POST.dict(), "based_on": desk.version})
             form.add_error("text", str(stale))
+        except Unconfirmed:
+            form.add_error("confirmed", "Tick the box if this is what you want, then save again.")
         except actions.ConditionsRefused as refused:
             form.add_error("conditions", str(refused))
         except Refused as refused:
@@ -134,6 +137,8 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
     found = access.narrative(pair, narrative)
     same_side = pair.narratives.filter(side=found.side, version__lt=found.version)
     older = same_side.order_by("-version").first()
+    current = pair.current(found.side)
+    to_return = member.leads and found.side != Narrative.Side.ORIGINAL and found != current
     if older is None and found.side != Narrative.Side.ORIGINAL:
         older = pair.written_from(found.side)
     return render(
@@ -148,8 +153,29 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
             "older": older,
             "pieces": diff(older.text, found.text) if older else [Piece(Op.KEPT, found.text)],
             "conditions": changed_conditions(older, found),
+            "current": current,
+            "to_return": to_return,
+            "stale": stale_answers(current, member) if to_return else "",
+            "counted_again": stale_answers(found, member) if to_return else "",
         },
     )
+
+
+@require_POST
+def make_current(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
+    """Go back to a version of a narrative."""
+    member, pair = access.led_pair(request.user, pk)
+    version = access.narrative(pair, narrative)
+    try:
+        go_back(narrative=version, confirmed=request.POST.get("confirmed", ""), by=member)
+    except Unconfirmed:
+        messages.warning(request, "Other answers become stale than this page said. Look again.")
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, f"Version {version.version} is the current version again.")
+        return redirect(_desk(request, member, pair, version.side).url("rewrite"))
+    return redirect("annotate:narrative", pk, narrative)
 
 
 @require_GET
@@ -175,8 +201,8 @@ def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     )
 
 
-def _desk(request: HttpRequest, member: Membership, pair: InstructionPair) -> Desk:
-    asked = request.GET.get("side")
+def _desk(request: HttpRequest, member: Membership, pair: InstructionPair, side: str = "") -> Desk:
+    asked = side or request.GET.get("side")
     side = asked if asked == Narrative.Side.REVERSED else Narrative.Side.ALTERED
     return Desk(
         member,
@@ -309,6 +335,7 @@ def _render_page(
         "pieces": pieces,
         "before_pieces": before_pieces(pieces),
         "versions": list(versions.order_by("-version")),
+        "stale": stale_answers(desk.current, member),
         "outcome": outcome(pair, altered, member) if altered and may_see(member, pair) else None,
         "judge_free": altered is not None
         and count_free_assignments(pair, Assignment.Task.JUDGE, member) > 0,

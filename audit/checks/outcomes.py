@@ -41,6 +41,11 @@ def newest_outcomes(
     return found
 
 
+def count_checks_under(narratives: Sequence[int]) -> int:
+    """Count the current checks of labels under these narratives (by key)."""
+    return Check.objects.current().filter(item__narrative__in=narratives).count()
+
+
 def checked_items(**which: Any) -> QuerySet[Any, Any]:
     """Return the labels of samples that ask for grades, or for two questions that decide them, with
     the answers to each. A number of conditions met is a grade if the project says so.

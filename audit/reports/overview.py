@@ -9,12 +9,15 @@ from django.db.models import Count, F, Max
 
 from annotate.guidelines.actions import count_waiting
 from annotate.judgments.blindness import must_answer_first
+from annotate.judgments.tally import rule_report, rules_of
 from annotate.overview.contributions import Contribution, Todo
 from annotate.overview.progress import Reviewed
+from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
+from audit.reports.rule_standings import RuleStanding, rule_standings
 from audit.reports.statements_since import is_outdated
 from audit.reviews.models import Review
 from audit.reviews.passes import count_to_decide
@@ -61,8 +64,8 @@ def _contribution(
         todo.append(Todo("Waiting for a guideline change", waiting, write))
     return Contribution(
         todo=tuple(todo),
-        context={"disputed": disputed, "url_disputed": where},
-        details=lambda: _headline(member),
+        context={"disputed": disputed, "url_disputed": where, "to_decide": to_decide},
+        details=lambda: {**_headline(member), "broken_rules": _broken_rules(member)},
     )
 
 
@@ -76,6 +79,13 @@ def reviews_by_member(project: Project) -> dict[int, Reviewed]:
         .annotate(n=Count("pk"), last=Max("submitted_at"))
     )
     return {auditor: Reviewed(count, last) for auditor, count, last in reviewed}
+
+
+def _broken_rules(member: Membership) -> list[RuleStanding]:
+    """Return the rules of the project's kind that pairs break, as far as the reader may know."""
+    if not rules_of(kind_of(member.project.kind)):
+        return []
+    return [one for one in rule_standings(rule_report(member)) if one.broken]
 
 
 def _headline(member: Membership) -> dict[str, Any]:

@@ -195,11 +195,9 @@ def _get_or_start(narrative: Narrative, by: Membership, now: datetime) -> Review
 
 
 def refuse_if_superseded(narrative: Narrative, sentence: str) -> None:
-    """Raise Stale with `sentence` if the narrative has a newer version."""
-    newer = Narrative.objects.filter(
-        pair=narrative.pair_id, side=narrative.side, version__gt=narrative.version
-    )
-    if newer.exists():
+    """Raise Stale with `sentence` if the narrative is not the current version."""
+    versions = Narrative.objects.in_use().filter(pair=narrative.pair_id, side=narrative.side)
+    if versions.order_by("-version").values_list("pk", flat=True).first() != narrative.pk:
         raise Stale(str(sentence))
 
 

@@ -21,6 +21,7 @@ from annotate.rewriting.sent_back import Remark, SentBack
 from audit.reviews import rubrics
 from audit.reviews.criteria import Criterion, Level, Rubric
 from audit.reviews.models import Decision, Rating, Review
+from audit.reviews.pseudonyms import positions_of, pseudonym
 from audit.reviews.review_verdict import Verdict, straddles, verdict
 from base.prepared_queries import Built, prepared
 
@@ -100,6 +101,28 @@ class Chapter:
     def decision(self) -> Decision | None:
         """The current decision, or None."""
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
+
+    def pseudonyms(self, project: Project) -> dict[int, str] | None:
+        """Return pseudonyms of its auditors while they differ and names are hidden; else None.
+
+        They are those of the queue of disagreements, by the key of the membership and in its order.
+        """
+        differ = any(one.straddles for one in contrasts(self.passes))
+        if not (project.hide_names and self.is_current and differ) or self.decision is not None:
+            return None
+        auditors = [one.review.auditor_id for one in self.passes]
+        places = positions_of((self.narrative.pk, 0, 0), auditors)
+        return {auditor: pseudonym(place) for auditor, place in places.items()}
+
+
+def count_reviews_under(narratives: Sequence[int]) -> int:
+    """Count the people's submitted reviews of these narratives (by key)."""
+    return Review.objects.submitted().of_people().filter(narrative__in=narratives).count()
+
+
+def count_decisions_under(narratives: Sequence[int]) -> int:
+    """Count the current decisions on these narratives (by key)."""
+    return Decision.objects.current().filter(narrative__in=narratives).count()
 
 
 def submitted_reviews(projects: Sequence[int] | None) -> QuerySet[Review]:
@@ -340,14 +363,23 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
     ):
         decisions[decision.narrative_id].append(decision)
     chapters = []
-    for place, narrative in enumerate(versions):
+    current = next((one for one in versions if one.withdrawn_at is None), None)
+    for narrative in versions:
         reviews = passes[narrative.pk]
         chapter = Chapter(
-            narrative, place == 0, reviews, 0, decisions[narrative.pk], machines[narrative.pk]
+            narrative,
+            narrative == current,
+            reviews,
+            0,
+            decisions[narrative.pk],
+            machines[narrative.pk],
         )
         if chapter.is_current and not _may_see(reader, chapter):
             own = [one for one in reviews if one.review.auditor_id == reader.pk]
             chapter = Chapter(narrative, True, own, len(reviews) - len(own), [])
+        if names := chapter.pseudonyms(pair.project):
+            in_order = {auditor: place for place, auditor in enumerate(names)}
+            chapter.passes.sort(key=lambda one: in_order[one.review.auditor_id])
         chapters.append(chapter)
     return chapters
 

@@ -137,6 +137,12 @@ class SettleManyForm(forms.Form):
     )
     token = forms.CharField(max_length=100, widget=forms.HiddenInput)
 
+    def __init__(self, *args: Any, of_checks: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if of_checks:
+            # A check has words, and no cause.
+            del self.fields["cause"]
+
 
 class VerdictForm(_CauseForm):
     """How a disagreement about a condition is settled."""

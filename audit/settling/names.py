@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from annotate.projects.models import Membership
+from audit.reviews.pseudonyms import positions_of, pseudonym
 from audit.settling.models import Reveal
-from audit.settling.pseudonyms import positions_of, pseudonym
 from audit.settling.queue_filters import DisagreementKey, reveal_keys
 
 

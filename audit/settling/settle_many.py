@@ -42,6 +42,10 @@ class Rule(TextChoices):
     """How each document is settled."""
 
     MAJORITY = "majority", "More than half say"
+    ALONE = "alone", "Two or more say against only one"
+    HIGHER = "higher", "The highest of the grades given"
+    LOWER = "lower", "The lowest of the grades given"
+    EARLIER = "earlier", "The earlier grade, if somebody gave it"
     PERSON = "person", "One person says"
     GRADE = "grade", "One grade for all"
 
@@ -56,7 +60,7 @@ class RuleChoice:
 
 
 class Outcome(NamedTuple):
-    """The outcome for one document; `relevance` is None if it is left open.
+    """The outcome for one document or checked label; `relevance` is None if it is left open.
     `grade_counts`: each grade and how many people gave it.
     """
 
@@ -108,7 +112,7 @@ def preview(by: Membership, filters: QueueFilter, choice: RuleChoice) -> Preview
     document's text is read.
     """
     outcomes = _compute_outcomes(by, filters, choice)
-    return _summarize(by, outcomes, _sample_outcomes(outcomes))
+    return summarize(by, outcomes, sample_outcomes(outcomes))
 
 
 def settle_many(
@@ -129,10 +133,10 @@ def settle_many(
     adjudication.check_reason(reason, cause)
     with transaction.atomic():
         batches.lock_pairs(by)
-        outcomes = _require_unchanged(_compute_outcomes(by, filters, choice), token)
+        outcomes = require_unchanged(_compute_outcomes(by, filters, choice), token)
         if text_versions.lock_texts(one.candidate for one in outcomes):
             # A load that committed before the locks may have replaced texts that were counted.
-            _require_unchanged(_compute_outcomes(by, filters, choice), token)
+            require_unchanged(_compute_outcomes(by, filters, choice), token)
         return batches.settle_together(
             decisions=[
                 (one.narrative, one.candidate, one.relevance)
@@ -146,7 +150,7 @@ def settle_many(
         )
 
 
-def _require_unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
+def require_unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
     """Return the outcomes if the preview with this token showed them, else raise Stale."""
     if _token(outcomes) != token:
         raise Stale(
@@ -159,8 +163,7 @@ def _require_unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
 def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) -> list[Outcome]:
     """Return the outcome for each wanted document, ordered by key."""
     reader = Reader(by)
-    if choice.rule is Rule.GRADE and choice.grade not in reader.grades:
-        raise Refused("Choose one of the grades of this project.")
+    check_choice(choice, reader)
     if choice.rule is Rule.PERSON and by.project.hide_names:
         raise Refused(str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN))
     filters = filters.replaced(kind=Kind.JUDGMENT, settled=False, waiting=False)
@@ -171,14 +174,15 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
         build_source(Kind.JUDGMENT, reader, filters)
         .rows.annotate(
             followed=Max("relevance", filter=Q(annotator=choice.person or 0)),
+            earlier=Max("candidate__prior_relevance"),
             key_sum=Sum("pk"),
             **{name: Count("pk", filter=Q(relevance=grade)) for name, grade in columns.items()},
         )
         .order_by("narrative_id", "candidate_id")
     )
     found = []
-    for narrative, candidate, followed, key_sum, *counts in rows.values_list(
-        "narrative_id", "candidate_id", "followed", "key_sum", *columns
+    for narrative, candidate, followed, earlier, key_sum, *counts in rows.values_list(
+        "narrative_id", "candidate_id", "followed", "earlier", "key_sum", *columns
     ):
         given = tuple(
             (grade, count) for grade, count in zip(reader.grades, counts, strict=True) if count
@@ -187,7 +191,7 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
             Outcome(
                 narrative,
                 candidate,
-                _apply_rule(choice, given, followed),
+                apply_rule(choice, given, followed, earlier),
                 given,
                 key_sum,
             )
@@ -195,19 +199,40 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
     return found
 
 
-def _apply_rule(
-    choice: RuleChoice, grade_counts: tuple[tuple[int, int], ...], followed: int | None
+def check_choice(choice: RuleChoice, reader: Reader) -> None:
+    """Refuse one grade for all that the project does not have."""
+    if choice.rule is Rule.GRADE and choice.grade not in reader.grades:
+        raise Refused("Choose one of the grades of this project.")
+
+
+def apply_rule(
+    choice: RuleChoice,
+    grade_counts: tuple[tuple[int, int], ...],
+    followed: int | None,
+    earlier: int | None,
 ) -> int | None:
-    """Return the grade that the rule gives one document, or None."""
-    if choice.rule is Rule.GRADE:
-        return choice.grade
-    if choice.rule is Rule.PERSON:
-        return followed
-    people = sum(count for _grade, count in grade_counts)
-    return next((grade for grade, count in grade_counts if 2 * count > people), None)
+    """Return the grade that the rule gives one document, or None.
+
+    `grade_counts`: each grade given, from low to high, with the number of people; `followed`: the
+    grade of the chosen person; `earlier`: the relevance that the document came with.
+    """
+    given = dict(grade_counts)
+    people = sum(given.values())
+    # With at least two others, all of one grade, against one person.
+    agreed = people - 1 if people > 2 else people + 1
+    return {
+        Rule.MAJORITY: next((grade for grade in given if 2 * given[grade] > people), None),
+        Rule.ALONE: next((grade for grade in given if given[grade] == agreed), None),
+        Rule.HIGHER: max(given, default=None),
+        Rule.LOWER: min(given, default=None),
+        Rule.EARLIER: earlier if earlier in given else None,
+        Rule.PERSON: followed,
+        Rule.GRADE: choice.grade,
+    }[choice.rule]
 
 
-def _summarize(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]) -> Preview:
+def summarize(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]) -> Preview:
+    """Return the preview of these outcomes."""
     settled = Counter(one.relevance for one in outcomes if one.relevance is not None)
     threshold = by.project.relevant_from
     decided: Counter[bool] = Counter()
@@ -233,7 +258,7 @@ def _token(outcomes: list[Outcome]) -> str:
     return seen.hexdigest()
 
 
-def _sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
+def sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
     """Return the first few documents of each outcome, those left open last."""
     first: dict[int | None, list[Outcome]] = {}
     for one in outcomes:

@@ -189,10 +189,12 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         for pair, pk, *fields in stream_rows(
             versions,
             *("pair", "pk", "origin", "model"),
+            *("withdrawn_by__name", "withdrawn_at"),
             *("side", "version", "text", "author__name", "created_at", "note"),
         ):
-            origin, model, *fields = fields
-            record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ())), origin, model])
+            *last, side, version, text, author, at, note = fields
+            of_version = tuple(conditions.get(pk, ()))
+            record = NarrativeRecord(side, version, text, author, at, note, of_version, *last)
             narratives.setdefault(pair, []).append(record)
         for pk, *fields, domain, restates, core, given, source_fields in batch:
             in_order = sorted(

@@ -109,6 +109,22 @@ def request_release(
     return release
 
 
+def discard_release(*, release: Release, by: Membership) -> None:
+    """Delete a failed or cancelled release, which has no files. Only the audit log names it then.
+
+    Refused: a member who is not a lead, a release that is made or being made.
+    """
+    if not by.leads or by.project_id != release.project_id:
+        raise Refused("Only leads of this project can discard a release.")
+    refuse_if_archived(by.project)
+    with transaction.atomic():
+        locked = Release.objects.select_for_update().get(pk=release.pk)
+        if locked.state not in Release.DISCARDABLE:
+            raise Refused("Only a failed or cancelled release can be discarded.")
+        record(project=by.project, what="release.discarded", about=locked, by=by)
+        locked.delete()
+
+
 def build(job: Release, progress: Progress) -> None:
     """Make a release: write every export from one snapshot, store the files, fill the row.
 
@@ -118,7 +134,9 @@ def build(job: Release, progress: Progress) -> None:
         return
     with TemporaryDirectory(prefix="release-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
-        sizes = (WRITERS[Export.Format(name)].size(job.project) for name in _format_names(job))
+        sizes = (
+            WRITERS[Export.Format(name)].size(job.project) for name in format_names(job.project)
+        )
         progress.start(sum(sizes), "Writing the files")
         try:
             held, at, guideline = _write(job, folder, progress)
@@ -145,9 +163,9 @@ def build(job: Release, progress: Progress) -> None:
         raise LeaseLost
 
 
-def _format_names(job: Release) -> list[str]:
+def format_names(project: Project) -> list[str]:
     """Return the names of all formats, and of the layouts in the publication settings."""
-    layouts = set(publication_of(job.project).layouts)
+    layouts = set(publication_of(project).layouts)
     return [str(name) for name in WRITERS if name in FORMATS or name in layouts]
 
 
@@ -159,7 +177,7 @@ def _write(
     files: list[FileFacts] = []
     with snapshot():
         at = timezone.now()
-        for name in _format_names(job):
+        for name in format_names(job.project):
             (folder / name).mkdir()
             written[name] = write(
                 job.project, name, folder / name, progress.advance, published=True

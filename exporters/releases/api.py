@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -28,6 +28,7 @@ from exporters.releases.comparison import Comparison
 from exporters.releases.downloads import send_file
 from exporters.releases.models import Release
 from exporters.releases.preview import preview
+from exporters.releases.trial import try_release
 
 # Separates the parts of a list cursor: no id contains it.
 _TAB = "\t"
@@ -102,6 +103,21 @@ class OutsideSerializer(serializers.Serializer[Any]):
     percent = serializers.FloatField()
 
 
+class FormatCheckSerializer(serializers.Serializer[Any]):
+    """A format of the release, and why it cannot be written."""
+
+    name = serializers.CharField()
+    problem = serializers.CharField(allow_blank=True, help_text="Empty: it can be written.")
+
+
+class BrokenRuleSerializer(serializers.Serializer[Any]):
+    """A rule of the kind that pairs break."""
+
+    rule = serializers.CharField()
+    says = serializers.CharField()
+    broken = serializers.ListField(child=serializers.CharField(), help_text="Ids of pairs.")
+
+
 class ReleasePreviewSerializer(serializers.Serializer[Any]):
     """What a release would hold if it were made now, and what is still open."""
 
@@ -114,6 +130,19 @@ class ReleasePreviewSerializer(serializers.Serializer[Any]):
         help_text="Lowest and highest percentage that may drop out; null without such a rule.",
     )
     outside_share = OutsideSerializer(many=True)
+    formats = FormatCheckSerializer(many=True)
+    expected_warnings = serializers.ListField(
+        child=serializers.CharField(), help_text="The warnings that the release would have."
+    )
+    publication = serializers.ListField(
+        child=serializers.CharField(), help_text="What the publication settings lack."
+    )
+    findings = CountedSerializer(many=True, help_text="What to look at before publishing.")
+    broken_rules = BrokenRuleSerializer(many=True)
+    last = serializers.CharField(allow_null=True, help_text="The newest release.")
+    changes = serializers.ListField(
+        child=serializers.CharField(), help_text="What changed since the newest release."
+    )
 
 
 class ContrastingSerializer(serializers.Serializer[Any]):
@@ -192,16 +221,26 @@ class ReleasePreview(Resource, tag="Releases"):
 
     @reads(ReleasePreviewSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
-        """Count what a release would contain now, and list what is still open.
+        """Count what a release would contain now, and list what is still open or would fail.
 
-        403 for a lead who is still blind.
+        The qrels are written and deleted again. 403 for a lead who is still blind.
         """
         member = lead(self.person, slug)
         if must_answer_first(member):
             raise PermissionDenied(exports_access.BLIND)
         found = preview(member)
-        counts = [{"words": words, "count": count} for words, count in found.counts]
-        return found._asdict() | {"counts": counts}
+        trial = try_release(member)
+        rules = trial.manifest.get("must_hold", []) if trial.manifest else []
+        return found._asdict() | {
+            "counts": _counted(found.counts),
+            "formats": trial.formats,
+            "expected_warnings": trial.manifest["warnings"] if trial.manifest else [],
+            "publication": trial.publication,
+            "findings": _counted(trial.findings),
+            "broken_rules": [rule for rule in rules if rule["broken"]],
+            "last": trial.last.name if trial.last else None,
+            "changes": trial.changes,
+        }
 
 
 class OneRelease(Resource, tag="Releases"):
@@ -212,6 +251,12 @@ class OneRelease(Resource, tag="Releases"):
         """Read the progress of a release, and what it holds."""
         member, found = access.release(self.person, slug, release)
         return Response(self.shape(found, blind=must_answer_first(member)))
+
+    @writes(None, status=204, scope=Scope.LEAD)
+    def delete(self, request: Request, slug: str, release: str) -> None:
+        """Discard a failed or cancelled release."""
+        member, found = access.release(self.person, slug, release)
+        releasing.discard_release(release=found, by=member)
 
 
 class ReleaseCancellation(Resource, tag="Releases"):
@@ -299,3 +344,7 @@ def _compare(resource: Resource, slug: str, before: str, after: str) -> Comparis
         return Comparison(one, other)
     except file_store.Damaged as damaged:
         raise Http404(str(damaged)) from damaged
+
+
+def _counted(counts: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{"words": words, "count": count} for words, count in counts]

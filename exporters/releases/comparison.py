@@ -259,10 +259,12 @@ def _query(line: bytes) -> tuple[Key, tuple[str, str]]:
 
 
 def _narratives(line: bytes) -> tuple[Key, tuple[str, dict[str, NarrativeText]]]:
-    """Return the current narratives of a pair: the highest version of each side."""
+    """Return the current narratives of a pair: the highest version in use of each side."""
     fields = json.loads(line)
     in_force: dict[str, NarrativeText] = {}
     for one in fields["narratives"]:
+        if one.get("withdrawn_at"):
+            continue
         if one["side"] not in in_force or in_force[one["side"]].version < one["version"]:
             conditions = tuple(
                 (condition.get("name", ""), condition["text"])

@@ -21,7 +21,7 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
         return self.filter(state=Job.State.DONE)
 
     def delete(self) -> NoReturn:
-        """Refuse: releases are never deleted, not even failed ones."""
+        """Refuse: a release is deleted alone, and only if it has no content."""
         raise TypeError("A release is never deleted.")
 
 
@@ -31,6 +31,9 @@ class Release(Job):
     Its files are stored by their sha256 (`exporters.releases.file_store`). Two triggers (migration
     0002) ensure that neither its name nor its content is ever written a second time.
     """
+
+    # Made nothing, and never will.
+    DISCARDABLE: ClassVar = (Job.State.FAILED, Job.State.CANCELLED)
 
     task: ClassVar[str] = "exporters.release"
     event: ClassVar[str] = "release"
@@ -92,9 +95,11 @@ class Release(Job):
     def __str__(self) -> str:
         return self.name
 
-    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuse: releases are never deleted."""
-        raise TypeError("A release is never deleted.")
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Delete a failed or cancelled release; refuse any other."""
+        if self.state not in self.DISCARDABLE or self.manifest is not None:
+            raise TypeError("A release is never deleted.")
+        return super().delete(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
         """Return the URL of the release's page."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from annotate.overview.contributions import Contribution
 from annotate.projects.models import Membership, Project
 from exporters.exports.models import Export
+from exporters.releases.changes_since import changes_since
 from exporters.releases.models import Release
 
 NEWEST = 3
@@ -23,9 +25,11 @@ def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
     }
 
 
-def releases_made(project: Project) -> list[str]:
-    """Return the names of finished releases, in the order in which they were made."""
+def releases_made(project: Project, since: datetime | None) -> list[str]:
+    """Return the names of releases made since a time (None: all), in the order of their making."""
     made = Release.objects.made().filter(project=project)
+    if since is not None:
+        made = made.filter(at__gt=since)
     return list(made.order_by("pk").values_list("name", flat=True))
 
 
@@ -37,7 +41,11 @@ def _newest(member: Membership) -> dict[str, Any]:
         .order_by("-pk")
     )
     released = Release.objects.made().filter(project=member.project_id)
+    release = released.select_related("project").defer("manifest").order_by("-pk").first()
     return {
         "exports": list(newest[:NEWEST]),
-        "release": released.select_related("project").defer("manifest").order_by("-pk").first(),
+        "release": release,
+        "since_release": changes_since(member.project, release.at)
+        if release and release.at
+        else [],
     }

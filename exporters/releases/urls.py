@@ -28,6 +28,11 @@ urlpatterns = [
         name="release_cancellation",
     ),
     path(
+        "projects/<slug:slug>/releases/<release:release>/discarding/",
+        releases.release_discarding,
+        name="release_discarding",
+    ),
+    path(
         "projects/<slug:slug>/releases/<release:release>/files/<path:name>",
         releases.release_file,
         name="release_file",

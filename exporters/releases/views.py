@@ -20,6 +20,7 @@ from annotate.projects.models import Membership
 from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from base.csv_output import csv_response
+from base.errors import Refused
 from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from base.word_diff import Op, Piece, diff
@@ -37,6 +38,7 @@ from exporters.releases.downloads import send_file
 from exporters.releases.forms import CompareForm, ReleaseForm
 from exporters.releases.models import Release
 from exporters.releases.preview import preview
+from exporters.releases.trial import try_release
 
 # How many releases the list shows, the newest first.
 SHOWN = 25
@@ -119,6 +121,7 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
         blind=BLIND if blind else "",
         form=form,
         preview=None if blind else preview(member),
+        trial=None if blind else try_release(member),
         status=422 if form.errors else 200,
     )
 
@@ -145,6 +148,19 @@ def release_cancellation(request: PageRequest, slug: str, release: str) -> HttpR
     member, found = access.release(request.user, slug, release)
     cancel_job(job=found, by=member)
     return redirect(found)
+
+
+@require_POST
+def release_discarding(request: PageRequest, slug: str, release: str) -> HttpResponse:
+    """Discard a failed or cancelled release."""
+    member, found = access.release(request.user, slug, release)
+    try:
+        releasing.discard_release(release=found, by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(found)
+    messages.success(request, f"{found.name} was discarded.")
+    return redirect("exporters:releases", slug)
 
 
 @require_GET

@@ -174,7 +174,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentFlag": target,
         "SentJudgment": {**target, "evidence": span, "clauses": span, "verdicts": verdicts},
         "SentGuideline": {"based_on": 1, "cases": [target]},
-        "SentNarrative": {"based_on": stage.narrative.version},
+        "SentNarrative": {"based_on": stage.narrative.version, "confirmed": "some answers"},
         "SentDraft": {"based_on": stage.narrative.version, "drops": [candidate]},
         "SentReview": {
             "narrative": narrative,
@@ -349,6 +349,8 @@ NOT_NOW = {
     "annotate:api_replacements": 409,
     # The action is not possible now.
     "annotate:api_confirmation": 422,
+    # The version is the current one.
+    "annotate:api_narrative_current": 422,
     "annotate:api_pair_assignments": 422,
     "audit:api_settling": 422,
     "audit:api_review_acceptance": 422,

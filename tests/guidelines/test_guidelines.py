@@ -89,3 +89,15 @@ def test_a_stale_form_keeps_the_typed_text(carla, client):
     assert "Skim it." in page
     assert 'name="based_on" value="1"' in page
     assert Guideline.objects.count() == 1
+
+
+def test_a_lead_goes_back_to_an_older_version_by_saving_its_text_again(carla, client):
+    write_guideline(text="Count plants at sea.", by=carla, based_on=0)
+    write_guideline(text="Count every plant.", by=carla, based_on=1)
+    client.force_login(carla.user)
+
+    older = client.get(url(carla), {"version": "1"}).content.decode()
+    editor = client.get(url(carla), {"edit": "1", "version": "1"}).content.decode()
+
+    assert "?edit=1&amp;version=1" in older
+    assert "Count plants at sea.</textarea>" in editor

@@ -273,7 +273,8 @@ def test_a_new_version_hides_the_outcome_again(pair, ada, judges, client):
     finish_judging(pair)
     client.force_login(ada.user)
 
-    client.post(reverse("annotate:rewrite", args=[pair.pk]), {"text": "At sea.", "based_on": 1})
+    written = {"text": "At sea.", "based_on": 1, "confirmed": "8 judgments"}
+    client.post(reverse("annotate:rewrite", args=[pair.pk]), written)
 
     assert "What became of it" not in page(client, pair)
     assert not may_see(ada, pair)

@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 
 from annotate.models import Adjudication, Verdict
+from audit.reviews.pseudonyms import pseudonym
 from audit.settling.forms import QueueFilterForm
-from audit.settling.pseudonyms import pseudonym
 from audit.settling.queue_filters import Kind
 
 

@@ -12,7 +12,8 @@ from annotate.projects.rules import archive
 from audit.checks import actions as checking
 from audit.models import Reveal, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
-from audit.settling.pseudonyms import positions_of, pseudonym
+from audit.reviews.decisions import decide
+from audit.reviews.pseudonyms import positions_of, pseudonym
 from audit.settling.reveals import reveal_names
 from base.errors import Refused
 from tests import factories
@@ -301,3 +302,32 @@ def test_shown_names_allow_the_filter_by_people(led, client):
 
     assert 'name="one"' in page.content.decode()
     assert page.context["rows"]
+
+
+def test_the_history_of_an_instruction_hides_the_auditors_who_differ_until_it_is_decided(
+    led, client
+):
+    client.force_login(led.carla.user)
+    history = reverse("audit:story", args=[led.pair.pk])
+
+    page = client.get(history).content.decode()
+    [chapter] = client.get(f"/api/v1/pairs/{led.pair.pk}/story/").json()["chapters"]
+    decide(narrative=led.narrative, outcome="accepted", reason="Agreed.", by=led.carla)
+    decided = client.get(history).content.decode()
+
+    assert "Person A" in page
+    assert ">ada<" not in page
+    assert ">ben<" not in page
+    assert [one["auditor"] for one in chapter["reviews"]] == ["Person A", "Person B"]
+    assert "ada" in decided
+    assert "Person A" not in decided
+
+
+def test_the_history_shows_names_if_the_project_does(led, client):
+    Project.objects.update(hide_names=False)
+    client.force_login(led.carla.user)
+
+    page = client.get(reverse("audit:story", args=[led.pair.pk])).content.decode()
+
+    assert "Person A" not in page
+    assert "ada" in page

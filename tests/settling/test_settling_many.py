@@ -68,6 +68,38 @@ def scene(db) -> Scene:
     return Scene()
 
 
+@pytest.mark.parametrize(
+    ("rule", "settled"),
+    [
+        (Rule.MAJORITY, {"A": 0, "B": 1, "D": 2}),
+        (Rule.ALONE, {"A": 0, "B": 1, "D": 2}),
+        (Rule.HIGHER, {"A": 2, "B": 2, "C": 2, "D": 2}),
+        (Rule.LOWER, {"A": 0, "B": 1, "C": 0, "D": 0}),
+        # All were 1 before; nobody gave that to A and D.
+        (Rule.EARLIER, {"B": 1, "C": 1}),
+    ],
+)
+def test_each_rule_settles_what_it_says_and_leaves_the_rest(scene, rule, settled):
+    scene.settle(RuleChoice(rule))
+
+    assert scene.settled() == settled
+
+
+@pytest.mark.parametrize(
+    ("rule", "settled"),
+    [(Rule.MAJORITY, {}), (Rule.ALONE, {}), (Rule.HIGHER, {"F": 2}), (Rule.LOWER, {"F": 1})],
+)
+def test_two_people_have_no_majority_and_nobody_alone(scene, rule, settled):
+    pair = factories.pair(factories.query(scene.project, "302"))
+    candidate = factories.candidate(pair.query, "F")
+    for by, relevance in ((scene.ada, 1), (scene.ben, 2)):
+        factories.judgment(factories.altered(pair), candidate, by, relevance)
+
+    found = scene.preview(RuleChoice(rule), QueueFilter(query=pair.query.pk))
+
+    assert found.settled == dict.fromkeys(settled.values(), 1)
+
+
 def test_preview_counts_outcomes_and_settles_nothing(scene):
     found = scene.preview()
 

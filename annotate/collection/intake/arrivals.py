@@ -31,6 +31,8 @@ class Options(NamedTuple):
     side: str = ""
     # Whether rows that break rules of the project's kind are loaded.
     despite_rules: bool = False
+    # The upload (by key) that is loaded; None for a command or a preview.
+    load: int | None = None
 
 
 class Intake:
@@ -60,6 +62,8 @@ class Intake:
         # Set while the rows are written in slices.
         self.slices: Slices | None = None
         self.committed = False
+        # Current narratives (keys) that get a newer version, or are withdrawn, by the file.
+        self.replaced_narratives: set[int] = set()
         self._numbers: dict[str, int] = {}
         self._staged: dict[type[StagedRecords], StagedRecords] = {}
 

@@ -95,6 +95,7 @@ class Qrels(StagedRecords):
             ) x
             """
         )
+        newest = intake.number("SELECT COALESCE(MAX(id), 0) FROM annotate_candidate")
         if has_candidates:
             self._change_existing()
         # Before the new candidates are written: those that only join the pool.
@@ -116,6 +117,8 @@ class Qrels(StagedRecords):
             """,
             needed=False,
         )
+        if intake.options.load is not None:
+            self._remember_new(intake.options.load, newest)
         rows = intake.row_counts("candidates")
         rows.new += self.new
         rows.changed += self.changed
@@ -148,11 +151,33 @@ class Qrels(StagedRecords):
             """
         )
         self.changed = bulk.number("SELECT COUNT(*) FROM stage_qrels_changed")
+        if intake.options.load is not None:
+            intake.run_at_end(
+                f"""
+                INSERT INTO annotate_loadedcandidate (load_id, candidate_id, is_new, earlier)
+                SELECT {intake.options.load}, c.id, 1 = 0, c.prior_relevance
+                FROM stage_qrels_changed x JOIN annotate_candidate c ON c.id = x.id
+                """  # noqa: S608 (a key)
+            )
         intake.run_at_end(
             """
             UPDATE annotate_candidate SET prior_relevance = x.relevance
             FROM stage_qrels_changed x WHERE annotate_candidate.id = x.id
             """
+        )
+
+    def _remember_new(self, load: int, newest: int) -> None:
+        """Remember the candidates that this file made: those with a key above `newest`."""
+        self.intake.run_at_end(
+            f"""
+            INSERT INTO annotate_loadedcandidate (load_id, candidate_id, is_new, earlier)
+            SELECT {load}, c.id, 1 = 1, CAST(NULL AS integer)
+            FROM stage_qrels s CROSS JOIN annotate_query q CROSS JOIN annotate_document d
+            CROSS JOIN annotate_candidate c
+            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND c.query_id = q.id AND c.document_id = d.id AND c.id > {newest}
+            """  # noqa: S608 (keys)
         )
 
     def _count_new_without_grade(self) -> int:

@@ -87,6 +87,8 @@ class FileReport:
     # The format that a refused file is likely to have; None if it is not known.
     likely_format: str | None = None
     notes: list[str] = field(default_factory=list)
+    # Answers that become stale because narratives get another version: "3 judgments, 1 review".
+    stale_answers: str = ""
 
     def refuse(self, problem: Problem) -> None:
         """Count a problem; store it unless MAX_SHOWN are stored already."""

@@ -11,7 +11,7 @@ from annotate.collection.models.documents import (
     Query,
     ReadsText,
 )
-from annotate.collection.models.loads import Load
+from annotate.collection.models.loads import Load, LoadedCandidate
 from annotate.collection.models.runs import Run, RunLine
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "DocumentText",
     "DocumentTextQuerySet",
     "Load",
+    "LoadedCandidate",
     "PassageRule",
     "Query",
     "ReadsText",

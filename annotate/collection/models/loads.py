@@ -8,8 +8,10 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from annotate.collection.models.documents import Candidate
 from annotate.collection.models.runs import Run
 from annotate.projects.models import Membership, Project
+from base.constraints import at_and_by
 from jobs.models import Job
 
 
@@ -43,9 +45,16 @@ class Load(Job):
         null=True, blank=True
     )
 
+    # A lead took back what a file of qrels had written.
+    taken_back_at = models.DateTimeField(null=True, blank=True)
+    taken_back_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
     class Meta:
         constraints: ClassVar = [
             *Job.Meta.constraints,
+            at_and_by("load_taken_back_by_and_at", "taken_back"),
             # A load has a confirmed preview; a preview has none.
             models.CheckConstraint(
                 name="load_writes_after_preview",
@@ -63,3 +72,28 @@ class Load(Job):
 
     def why_not_retryable(self) -> str:
         return "" if self.file else "Its file was discarded. Upload it again."
+
+
+class LoadedCandidate(models.Model):
+    """A candidate that a load of qrels made, or whose earlier relevance it changed.
+
+    Kept so that the load can be taken back.
+    """
+
+    load = models.ForeignKey(Load, on_delete=models.CASCADE, related_name="loaded_candidates")
+    candidate = models.ForeignKey(Candidate, on_delete=models.CASCADE, related_name="+")
+    is_new = models.BooleanField()
+    # The relevance that a changed candidate had before; null if it had none.
+    earlier = models.IntegerField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="loaded_candidate_once", fields=["load", "candidate"]),
+            models.CheckConstraint(
+                name="loaded_candidate_new_had_no_relevance",
+                condition=Q(is_new=False) | Q(earlier__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.candidate} of {self.load}"

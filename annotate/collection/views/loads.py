@@ -134,6 +134,7 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "checked_again": load_jobs.find_recheck(upload, suggested) if suggested else None,
             "would_change": bool(report and (report["new"] or report["changed"])),
             "loaded_as": confirmed,
+            "written": load_jobs.written_by(upload),
             "seconds_left": upload.seconds_left(timezone.now()),
         },
     )

@@ -207,6 +207,7 @@ def find_narratives(intake: Intake, renamed: Stage) -> None:
             UPDATE stage_statements SET version = (
                 SELECT MAX(x.version) FROM stage_narratives x
                 WHERE x.pair_id = stage_statements.pair_id AND x.side = stage_statements.side
+                AND x.withdrawn_at IS NULL
             )
             WHERE version IS NULL AND side IS NOT NULL
             """
@@ -231,6 +232,7 @@ def find_narratives(intake: Intake, renamed: Stage) -> None:
             AND v.version = COALESCE(stage_statements.version, (
                 SELECT MAX(x.version) FROM annotate_narrative x
                 WHERE x.pair_id = stage_statements.pair AND x.side = stage_statements.side
+                AND x.withdrawn_at IS NULL
             ))
         )
         WHERE known IS NULL

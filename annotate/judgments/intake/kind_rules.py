@@ -12,6 +12,7 @@ from functools import partial
 
 from annotate.collection.intake.arrivals import Intake
 from annotate.collection.intake.qrels import Qrels
+from annotate.judgments.intake.stale_narratives import note_stale_narratives
 from annotate.judgments.intake.statements import Statements
 from annotate.pairs.intake.pairs import Pairs
 from annotate.pairs.intake.shared import NEWEST
@@ -33,8 +34,9 @@ class LoadRule(StrEnum):
     DIMENSION = "dimension"
 
 
-def report_broken_rules(intake: Intake) -> None:
-    """Report the rows of a file that break rules of the project's kind."""
+def report_effects(intake: Intake) -> None:
+    """Report the answers that become stale, and the rows that break rules of the kind."""
+    note_stale_narratives(intake)
     intake.report.clear_broken()
     for rule in kind_of(intake.project.kind).load_rules:
         _RULES[LoadRule(rule.rule)](intake, rule.limits)

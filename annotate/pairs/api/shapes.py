@@ -33,6 +33,9 @@ class NarrativeSerializer(serializers.Serializer[Any]):
         allow_blank=True, help_text="The language model that wrote this version, if one did."
     )
     created_at = serializers.DateTimeField()
+    withdrawn_at = serializers.DateTimeField(
+        allow_null=True, help_text="When a lead went back to an earlier version."
+    )
 
 
 class VersionSerializer(serializers.Serializer[Any]):

@@ -30,6 +30,10 @@ def fault_of(record: PairRecord) -> str | None:
     for one in record.narratives:
         if one.side != "original" and not one.text.strip():
             return f"version {one.version} of the {one.side} narrative has no words"
+        if (one.withdrawn_by is None) != (one.withdrawn_at is None):
+            return "a withdrawn narrative needs both withdrawn_by and withdrawn_at"
+        if len(one.withdrawn_by or "") > MAX_NAME:
+            return f"a name has at most {MAX_NAME} characters"
         if len(one.model) > MAX_MODEL:
             return f"the model of a narrative is longer than {MAX_MODEL} characters"
         if len(one.note) > MAX_NOTE:

@@ -15,8 +15,18 @@ from annotate.pairs.intake.shared import (
     reopen_assignments,
     update_titles,
 )
+from annotate.pairs.intake.steps import WITHDRAWN_BY
 from base import bulk
 from formats.records import PairRecord, writer_of
+
+# Versions in the project that the file says are withdrawn, and that are not.
+_WITHDRAWN = """
+    FROM stage_narratives s CROSS JOIN annotate_instructionpair p
+    CROSS JOIN annotate_narrative o
+    WHERE s.withdrawn_at IS NOT NULL AND p.project_id = %(project)s AND p.pair_id = s.pair_id
+    AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
+    AND o.withdrawn_at IS NULL
+"""
 
 
 class Pairs(StagedRecords):
@@ -58,6 +68,8 @@ class Pairs(StagedRecords):
             model="text",
             # Whether the version itself names its writer; if not, the pair does.
             names_writer="integer",
+            withdrawn_by="text",
+            withdrawn_at="moment",
             # All conditions as JSON, for comparison with those of another line.
             conditions="text",
         )
@@ -98,6 +110,8 @@ class Pairs(StagedRecords):
                 one.note,
                 *writer_of(record, one),
                 int(bool(one.origin)),
+                one.withdrawn_by,
+                one.withdrawn_at,
                 json.dumps(one.conditions) if one.conditions else "",
                 weight=len(one.text),
             )
@@ -179,7 +193,9 @@ class Pairs(StagedRecords):
         self._write_restated()
         self.intake.add_raters(
             "SELECT n, place, author AS name, 0 AS machine FROM stage_narratives "
-            "WHERE author IS NOT NULL"
+            "WHERE author IS NOT NULL UNION ALL "
+            "SELECT n, place, withdrawn_by, 0 FROM stage_narratives "
+            "WHERE withdrawn_by IS NOT NULL"
         )
         self._write_narratives()
         self._write_conditions()
@@ -299,6 +315,7 @@ class Pairs(StagedRecords):
             "judge",
             "review",
         )
+        self._find_replaced(fresh)
         # A new version is not sent back, even if the file dates it before that.
         run(
             f"""
@@ -309,17 +326,56 @@ class Pairs(StagedRecords):
         written = run(
             f"""
             INSERT INTO annotate_narrative
-                (pair_id, side, version, text, note, author_id, created_at, origin, model)
+                (pair_id, side, version, text, note, author_id, created_at, origin, model,
+                withdrawn_at, withdrawn_by_id)
             SELECT p.id, s.side, s.version, s.text, s.note, (
                 SELECT m.id FROM annotate_membership m
                 WHERE m.project_id = %(project)s AND m.name = s.author
-            ), COALESCE(s.at, %(now)s), s.origin, s.model
+            ), COALESCE(s.at, %(now)s), s.origin, s.model, s.withdrawn_at, {WITHDRAWN_BY}
             {fresh} ORDER BY s.n
             """  # noqa: S608
         )
+        withdrawn = self._withdraw_narratives()
         narratives = self.intake.row_counts("narratives")
         narratives.new += written
-        narratives.unchanged += bulk.number("SELECT COUNT(*) FROM stage_narratives") - written
+        narratives.changed += withdrawn
+        narratives.unchanged += (
+            bulk.number("SELECT COUNT(*) FROM stage_narratives") - written - withdrawn
+        )
+
+    def _find_replaced(self, fresh: str) -> None:
+        """Find the current narratives that get a newer version, or that the file withdraws.
+
+        `fresh`: the clauses that select the new versions of the file.
+        """
+        newer_version = f"""
+            SELECT s.n {fresh} AND p.id = c.pair_id AND s.side = c.side
+            AND s.version > c.version AND s.withdrawn_at IS NULL
+        """
+        for replacing in (newer_version, f"SELECT s.n {_WITHDRAWN} AND o.id = c.id"):
+            rows = bulk.select(
+                f"""
+                SELECT c.id FROM annotate_narrative c
+                JOIN annotate_instructionpair i ON i.id = c.pair_id
+                WHERE i.project_id = %(project)s AND {NEWEST.format("c")} AND EXISTS ({replacing})
+                """,  # noqa: S608 (our own conditions)
+                self.intake.params,
+            )
+            self.intake.replaced_narratives.update(row[0] for row in rows)
+
+    def _withdraw_narratives(self) -> int:
+        """Withdraw the versions that the file says are withdrawn; return their number."""
+        run = self.intake.run
+        pairs = f"SELECT p.pair_id {_WITHDRAWN}"
+        run(f"UPDATE stage_pairs SET changed = 1 WHERE known = 1 AND pair_id IN ({pairs})")  # noqa: S608
+        return run(
+            f"""
+            UPDATE annotate_narrative SET withdrawn_at = x.withdrawn_at, withdrawn_by_id = x.by_id
+            FROM (
+                SELECT o.id, s.withdrawn_at, {WITHDRAWN_BY} AS by_id {_WITHDRAWN}
+            ) x WHERE annotate_narrative.id = x.id
+            """  # noqa: S608
+        )
 
     def _write_conditions(self) -> None:
         """Write the conditions of new narratives; existing narratives already have theirs."""

@@ -15,7 +15,7 @@ MAX_NAME = Membership._meta.get_field("name").max_length or 0
 NEWEST = """
     {0}.version = (
         SELECT MAX(v.version) FROM annotate_narrative v
-        WHERE v.pair_id = {0}.pair_id AND v.side = {0}.side
+        WHERE v.pair_id = {0}.pair_id AND v.side = {0}.side AND v.withdrawn_at IS NULL
     )
 """
 

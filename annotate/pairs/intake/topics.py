@@ -170,6 +170,19 @@ class Topics(StagedRecords):
             )
             """  # noqa: S608
         )
+        intake.replaced_narratives.update(
+            row[0]
+            for row in bulk.select(
+                f"""
+                SELECT o.id FROM stage_topics s
+                JOIN annotate_instructionpair p
+                    ON p.project_id = %(project)s AND p.pair_id = s.query_id
+                JOIN annotate_narrative o ON o.pair_id = p.id
+                WHERE s.rewritten = 1 AND o.side = 'original' AND {NEWEST.format("o")}
+                """,  # noqa: S608
+                intake.params,
+            )
+        )
         written = intake.run(
             """
             INSERT INTO annotate_narrative (pair_id, side, version, text, note, created_at)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,9 +12,13 @@ from annotate.pairs import access as pairs_access
 from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer
 from annotate.pairs.models import Narrative
 from annotate.rewriting import actions as rewriting
+from annotate.rewriting import versions
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE
 from annotate.rewriting.models import MAX_NARRATIVE
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
+
+# The length of a description of answers that become stale.
+MAX_CONFIRMED = 500
 
 
 class FullNarrativeSerializer(NarrativeSerializer):
@@ -47,6 +53,40 @@ class SentNarrative(RequestBody):
     based_on = serializers.IntegerField(
         min_value=0, max_value=2**31 - 1, help_text="The version you started from; 0: none."
     )
+    confirmed = serializers.CharField(
+        max_length=MAX_CONFIRMED,
+        allow_blank=True,
+        default="",
+        help_text="The answers that become stale, as `GET .../stale-answers/` describes them.",
+    )
+
+
+class AskedStaleAnswers(QueryParameters):
+    """The side whose current version would be replaced."""
+
+    side = serializers.ChoiceField(
+        choices=Narrative.Side.choices, default=Narrative.Side.ALTERED.value
+    )
+
+
+class StaleAnswersSerializer(serializers.Serializer[Any]):
+    """The answers that become stale when another version becomes current."""
+
+    version = serializers.IntegerField(help_text="The current version; 0: none.")
+    answers = serializers.CharField(
+        allow_blank=True, help_text="For example “24 judgments, 3 settlements”; empty: none."
+    )
+
+
+class SentReturn(RequestBody):
+    """The confirmation of going back to a version."""
+
+    confirmed = serializers.CharField(
+        max_length=MAX_CONFIRMED,
+        allow_blank=True,
+        default="",
+        help_text="The answers that become stale, as `GET .../stale-answers/` describes them.",
+    )
 
 
 class Narratives(Resource, tag="Collection"):
@@ -63,7 +103,11 @@ class Narratives(Resource, tag="Collection"):
 
     @writes(FullNarrativeSerializer, body=SentNarrative, status=201, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Narrative:
-        """Write the next version; 409 if a version newer than `based_on` was saved."""
+        """Write the next version; 409 if a version newer than `based_on` was saved.
+
+        If answers were given under the current version, they become stale, and `confirmed` has to
+        describe them; else 422.
+        """
         member, found = pairs_access.pair(self.person, pair)
         return rewriting.rewrite_narrative(pair=found, **self.body(), by=member)
 
@@ -76,3 +120,28 @@ class OneNarrative(Resource, tag="Collection"):
         """Read a version with its text and conditions."""
         _member, found = pairs_access.pair(self.person, pair)
         return pairs_access.narrative(found, narrative)
+
+
+class CurrentNarrative(Resource, tag="Collection"):
+    """A version as the current one of its side."""
+
+    @writes(FullNarrativeSerializer, body=SentReturn, scope=Scope.LEAD)
+    def put(self, request: Request, pair: int, narrative: int) -> Narrative:
+        """Go back to a version: later ones are withdrawn, and its answers count again."""
+        member, found = pairs_access.led_pair(self.person, pair)
+        version = pairs_access.narrative(found, narrative)
+        return versions.go_back(narrative=version, **self.body(), by=member)
+
+
+class StaleAnswers(Resource, tag="Collection"):
+    """The answers under the current version of a narrative."""
+
+    @reads(StaleAnswersSerializer, parameters=AskedStaleAnswers)
+    def get(self, request: Request, pair: int) -> dict[str, Any]:
+        """Describe the answers that become stale when another version becomes current."""
+        member, found = pairs_access.pair(self.person, pair)
+        current = found.current(self.parameters()["side"])
+        return {
+            "version": current.version if current else 0,
+            "answers": versions.stale_answers(current, member),
+        }

@@ -146,7 +146,8 @@ class ChapterSerializer(serializers.Serializer[Any]):
     @extend_schema_field(PassSerializer(many=True))
     def get_reviews(self, chapter: Chapter) -> Any:
         """Return the reviews by people."""
-        passes = passes_as_json(chapter.passes, self.context["reader"])
+        reader = self.context["reader"]
+        passes = passes_as_json(chapter.passes, reader, chapter.pseudonyms(reader.project))
         return PassSerializer(passes, many=True).data
 
     @extend_schema_field(PassSerializer(many=True))

@@ -307,6 +307,7 @@ def _render_story(
                 "chapter": chapter,
                 "pieces": diff(older.text, chapter.narrative.text) if older else None,
                 "contrasts": contrasts(chapter.passes),
+                "names": chapter.pseudonyms(member.project),
                 "machine_contrasts": contrasts(chapter.machines),
                 "rubrics": ", ".join(sorted({one.rubric.name for one in chapter.passes})),
                 "verdict": None if chapter.hidden else verdict,

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotate.judgments.models import Adjudication, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.settling import access, adjudication, batches, settle_many
+from audit.settling import access, adjudication, batches, settle_checks, settle_many
 from audit.settling.api.disagreements import queue_filter_from
 from audit.settling.api.shapes import (
     AskedDisagreements,
@@ -71,7 +71,9 @@ class AskedRule(AskedDisagreements):
     rule = serializers.ChoiceField(
         choices=settle_many.Rule.values,
         default=settle_many.Rule.MAJORITY.value,
-        help_text="majority: as more than half say; person: as one says; grade: one grade for all.",
+        help_text="majority: as more than half say; alone: as two or more say against only one; "
+        "higher, lower: the highest or lowest grade given; earlier: the earlier grade, if somebody "
+        "gave it; person: as one says; grade: one grade for all.",
     )
     person = KeyField(required=False, help_text="The key of a member, for `person`.")
     grade = serializers.IntegerField(min_value=-32_768, max_value=32_767, required=False)
@@ -109,7 +111,9 @@ class SettlingPreviewSerializer(serializers.Serializer[Any]):
 class BatchSerializer(serializers.Serializer[Any]):
     """The id of decisions that were made together."""
 
-    batch = serializers.UUIDField()
+    batch = serializers.UUIDField(
+        allow_null=True, help_text="null for checked labels, which are withdrawn one by one."
+    )
 
 
 class BatchRowSerializer(SettledSerializer):
@@ -167,7 +171,7 @@ class ConditionSettling(_Settling):
 
 
 class SettlingMany(Resource, tag="Disagreements"):
-    """Settling many documents at once by one rule."""
+    """Settling many documents, or with `kind=check` many checked labels, at once by one rule."""
 
     @reads(SettlingPreviewSerializer, parameters=AskedRule, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
@@ -175,26 +179,29 @@ class SettlingMany(Resource, tag="Disagreements"):
         member = annotate_access.lead(self.person, slug)
         asked = self.parameters()
         choice = _rule_choice(member, asked, "?")
-        found = settle_many.preview(
-            member, queue_filter_from(member, _filter_parameters(asked)), choice
-        )
+        filters = queue_filter_from(member, _filter_parameters(asked))
+        of_checks = filters.kind is Kind.CHECK
+        count = settle_checks.preview_checks if of_checks else settle_many.preview
+        found = count(member, filters, choice)
         settled = [{"relevance": grade, "count": count} for grade, count in found.settled.items()]
         return vars(found) | {"settled": settled}
 
     @writes(BatchSerializer, body=SentMany, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> dict[str, UUID]:
+    def post(self, request: Request, slug: str) -> dict[str, UUID | None]:
         """Settle exactly what the preview with this token counted. 409 if that has changed."""
         member = annotate_access.lead(self.person, slug)
         given = self.body()
-        batch = settle_many.settle_many(
-            filters=queue_filter_from(member, _filter_parameters(given), ""),
-            choice=_rule_choice(member, given, ""),
-            cause=given["cause"],
-            reason=given["reason"],
-            token=given["token"],
-            by=member,
-        )
-        return {"batch": batch}
+        filters = queue_filter_from(member, _filter_parameters(given), "")
+        choice = _rule_choice(member, given, "")
+        how: dict[str, Any] = {"reason": given["reason"], "token": given["token"], "by": member}
+        if filters.kind is Kind.CHECK:
+            settle_checks.settle_checks(filters=filters, choice=choice, **how)
+            return {"batch": None}
+        return {
+            "batch": settle_many.settle_many(
+                filters=filters, choice=choice, cause=given["cause"], **how
+            )
+        }
 
 
 class Batch(Resource, tag="Disagreements"):

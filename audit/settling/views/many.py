@@ -16,7 +16,7 @@ from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.project_page import project_page
-from audit.settling import access, batches, settle_many
+from audit.settling import access, batches, settle_checks, settle_many
 from audit.settling.forms import QueueFilterForm, RuleForm, SettleManyForm
 from audit.settling.queue_filters import DisagreementKey, Kind, State
 from audit.settling.views.addresses import disagreement_url, filter_in, list_url
@@ -37,16 +37,28 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
     rule_form = RuleForm(
         member, request.GET if chosen else None, initial={"rule": settle_many.Rule.MAJORITY}
     )
-    form = SettleManyForm(request.POST or None)
+    of_checks = filters.kind is Kind.CHECK
+    form = SettleManyForm(request.POST or None, of_checks=of_checks)
     if request.method == "POST" and sound and rule_form.is_valid() and form.is_valid():
         given = form.cleaned_data
         with refusal_in(form):
+            if of_checks:
+                settled = settle_checks.settle_checks(
+                    filters=filters, choice=rule_form.choice(), by=member, **given
+                )
+                labels = "label is" if settled == 1 else "labels are"
+                messages.success(request, f"{settled:,} checked {labels} settled.")
+                return redirect(list_url(slug, {**asked, "state": State.SETTLED}))
             batch = settle_many.settle_many(
                 filters=filters, choice=rule_form.choice(), by=member, **given
             )
             return redirect("audit:batch", slug, batch)
     ready = sound and chosen and rule_form.is_valid()
-    found = settle_many.preview(member, filters, rule_form.choice()) if ready else None
+    count = settle_checks.preview_checks if of_checks else settle_many.preview
+    found = None
+    if ready:
+        with refusal_in(rule_form, "rule"):
+            found = count(member, filters, rule_form.choice())
     return project_page(
         request,
         "settling/settling_many.html",
@@ -56,6 +68,7 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
         how=rule_form,
         wrong=[str(error) for errors in filtered.errors.values() for error in errors],
         form=form,
+        of_checks=of_checks,
         found=found,
         rows=[_row(one) for one in found.shown] if found else [],
         asked=asked,

@@ -77,12 +77,13 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
         settled_url=add_filter(here, {**asked, "state": State.SETTLED}),
         all_url=add_filter(here, {"state": asked.get("state", "")}),
         settle_many_url=add_filter(
-            reverse("audit:settling_many", args=[slug]), {**asked, "kind": "", "state": ""}
+            reverse("audit:settling_many", args=[slug]),
+            {**asked, "kind": Kind.CHECK if filters.kind is Kind.CHECK else "", "state": ""},
         )
         if not filters.settled
         and not filters.waiting
-        and Kind.JUDGMENT in filters.kinds
-        and listed.counts[Kind.JUDGMENT]
+        and filters.kind in (None, Kind.JUDGMENT, Kind.CHECK)
+        and listed.counts[filters.kind or Kind.JUDGMENT]
         else "",
         first_url=add_filter(here, asked) if after else "",
         next_url=add_filter(here, {**asked, "after": str(listed.after)}) if listed.after else "",

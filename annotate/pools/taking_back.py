@@ -1,0 +1,101 @@
+"""Take back a file of qrels that was loaded here, while nothing stands on it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import models, transaction
+from django.db.models import Exists, OuterRef, Subquery
+from django.utils import timezone
+
+from annotate.collection.load_jobs import written_by
+from annotate.collection.models import Candidate, Document, Load, LoadedCandidate, Query
+from annotate.judgments import assignments
+from annotate.pairs.models import InstructionPair
+from annotate.pools.replacing import releases_of
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+
+# Tables that refer to a candidate and do not stand on it.
+_OWN = (LoadedCandidate,)
+
+
+def take_back(*, load: Load, by: Membership, now: datetime | None = None) -> Load:
+    """Undo what a load of qrels wrote, and return the load.
+
+    Its new candidates are deleted, with queries and documents that are only ids then; changed ones
+    have their earlier relevance again. Refused: a member who is not a lead, an archived project, a
+    load that wrote no candidate, a candidate with an answer or in anything else, a later file of
+    qrels, a release since.
+    """
+    now = now or timezone.now()
+    if not by.leads or by.project_id != load.project_id:
+        raise Refused("Only leads of this project can take a file back.")
+    refuse_if_archived(by.project)
+    with transaction.atomic():
+        # Loads of the project wait for this lock.
+        Project.objects.select_for_update(no_key=True).get(pk=load.project_id)
+        locked = Load.objects.select_for_update(of=("self",)).get(pk=load.pk)
+        _refuse_if_in_use(locked)
+        counts = written_by(locked)
+        _undo(locked)
+        locked.taken_back_at, locked.taken_back_by = now, by
+        locked.save(update_fields=["taken_back_at", "taken_back_by"])
+        record(
+            project=by.project,
+            what="load.taken_back",
+            about=locked,
+            words=f"{counts.new:,} candidates deleted, {counts.changed:,} changed back",
+            by=by,
+            now=now,
+        )
+    return locked
+
+
+def _refuse_if_in_use(load: Load) -> None:
+    rows = LoadedCandidate.objects.filter(load=load)
+    if load.taken_back_at is not None or not rows.exists():
+        raise Refused("There is nothing to take back: this load wrote no earlier relevance.")
+    later = LoadedCandidate.objects.filter(load__project=load.project_id, load__gt=load.pk)
+    if (other := later.select_related("load").order_by("-load").first()) is not None:
+        raise Refused(f"{other.load} was loaded later. Take it back first.")
+    if since := releases_of(load.project, load.finished_at):
+        raise Refused(f"{since[0]} was released since and has these candidates.")
+    candidates = Candidate.with_removed.filter(pk__in=rows.values("candidate"))
+    used = candidates.count() - _without_references(candidates).count()
+    if used:
+        documents = "1 document of it is" if used == 1 else f"{used:,} documents of it are"
+        raise Refused(f"{documents} judged or used already, so the file cannot be taken back.")
+
+
+def _undo(load: Load) -> None:
+    """Delete the new candidates, change the others back, and delete what is only an id then."""
+    rows = LoadedCandidate.objects.filter(load=load)
+    candidates = Candidate.with_removed.filter(pk__in=rows.values("candidate"))
+    queries = list(candidates.order_by().values_list("query", flat=True).distinct())
+    new = Candidate.with_removed.filter(pk__in=rows.filter(is_new=True).values("candidate"))
+    documents = list(new.values_list("document", flat=True))
+    earlier = rows.filter(candidate=OuterRef("pk")).values("earlier")
+    Candidate.with_removed.filter(pk__in=rows.filter(is_new=False).values("candidate")).update(
+        prior_relevance=Subquery(earlier)
+    )
+    new.delete()
+    rows.delete()
+    bare = Document.objects.filter(pk__in=documents, text_version=None, title="")
+    _without_references(bare).delete()
+    _without_references(Query.objects.filter(pk__in=queries, title="", description="")).delete()
+    for pair in InstructionPair.objects.filter(query__in=queries).select_related("project"):
+        assignments.update_ends(pair=pair, now=timezone.now())
+
+
+def _without_references(rows: models.QuerySet[models.Model]) -> models.QuerySet[models.Model]:
+    """Keep the rows that no row of another table refers to."""
+    for relation in rows.model._meta.related_objects:
+        if relation.related_model not in _OWN:
+            refers = relation.related_model._base_manager.filter(
+                **{relation.field.name: OuterRef("pk")}
+            )
+            rows = rows.filter(~Exists(refers))
+    return rows

@@ -1,0 +1,93 @@
+"""What has changed in a project since a time, for pages that compare the present with a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Q
+
+from annotate.collection.models import Candidate
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment
+from annotate.judgments.narrative_answers import describe_answers
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Guideline, Project
+from audit.reviews.models import Decision
+
+
+class _Version(NamedTuple):
+    """A version of a narrative: its pair and side, and the times when it came and went."""
+
+    pair: int
+    side: str
+    pk: int
+    created_at: datetime
+    withdrawn_at: datetime | None
+
+    def is_in_use(self, at: datetime | None) -> bool:
+        """Return whether it existed, not withdrawn, at a time; None: now."""
+        if at is None:
+            return self.withdrawn_at is None
+        return self.created_at <= at and (self.withdrawn_at is None or self.withdrawn_at > at)
+
+
+def changes_since(project: Project, at: datetime) -> list[str]:
+    """Describe what changed since a time: "1 narrative", "3 judgments"; empty: nothing.
+
+    An answer counts if it was given, replaced or withdrawn since. Answers that became stale because
+    a narrative has another version are a line of their own.
+    """
+    of_project = {"narrative__pair__project": project}
+    replaced, narratives = _changed_narratives(project, at)
+    judgments = Judgment.objects.of_people().filter(
+        Q(at__gt=at) | Q(superseded_at__gt=at) | Q(text_replaced_at__gt=at), **of_project
+    )
+    ended = Q(at__gt=at) | Q(withdrawn_at__gt=at)
+    settled = Adjudication.objects.filter(ended, **of_project).count()
+    settled += ConditionAdjudication.objects.filter(
+        ended, condition__narrative__pair__project=project
+    ).count()
+    flags = Flag.objects.filter(Q(at__gt=at) | Q(cleared_at__gt=at), **of_project)
+    taken_out = Candidate.with_removed.filter(query__project=project, removed_at__gt=at).count()
+    pairs = InstructionPair.objects.filter(project=project, removed_at__gt=at)
+    counts = (
+        (narratives, "narrative", "narratives"),
+        (judgments.count(), "judgment", "judgments"),
+        (settled, "settlement", "settlements"),
+        (flags.count(), "flag", "flags"),
+        (Decision.objects.filter(ended, **of_project).count(), "decision", "decisions"),
+        (pairs.count(), "instruction taken out", "instructions taken out"),
+        (taken_out, "document taken out", "documents taken out"),
+        (
+            Guideline.objects.filter(project=project, created_at__gt=at).count(),
+            "version of the guidelines",
+            "versions of the guidelines",
+        ),
+    )
+    sentences = [f"{n:,} {one if n == 1 else many}" for n, one, many in counts if n]
+    if stale := describe_answers(replaced):
+        sentences.append(f"stale by other narratives: {stale}")
+    return sentences
+
+
+def _changed_narratives(project: Project, at: datetime) -> tuple[list[int], int]:
+    """Return the narratives (keys) that were current at a time and are not, and how many sides of
+    pairs have another current version.
+    """
+    versions = Narrative.objects.filter(pair__project=project)
+    changed = versions.filter(Q(created_at__gt=at) | Q(withdrawn_at__gt=at)).values("pair")
+    rows = [
+        _Version(*row)
+        for row in versions.filter(pair__in=changed)
+        .order_by("version")
+        .values_list("pair_id", "side", "pk", "created_at", "withdrawn_at")
+    ]
+    then, now = _current(rows, at), _current(rows, None)
+    differing = [key for key in now if then.get(key) != now[key]]
+    return [then[key] for key in differing if key in then], len(differing)
+
+
+def _current(rows: Iterable[_Version], at: datetime | None) -> dict[tuple[int, str], int]:
+    """Return the current version of each side of each pair at a time; rows by version."""
+    return {(row.pair, row.side): row.pk for row in rows if row.is_in_use(at)}

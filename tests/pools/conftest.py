@@ -1,0 +1,7 @@
+"""Fixtures shared with the tests of loading."""
+
+from __future__ import annotations
+
+from tests.collection.conftest import storage
+
+__all__ = ["storage"]

@@ -1,0 +1,167 @@
+"""The form of a release says beforehand what the finished release would say of itself."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+
+from annotate.models import AuditEvent, Narrative, Project
+from annotate.overview import steps
+from annotate.rewriting import actions as rewriting
+from exporters.models import Export, Publication, Release
+from exporters.releases import contents
+from exporters.releases.changes_since import changes_since
+from exporters.releases.trial import try_release
+from jobs.errors import JobError
+from tests import factories
+from tests.exports.conftest import AT, LATER, make_release
+
+
+@pytest.fixture
+def carla(tides, client):
+    client.force_login(tides.carla.user)
+    return client
+
+
+def page(client) -> str:
+    return client.get(reverse("exporters:new_release", args=["tides"])).content.decode()
+
+
+def claim_by_two_machines(tides) -> None:
+    """Let a second machine claim a label; layouts cannot hold claims of two."""
+    Publication.objects.create(project=tides.project, claims=True, layouts=["beir"])
+    under = tides.project.pairs.get(pair_id="302").current(Narrative.Side.ALTERED)
+    candidate = under.pair.query.candidates.get(document__doc_id="D")
+    factories.judgment(under, candidate, factories.machine(tides.project, "second"))
+
+
+def test_the_trial_has_the_warnings_rules_and_counts_of_the_release(tides, empty_storage):
+    trial = try_release(tides.carla)
+
+    held = contents.of(make_release(tides, "v1.0"))
+    assert trial.manifest["warnings"] == held["warnings"]
+    assert trial.manifest["must_hold"] == held["must_hold"]
+    assert trial.manifest["counts"] == held["counts"]["trec"]
+    assert [one.name for one in trial.formats] == list(held["counts"])
+    assert trial.problems == []
+
+
+def test_the_trial_keeps_nothing(tides, empty_storage):
+    try_release(tides.carla)
+
+    assert not Release.objects.exists()
+    assert not Export.objects.exists()
+
+
+def test_a_layout_that_cannot_be_written_is_named_before_the_release_fails(
+    tides, empty_storage, finish_jobs
+):
+    claim_by_two_machines(tides)
+
+    [problem] = try_release(tides.carla).problems
+
+    Release.objects.create(project=tides.project, by=tides.carla, name="v1.0")
+    assert problem.name == "beir"
+    with pytest.raises(JobError) as failed:
+        finish_jobs()
+    assert problem.problem in str(failed.value)
+
+
+def test_the_form_shows_every_check_before_its_button(tides, carla, empty_storage):
+    claim_by_two_machines(tides)
+    Project.objects.update(kind="followir")
+
+    shown = page(carla)
+
+    before = shown.partition("Release it</button>")[0]
+    assert "This release would fail." in before
+    assert "No document is relevant" in before
+    assert "No document became relevant under the altered narrative." in before
+    assert "A citation and a DOI also need" in before
+
+
+def test_the_form_says_what_changed_since_the_last_release(tides, carla, empty_storage):
+    release = make_release(tides, "v1.0")
+    assert "Changed since v1.0" in page(carla)
+    assert try_release(tides.carla).changes == []
+
+    rewriting.rewrite_narrative(pair=tides.pair, text="On land.", by=tides.carla, based_on=2)
+
+    assert changes_since(tides.project, release.at) == [
+        "1 narrative",
+        "stale by other narratives: 7 judgments, 1 flag",
+    ]
+
+
+def test_answers_given_and_withdrawn_since_are_counted(tides):
+    at = LATER + timedelta(days=1)
+    settled = tides.project.pairs.get(pair_id="302").current(Narrative.Side.ALTERED)
+    tides.judge(tides.narrative, tides.pool["B"], tides.dan, 1, at=at + timedelta(hours=1))
+    settled.adjudications.update(withdrawn_at=at + timedelta(hours=1), withdrawn_by=tides.carla)
+
+    assert changes_since(tides.project, at) == ["1 judgment", "1 settlement"]
+
+
+def test_the_overview_says_how_far_the_present_is_from_the_release(tides, carla, empty_storage):
+    make_release(tides, "v1.0")
+    address = reverse("annotate:project", args=["tides"])
+    assert "nothing has changed since" in carla.get(address).content.decode()
+
+    rewriting.rewrite_narrative(pair=tides.pair, text="On land.", by=tides.carla, based_on=2)
+
+    response = carla.get(address)
+    [release] = [one for one in response.context["steps"] if one.key == steps.Key.RELEASE]
+    assert "changed since: 1 narrative, stale by other narratives" in response.content.decode()
+    assert (release.state, release.count) == (steps.State.NOW, "changed since v1.0")
+
+
+def test_the_overview_names_broken_rules(tides, carla):
+    Project.objects.update(kind="followir")
+    for judge in (tides.ada, tides.ben):
+        tides.judge(tides.narrative, tides.pool["a"], judge, 2)
+
+    shown = carla.get(reverse("annotate:project", args=["tides"])).content.decode()
+
+    assert "Broken rules" in shown
+    assert "The relevant set only shrinks" in shown
+
+
+@pytest.mark.parametrize(
+    "ended",
+    [{"state": "failed", "error": "No room."}, {"state": "cancelled", "cancel_requested_at": AT}],
+)
+def test_a_release_that_was_not_made_is_discarded(tides, carla, ended):
+    Release.objects.create(project=tides.project, name="v1.0", finished_at=LATER, **ended)
+
+    carla.post(reverse("exporters:release_discarding", args=["tides", "v1.0"]))
+
+    assert not Release.objects.exists()
+    event = AuditEvent.objects.get()
+    assert (event.what, event.about) == ("release.discarded", "v1.0")
+
+
+def test_a_release_that_is_made_or_being_made_is_not_discarded(tides, carla, empty_storage):
+    make_release(tides, "v1.0")
+    Release.objects.create(project=tides.project, by=tides.carla, name="v1.1")
+
+    for name in ("v1.0", "v1.1"):
+        assert carla.delete(f"/api/v1/projects/tides/releases/{name}/").status_code == 422
+
+    assert Release.objects.count() == 2
+
+
+def test_a_program_reads_the_checks_and_discards_a_failed_release(tides, carla, empty_storage):
+    claim_by_two_machines(tides)
+    Release.objects.create(
+        project=tides.project, name="v1.0", state="failed", error="No room.", finished_at=LATER
+    )
+
+    checks = carla.get("/api/v1/projects/tides/release-preview/").json()
+    discarded = carla.delete("/api/v1/projects/tides/releases/v1.0/")
+
+    assert [one["name"] for one in checks["formats"] if one["problem"]] == ["beir"]
+    assert checks["last"] is None
+    assert discarded.status_code == 204
+    assert not Release.objects.exists()

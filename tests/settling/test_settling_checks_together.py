@@ -1,0 +1,142 @@
+"""Settling many checked labels at once by one rule, as previewed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from django.urls import reverse
+
+from annotate.models import Condition
+from audit.checks import actions as checking
+from audit.models import Check, Sample, SampleItem
+from audit.settling.queue_filters import Kind, QueueFilter
+from audit.settling.settle_checks import preview_checks, settle_checks
+from audit.settling.settle_many import Rule, RuleChoice
+from base.errors import Refused, Stale
+from tests import factories
+
+pytestmark = pytest.mark.both_databases
+
+OF_CHECKS = QueueFilter(kind=Kind.CHECK)
+# The claim of each label, and the answers of ada and ben; None: cannot judge.
+LABELS = {
+    "A": (0, 0, 2),
+    "B": (1, 0, 2),
+    "C": (1, 1, None),
+    "D": (1, 1, 1),
+}
+
+
+@pytest.fixture
+def scene(db):
+    project = factories.project()
+    made = SimpleNamespace(
+        project=project,
+        carla=factories.lead(project),
+        ada=factories.member(project, "ada"),
+        ben=factories.member(project, "ben"),
+        pair=factories.pair(factories.query(project)),
+        items={},
+    )
+    sample = Sample.objects.create(
+        project=project, name="Spot", source="prior", seed=1, size=4, created_by=made.carla
+    )
+    for doc_id, (claimed, *answers) in LABELS.items():
+        made.items[doc_id] = item = SampleItem.objects.create(
+            sample=sample,
+            narrative=factories.altered(made.pair),
+            candidate=factories.candidate(made.pair.query, doc_id),
+            claimed=claimed,
+        )
+        for checker, relevance in zip((made.ada, made.ben), answers, strict=True):
+            given = {"relevance": relevance}
+            if relevance is None:
+                given = {"cannot_judge": True, "words": "Unreadable."}
+            checking.check(item=item, by=checker, **given)
+    return made
+
+
+def settle(scene, rule, **more) -> int:
+    choice = RuleChoice(rule, **more)
+    token = preview_checks(scene.carla, OF_CHECKS, choice).token
+    return settle_checks(
+        filters=OF_CHECKS, choice=choice, reason="By the meeting.", token=token, by=scene.carla
+    )
+
+
+def settled() -> dict[str, int]:
+    rows = Check.objects.current().filter(place=Check.SETTLES)
+    return dict(rows.values_list("item__candidate__document__doc_id", "relevance"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (Rule.HIGHER, {"A": 2, "B": 2}),
+        (Rule.LOWER, {"A": 0, "B": 0}),
+        # The claim of B is 1, which neither gave.
+        (Rule.EARLIER, {"A": 0}),
+    ],
+)
+def test_each_rule_settles_labels_and_leaves_those_that_cannot_be_judged(scene, rule, expected):
+    assert settle(scene, rule) == len(expected)
+
+    assert settled() == expected
+
+
+def test_one_grade_settles_all_whose_grades_differ(scene):
+    settle(scene, Rule.GRADE, grade=1)
+
+    assert settled() == {"A": 1, "B": 1}
+
+
+@pytest.mark.parametrize("rule", [Rule.MAJORITY, Rule.ALONE])
+def test_a_rule_that_settles_nothing_between_two_is_refused(scene, rule):
+    with pytest.raises(Refused, match="There is nothing to settle"):
+        settle(scene, rule)
+
+
+def test_labels_that_changed_since_the_preview_are_not_settled(scene):
+    choice = RuleChoice(Rule.HIGHER)
+    token = preview_checks(scene.carla, OF_CHECKS, choice).token
+    checking.check(item=scene.items["A"], relevance=1, by=scene.ada)
+
+    with pytest.raises(Stale):
+        settle_checks(
+            filters=OF_CHECKS, choice=choice, reason="Agreed.", token=token, by=scene.carla
+        )
+
+    assert settled() == {}
+
+
+def test_the_answers_to_conditions_are_adopted_with_the_count(scene):
+    narrative = factories.altered(scene.pair)
+    condition = Condition.objects.create(narrative=narrative, number=1, text="At sea.")
+    Sample.objects.update(asks=Sample.Asks.COUNT)
+    Check.objects.all().delete()
+    item = SampleItem.objects.get(pk=scene.items["A"].pk)
+    for checker, answer in ((scene.ada, "met"), (scene.ben, "not_met")):
+        checking.check(item=item, by=checker, verdicts={condition.pk: answer})
+
+    settle(scene, Rule.HIGHER)
+
+    [check] = Check.objects.current().filter(place=Check.SETTLES)
+    assert (check.relevance, check.answers()) == (1, {condition.pk: "met"})
+
+
+def test_the_page_and_a_program_settle_checked_labels(scene, client):
+    client.force_login(scene.carla.user)
+    listed = client.get(reverse("audit:disagreements", args=["tides"]), {"kind": "check"})
+    page = reverse("audit:settling_many", args=["tides"]) + "?kind=check&rule=higher"
+    shown = client.get(page)
+
+    client.post(page, {"reason": "Agreed.", "token": shown.context["found"].token})
+
+    assert "Settle these together" in listed.content.decode()
+    assert "2 documents would be settled" in shown.content.decode()
+    assert settled() == {"A": 2, "B": 2}
+    preview = client.get(
+        "/api/v1/projects/tides/disagreements/settling/", {"kind": "check", "rule": "lower"}
+    )
+    assert preview.json()["settled"] == []
