@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, QuerySet
 
 from annotate.collection.models import Candidate
+from annotate.judgments.claims import counting_claims
 from annotate.judgments.conditions import COUNT_MET, derive_relevance
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
@@ -85,6 +86,8 @@ class Claim(NamedTuple):
     constraint: bool | None = None
     # Why the document violates the instruction, if the source of the claim gives a reason.
     reason: str = ""
+    # The machine's judgment (by key), if a machine claims it.
+    judgment: int | None = None
 
     @property
     def name(self) -> str:
@@ -125,8 +128,9 @@ class Frame:
 def build_frame(project: Project, selection: ClaimSelection) -> Frame:
     """Return the claims under current narratives: a few queries, whatever the source.
 
-    A machine's judgments are its claims; people claim the consensus of their judgments (a disputed
-    or unjudged document has no claim). Relevance from qrels is claimed under the original
+    A machine's judgments are its claims; of all machines, those that count (a label that they claim
+    differently has no claim until a lead chooses). People claim the consensus of their judgments (a
+    disputed or unjudged document has no claim). Relevance from qrels is claimed under the original
     narrative, that of the first pair if a query has several; without one it cannot be checked and
     is left out.
 
@@ -148,11 +152,11 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
         claims = _claims_of_never_relevant(project, narratives)
     else:
         by_key = _load_narratives(Narrative.objects.in_force([project.pk]))
-        of_machine = selection.source == Sample.Source.MACHINE
+        of_people = selection.source == Sample.Source.CONSENSUS
         claims = (
-            _claims_of_machine(project, by_key, selection.rater)
-            if of_machine
-            else _claims_of_people(project, by_key)
+            _claims_of_people(project, by_key)
+            if of_people
+            else _claims_of_machines(project, by_key, selection.rater)
         )
         # Narratives that people judge belong to the frame even without a claim.
         judged = set(judged_narratives(project).values_list("pk", flat=True))
@@ -162,9 +166,9 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
         claims = [claim for claim in claims if claim.narrative.side == selection.side]
         narratives = [one for one in narratives if one.side == selection.side]
     if selection.asks == Sample.Asks.COUNT:
-        claims, narratives = _with_condition_counts(claims, narratives, selection.rater)
+        claims, narratives = _with_condition_counts(claims, narratives)
     else:
-        claims = _with_questions(project, claims, selection)
+        claims = _with_questions(project, claims)
     if selection.asks == Sample.Asks.QUESTIONS:
         # An original narrative sets no constraint.
         claims = [one for one in claims if one.narrative.side != Narrative.Side.ORIGINAL]
@@ -195,10 +199,8 @@ def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str
     )
 
 
-def _with_questions(
-    project: Project, claims: list[Claim], selection: ClaimSelection
-) -> list[Claim]:
-    """Add what each label claims on the two questions, and why a document violates.
+def _with_questions(project: Project, claims: list[Claim]) -> list[Claim]:
+    """Add what each label claims on the two questions; only violating ones keep their reason.
 
     A relevant document is on topic and meets the constraint. One that is not relevant violates the
     constraint if it was relevant to the query before, and is off topic if it was not; without an
@@ -209,31 +211,20 @@ def _with_questions(
             "pk", "prior_relevance"
         )
     )
-    reasons = _notes_of(selection.rater) if selection.rater is not None else {}
     found = []
     for one in claims:
         if one.relevance >= project.relevant_from:
-            found.append(one._replace(topic=True, constraint=True))
+            found.append(one._replace(topic=True, constraint=True, reason=""))
             continue
         prior = priors.get(one.candidate)
         was_relevant = None if prior is None else prior >= project.relevant_from
-        reason = reasons.get((one.narrative.pk, one.candidate), "")
         constraint = False if was_relevant else None
-        found.append(one._replace(topic=was_relevant, constraint=constraint, reason=reason))
+        found.append(one._replace(topic=was_relevant, constraint=constraint))
     return found
 
 
-def _notes_of(rater: Membership) -> dict[tuple[int, int], str]:
-    """Return the notes on a machine's current judgments, by narrative and candidate."""
-    rows = Judgment.objects.current().filter(annotator=rater).exclude(note="")
-    return {
-        (narrative, candidate): note
-        for narrative, candidate, note in rows.values_list("narrative", "candidate", "note")
-    }
-
-
 def _with_condition_counts(
-    claims: list[Claim], narratives: list[ClaimNarrative], rater: Membership | None
+    claims: list[Claim], narratives: list[ClaimNarrative]
 ) -> tuple[list[Claim], list[ClaimNarrative]]:
     """Return the claims and narratives with conditions, with the claimed number met."""
     sizes = dict(
@@ -242,13 +233,14 @@ def _with_condition_counts(
         .values_list("narrative")
         .annotate(n=Count("pk"))
     )
-    verdicts = _verdicts_of(rater) if rater is not None else {}
+    verdicts = _verdicts_on(sizes)
     kept = []
     for claim in claims:
         size = sizes.get(claim.narrative.pk)
         if size is None:
             continue
-        answers = verdicts.get((claim.narrative.pk, claim.candidate))
+        claim = claim._replace(reason="")
+        answers = verdicts.get(claim.judgment)
         if answers is None:
             kept.append(claim)
             continue
@@ -261,13 +253,14 @@ def _with_condition_counts(
     return kept, [one for one in narratives if one.pk in sizes]
 
 
-def _verdicts_of(rater: Membership) -> dict[tuple[int, int], list[str]]:
-    """Return a machine's current verdicts on conditions, by narrative and candidate."""
-    answers: dict[tuple[int, int], list[str]] = defaultdict(list)
-    found = Verdict.objects.current().filter(judgment__annotator=rater)
-    rows: Iterable[Any] = found.values_list("judgment__narrative", "judgment__candidate", "answer")
-    for narrative, candidate, answer in rows:
-        answers[narrative, candidate].append(answer)
+def _verdicts_on(narratives: Iterable[int]) -> dict[int | None, list[str]]:
+    """Return machines' current verdicts on the conditions of these narratives, by judgment."""
+    answers: dict[int | None, list[str]] = defaultdict(list)
+    found = Verdict.objects.current().filter(
+        condition__narrative__in=list(narratives), judgment__annotator__is_machine=True
+    )
+    for judgment, answer in found.values_list("judgment", "answer"):
+        answers[judgment].append(answer)
     return answers
 
 
@@ -329,19 +322,24 @@ def _claims_of_never_relevant(
 _COLUMNS = ("narrative", "candidate", "candidate__document", "candidate__document__doc_id")
 
 
-def _claims_of_machine(
+def _claims_of_machines(
     project: Project, narratives: Mapping[int, ClaimNarrative], rater: Membership | None
 ) -> list[Claim]:
-    rows = (
-        Judgment.objects.current()
-        .filter(in_pools(), annotator=rater, annotator__project=project, annotator__is_machine=True)
-        .values_list(*_COLUMNS, "relevance")
-    )
-    return [
-        Claim(narratives[narrative], candidate, document, doc_id, relevance)
-        for narrative, candidate, document, doc_id, relevance in rows
-        if narrative in narratives
-    ]
+    """Return the claims of one machine, or those that count of all."""
+    judgments = Judgment.objects.filter(annotator__project=project)
+    if rater is not None:
+        judgments = judgments.filter(annotator=rater)
+    claims = []
+    for claim in counting_claims(project, judgments, *_COLUMNS[2:], "note", "pk"):
+        if claim.relevance is not None and claim.narrative in narratives:
+            document, doc_id, note, judgment = claim.columns
+            under = narratives[claim.narrative]
+            claims.append(
+                Claim(under, claim.candidate, document, doc_id, claim.relevance)._replace(
+                    reason=note, judgment=judgment
+                )
+            )
+    return claims
 
 
 def _claims_of_people(project: Project, narratives: Mapping[int, ClaimNarrative]) -> list[Claim]:

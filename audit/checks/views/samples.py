@@ -20,6 +20,7 @@ from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.condition_counts import broken_conditions, label_rows
 from audit.checks.figures import Figures, Rates, figures
 from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm, choices_of_planned
+from audit.checks.machines import count_undecided
 from audit.checks.models import Sample
 from audit.checks.modes import MODES, make_mode_samples, progress_by_mode, selection_in_mode
 from audit.checks.queue import LABEL_FILTERS, filter_labels, progress
@@ -63,6 +64,7 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
         member,
         "checks",
         planned=kind_of(member.project.kind).checks if member.leads else (),
+        undecided=count_undecided(member.project) if member.leads else 0,
         passes=passes,
         rows=[
             {"sample": one, "name": one.name_for(member), "progress": progress_by_sample[one.pk]}

@@ -1,0 +1,76 @@
+"""Labels that machines claim: which claim counts where several machines claim the same label.
+
+Each label (a document under a narrative version) counts once, whichever machine claims it. Where
+machines claim different grades, a lead chooses the machine whose claims count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar
+
+from annotate.judgments.in_force import in_pools
+from annotate.judgments.models import JudgmentQuerySet
+from annotate.projects.models import Membership, Project
+
+_AT_ONCE = 5_000
+Machine = TypeVar("Machine", int, str)
+
+
+class Claim(NamedTuple):
+    """The claim that counts for a label: a candidate under a narrative.
+
+    `relevance` is None while machines claim different grades and no lead has chosen one of them.
+    `columns`: the columns that were asked for, of the judgment that counts, else of the first one.
+    """
+
+    narrative: int
+    candidate: int
+    relevance: int | None
+    columns: tuple[Any, ...]
+
+
+def counting_claims(
+    project: Project, judgments: JudgmentQuerySet, *columns: str
+) -> Iterator[Claim]:
+    """Yield the claim that counts for each label that machines claim: two queries.
+
+    `judgments`: some of this project's; only current ones of machines are read.
+    """
+    chosen = [machine.pk for machine in chosen_machines(project)]
+    rows: Iterable[Any] = (
+        judgments.current()
+        .filter(in_pools(), annotator__is_machine=True)
+        .order_by("narrative_id", "candidate_id", "annotator_id")
+        .values_list("narrative_id", "candidate_id", "annotator_id", "relevance", *columns)
+        .iterator(_AT_ONCE)
+    )
+    for (narrative, candidate), group in groupby(rows, itemgetter(0, 1)):
+        claims = {row[2]: row[3:] for row in group}
+        grades = {machine: claim[0] for machine, claim in claims.items()}
+        machine = machine_that_counts(grades, chosen)
+        relevance, *more = claims[machine if machine is not None else next(iter(claims))]
+        yield Claim(
+            narrative, candidate, None if machine is None else relevance, columns=tuple(more)
+        )
+
+
+def chosen_machines(project: Project) -> list[Membership]:
+    """Return the machines whose claims a lead chose to count, the newest choice first."""
+    chosen = Membership.objects.filter(project=project, claims_chosen_at__isnull=False)
+    return list(chosen.order_by("-claims_chosen_at"))
+
+
+def machine_that_counts(
+    claims: Mapping[Machine, object], chosen: Iterable[Machine]
+) -> Machine | None:
+    """Return the machine whose claim counts, of those that claim one label, by key or by name.
+
+    It is the first of the `chosen` machines, else any if all claim the same; None if they differ.
+    """
+    for machine in chosen:
+        if machine in claims:
+            return machine
+    return next(iter(claims)) if len(set(claims.values())) == 1 else None
