@@ -18,6 +18,7 @@ class AuditConfig(AppConfig):
         from annotate.collection.intake import stale_answers
         from annotate.judging import journal_entries
         from annotate.judgments import completion_queries, tally
+        from annotate.judgments.intake import versions
         from annotate.overview import contributions, notices, progress
         from annotate.pools import replacing
         from annotate.projects import audit_events, hash_chain, kind_settings
@@ -52,5 +53,9 @@ class AuditConfig(AppConfig):
         notices.register(disagreement_notices.notices)
         notices.register(check_notices.notices)
         files.register(Rubrics, Reviews, Decisions)
+        versions.register(
+            ("review", "reviews", stale_checks.count_reviews),
+            ("check of a label", "checks of labels", outcomes.count_checks_under),
+        )
         stale_answers.register(stale_checks.CHECKS)
         stale_answers.register_unaffected(stale_checks.REVIEWS)

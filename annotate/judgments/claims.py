@@ -11,8 +11,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
+from django.db.models import Exists, OuterRef
+
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.models import JudgmentQuerySet
+from annotate.judgments.models import Judgment, JudgmentQuerySet
+from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 
 _AT_ONCE = 5_000
@@ -74,3 +77,40 @@ def machine_that_counts(
         if machine in claims:
             return machine
     return next(iter(claims)) if len(set(claims.values())) == 1 else None
+
+
+def current_claims(project: Project) -> JudgmentQuerySet:
+    """Return machines' current judgments under current narratives."""
+    return Judgment.objects.current().filter(
+        in_pools(),
+        annotator__project=project,
+        annotator__is_machine=True,
+        narrative__in=Narrative.objects.in_force([project.pk]),
+    )
+
+
+def is_contradicted() -> Exists:
+    """Return the condition that another machine claims another grade for the same label."""
+    return Exists(_claims_of_same_label().exclude(relevance=OuterRef("relevance")))
+
+
+def contradicted_labels(project: Project) -> JudgmentQuerySet:
+    """Return one judgment, of the first machine, of each label that machines claim differently."""
+    earlier = _claims_of_same_label().filter(annotator__lt=OuterRef("annotator"))
+    return current_claims(project).filter(is_contradicted(), ~Exists(earlier))
+
+
+def count_undecided(project: Project) -> int:
+    """Return how many labels machines claim differently without a lead's choice that decides."""
+    if Membership.objects.filter(project=project, is_machine=True).count() < 2:
+        return 0
+    chosen = _claims_of_same_label().filter(annotator__claims_chosen_at__isnull=False)
+    return contradicted_labels(project).filter(~Exists(chosen)).count()
+
+
+def _claims_of_same_label() -> JudgmentQuerySet:
+    return Judgment.objects.current().filter(
+        annotator__is_machine=True,
+        narrative=OuterRef("narrative"),
+        candidate=OuterRef("candidate"),
+    )

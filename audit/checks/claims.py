@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.db.models import Count, QuerySet
@@ -123,6 +123,8 @@ class Frame:
     narratives: list[ClaimNarrative]
     # The single mode of the claims; "" for all modes.
     side: str = ""
+    # Why machines claim no label under a narrative, by its name.
+    why_empty: dict[str, str] = field(default_factory=dict)
 
 
 def build_frame(project: Project, selection: ClaimSelection) -> Frame:
@@ -175,7 +177,12 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
         narratives = [one for one in narratives if one.side != Narrative.Side.ORIGINAL]
     if selection.relevant_only:
         claims = [claim for claim in claims if claim.relevance >= project.relevant_from]
-    return Frame(claims, narratives, selection.side)
+    why_empty = (
+        _why_unclaimed(project, claims, narratives, selection.rater)
+        if selection.source in (Sample.Source.MACHINE, Sample.Source.CLAIMS)
+        else {}
+    )
+    return Frame(claims, narratives, selection.side, why_empty)
 
 
 def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str:
@@ -340,6 +347,38 @@ def _claims_of_machines(
                 )
             )
     return claims
+
+
+def _why_unclaimed(
+    project: Project,
+    claims: Iterable[Claim],
+    narratives: Iterable[ClaimNarrative],
+    rater: Membership | None,
+) -> dict[str, str]:
+    """Return why narratives have no claim, by their names; at most one query."""
+    claimed = {claim.narrative.pk for claim in claims}
+    empty = [one for one in narratives if one.pk not in claimed]
+    if not empty:
+        return {}
+    judgments = Judgment.objects.current().filter(
+        annotator__project=project,
+        annotator__is_machine=True,
+        narrative__pair__in={one.pair for one in empty},
+    )
+    if rater is not None:
+        judgments = judgments.filter(annotator=rater)
+    rows: set[Any] = set(judgments.values_list("narrative", "narrative__pair", "narrative__side"))
+    current = {narrative for narrative, _pair, _side in rows}
+    of_pairs = {(pair, side) for _narrative, pair, side in rows}
+
+    def why(one: ClaimNarrative) -> str:
+        if one.pk in current:
+            return "its labels are undecided, or not what this sample asks for"
+        if (one.pair, one.side) in of_pairs:
+            return "labels were claimed under an earlier version only"
+        return "no label is claimed"
+
+    return {one.name: why(one) for one in empty}
 
 
 def _claims_of_people(project: Project, narratives: Mapping[int, ClaimNarrative]) -> list[Claim]:

@@ -8,15 +8,20 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.claims import chosen_machines, counting_claims, machine_that_counts
+from annotate.judgments.claims import (
+    chosen_machines,
+    count_undecided,
+    counting_claims,
+    current_claims,
+    is_contradicted,
+    machine_that_counts,
+)
 from annotate.judgments.document_names import Name, hidden_from, name_of
-from annotate.judgments.in_force import in_pools
-from annotate.judgments.models import Judgment, JudgmentQuerySet
-from annotate.pairs.models import Narrative
+from annotate.judgments.models import Judgment
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
@@ -66,27 +71,13 @@ class ContradictedLabel(NamedTuple):
 def claiming_machines(project: Project) -> list[ClaimingMachine]:
     """Return the machines with claims under current narratives, by name: two queries."""
     counted = dict[int, tuple[int, int]]()
-    rows = _claims(project).annotate(contradicted=_contradicted()).order_by()
+    rows = current_claims(project).annotate(contradicted=is_contradicted()).order_by()
     for machine, claims, contradicted in rows.values_list("annotator").annotate(
         claims=Count("pk"), n=Count("pk", filter=Q(contradicted=True))
     ):
         counted[machine] = (claims, contradicted)
     machines = Membership.objects.filter(pk__in=counted).order_by("name")
     return [ClaimingMachine(machine, *counted[machine.pk]) for machine in machines]
-
-
-def contradicted_labels(project: Project) -> JudgmentQuerySet:
-    """Return one judgment, of the first machine, of each label that machines claim differently."""
-    earlier = _of_same_label().filter(annotator__lt=OuterRef("annotator"))
-    return _claims(project).filter(_contradicted(), ~Exists(earlier))
-
-
-def count_undecided(project: Project) -> int:
-    """Return how many labels machines claim differently without a lead's choice that decides."""
-    if Membership.objects.filter(project=project, is_machine=True).count() < 2:
-        return 0
-    chosen = _of_same_label().filter(annotator__claims_chosen_at__isnull=False)
-    return contradicted_labels(project).filter(~Exists(chosen)).count()
 
 
 def undecided_sentence(project: Project) -> str:
@@ -103,7 +94,7 @@ def undecided_sentence(project: Project) -> str:
 
 def effect_of_choosing(machine: Membership) -> Effect:
     """Return what `choose_machine` would do now."""
-    claims = _claims(machine.project).filter(_contradicted())
+    claims = current_claims(machine.project).filter(is_contradicted())
     own = {
         (narrative, candidate): relevance
         for narrative, candidate, relevance in claims.filter(annotator=machine).values_list(
@@ -156,7 +147,7 @@ def describe_labels(reader: Membership, firsts: Sequence[Judgment]) -> list[Cont
     candidates = {first.candidate_id: first.candidate for first in firsts}
     narratives = {first.narrative_id for first in firsts}
     claims: dict[tuple[int, int], dict[int, MachineGrade]] = defaultdict(dict)
-    of_machines = _claims(project).filter(narrative__in=narratives, candidate__in=candidates)
+    of_machines = current_claims(project).filter(narrative__in=narratives, candidate__in=candidates)
     for one in of_machines.select_related("annotator").order_by("annotator__name"):
         label = claims[one.narrative_id, one.candidate_id]
         label[one.annotator_id] = MachineGrade(one.annotator, one.relevance)
@@ -180,28 +171,6 @@ def describe_labels(reader: Membership, firsts: Sequence[Judgment]) -> list[Cont
             )
         )
     return labels
-
-
-def _claims(project: Project) -> JudgmentQuerySet:
-    """Return machines' current judgments under current narratives."""
-    return Judgment.objects.current().filter(
-        in_pools(),
-        annotator__project=project,
-        annotator__is_machine=True,
-        narrative__in=Narrative.objects.in_force([project.pk]),
-    )
-
-
-def _of_same_label() -> JudgmentQuerySet:
-    return Judgment.objects.current().filter(
-        annotator__is_machine=True,
-        narrative=OuterRef("narrative"),
-        candidate=OuterRef("candidate"),
-    )
-
-
-def _contradicted() -> Exists:
-    return Exists(_of_same_label().exclude(relevance=OuterRef("relevance")))
 
 
 def _labels_in_checks(

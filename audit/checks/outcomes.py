@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
@@ -69,3 +69,8 @@ def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int
 def count_checks(candidates: Sequence[int]) -> int:
     """Return how many current checks these candidates have."""
     return Check.objects.current().filter(item__candidate__in=candidates).count()
+
+
+def count_checks_under(narratives: Iterable[int]) -> int:
+    """Return how many current checks are about labels under these narratives (by key)."""
+    return Check.objects.current().filter(item__narrative__in=narratives).count()

@@ -56,6 +56,7 @@ def plan(
             }
             if of_instruction and by_label
             else None,
+            why_empty=found.why_empty if of_instruction else {},
         )
     except CannotDraw as refused:
         sentence = str(refused)

@@ -8,16 +8,10 @@ import pytest
 from django.urls import reverse
 
 from annotate.judgments import assignments
+from annotate.judgments.claims import contradicted_labels, count_undecided
 from annotate.models import AuditEvent, Membership
 from audit.checks.claims import ClaimSelection, build_frame
-from audit.checks.machines import (
-    Effect,
-    choose_machine,
-    contradicted_labels,
-    count_undecided,
-    describe_labels,
-    effect_of_choosing,
-)
+from audit.checks.machines import Effect, choose_machine, describe_labels, effect_of_choosing
 from audit.models import Sample
 from base.errors import Refused
 from exporters.exports import publishing
@@ -266,3 +260,26 @@ def test_the_claims_of_modes_other_than_the_instructed_one_are_listed_too(scene)
     listed = describe_labels(scene.carla, list(contradicted_labels(scene.project).order_by("pk")))
 
     assert [one.first.narrative.side for one in listed] == ["altered", "altered", "original"]
+
+
+def test_an_audit_that_cannot_be_drawn_names_each_instruction_and_why(scene, client):
+    """302 has a newer version without claims, 303 never had one, 301 has one undisputed label."""
+    factories.narrative(scene.narratives["S1"].pair, text="Anew.", version=2)
+    factories.pair(factories.query(scene.project, "303"))
+    client.force_login(scene.carla.user)
+    url = reverse("audit:new_sample", args=[scene.project.slug])
+    sent = {"name": "Two each", "claims": "claims", "asks": "grade", "stratify": "none"}
+    sent |= {"size": "2", "per": "instruction", "seed": "1"}
+
+    refused = client.post(url, {**sent, "preview": "yes"})
+    taken = client.post(url, {**sent, "preview": "fewer"})
+
+    assert refused.context["plans"][0]["plan"].refused == (
+        "Fewer than the 2 asked for: “302” has none (labels were claimed under an earlier version "
+        "only), “303” has none (no label is claimed), “301” has 1. Ask for fewer, or take what "
+        "there is."
+    )
+    assert "Take what there is" in refused.text
+    assert taken.context["plans"][0]["plan"].refused == ""
+    assert taken.context["form"]["fewer"].value() is True
+    assert not Sample.objects.exists()

@@ -31,6 +31,8 @@ class Options(NamedTuple):
     side: str = ""
     # Whether rows that break rules of the project's kind are loaded.
     despite_rules: bool = False
+    # Whether machines' claims are carried over to new versions without claims in the file.
+    carry_claims: bool = False
 
 
 class Intake:
@@ -52,6 +54,8 @@ class Intake:
         self.content = content
         self.dry_run = dry_run
         self.now = now
+        # The newest narrative (by key) before the rows are written.
+        self.newest_narrative = 0
         self.files: list[str] = []
         self.params: dict[str, Any] = {
             "project": project.pk,

@@ -9,15 +9,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.judgments.claims import contradicted_labels
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
-from audit.checks.machines import (
-    Effect,
-    choose_machine,
-    contradicted_labels,
-    describe_labels,
-    effect_of_choosing,
-)
+from audit.checks.machines import Effect, choose_machine, describe_labels, effect_of_choosing
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 

@@ -7,14 +7,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
+from annotate.judgments.claims import contradicted_labels, count_undecided
 from annotate.projects import access as annotate_access
 from annotate.projects.project_page import project_page
 from audit.checks.forms import MachineForm
 from audit.checks.machines import (
     choose_machine,
     claiming_machines,
-    contradicted_labels,
-    count_undecided,
     describe_labels,
     effect_of_choosing,
 )

@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.collection.models import Run
+from annotate.judgments.claims import count_undecided
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
@@ -20,7 +21,6 @@ from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.condition_counts import broken_conditions, label_rows
 from audit.checks.figures import Figures, Rates, figures
 from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm, choices_of_planned
-from audit.checks.machines import count_undecided
 from audit.checks.models import Sample
 from audit.checks.modes import MODES, make_mode_samples, progress_by_mode, selection_in_mode
 from audit.checks.queue import LABEL_FILTERS, filter_labels, progress
@@ -78,7 +78,10 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
 def new_sample(request: PageRequest, slug: str) -> HttpResponse:
     """Show the form of a sample and draw it; `preview` shows the strata and draws nothing."""
     member = annotate_access.lead(request.user, slug)
-    form = SampleForm(member, request.POST or None, initial=_initial_of_planned(member, request))
+    sent = request.POST.copy()
+    if sent.get("preview") == "fewer":
+        sent["fewer"] = "on"
+    form = SampleForm(member, sent or None, initial=_initial_of_planned(member, request))
     plans: list[dict[str, Any]] = []
     if request.method == "POST" and form.is_valid():
         selection, choices = form.selection(), form.choices()

@@ -1,8 +1,11 @@
-"""Checks that a new text of a document makes stale, and reviews that it affects."""
+"""Checks and reviews that a new text of a document or a new narrative makes stale or affects."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from annotate.collection.intake.stale_answers import AnswerTable, UnaffectedAnswers
+from audit.reviews.models import Review
 
 # Checks of claimed labels depend on the text of a document.
 CHECKS = AnswerTable(
@@ -21,3 +24,8 @@ REVIEWS = UnaffectedAnswers(
     """,
     *("review", "reviews"),
 )
+
+
+def count_reviews(narratives: Iterable[int]) -> int:
+    """Return how many submitted reviews rate these narratives (by key)."""
+    return Review.objects.submitted().of_people().filter(narrative__in=narratives).count()
