@@ -65,7 +65,13 @@ LISTS = {
     "annotate:api_invitations": Listed("annotate:members", "open"),
     "annotate:api_loads": Listed("annotate:loads", "rows.load"),
     "annotate:api_members": Listed("annotate:members", "members"),
-    "annotate:api_missing_texts": Listed("annotate:missing_texts", "documents", "doc_id", "doc_id"),
+    "annotate:api_missing_texts": Listed(
+        "annotate:missing_texts",
+        "documents",
+        "doc_id",
+        "doc_id",
+        filters=filters("show", "judged", "pool"),
+    ),
     "annotate:api_pools": Listed("annotate:pools", "pools"),
     "annotate:api_project_flags": Listed(
         "annotate:flags",

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, QuerySet
 
-from annotate.collection.models import Candidate
+from annotate.collection.models import Candidate, Document
 from annotate.judgments.claims import counting_claims
 from annotate.judgments.conditions import COUNT_MET, derive_relevance
 from annotate.judgments.consensus import consensus
@@ -123,8 +123,10 @@ class Frame:
     narratives: list[ClaimNarrative]
     # The single mode of the claims; "" for all modes.
     side: str = ""
-    # Why machines claim no label under a narrative, by its name.
+    # Why there is no claim under a narrative, by its name.
     why_empty: dict[str, str] = field(default_factory=dict)
+    # How many claims are left out because their documents have no text.
+    without_text: int = 0
 
 
 def build_frame(project: Project, selection: ClaimSelection) -> Frame:
@@ -137,6 +139,9 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
     is left out.
 
     Earlier non-relevant documents are claimed to stay so under every current altered narrative.
+
+    Claims about documents without a text are left out, unless the project shows their ids: a
+    checker would see an empty page.
 
     The number of conditions met is claimed if the narrative has conditions: by the verdicts of a
     machine if it gave any, which must cover all conditions; else the relevance is taken for the
@@ -182,7 +187,11 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
         if selection.source in (Sample.Source.MACHINE, Sample.Source.CLAIMS)
         else {}
     )
-    return Frame(claims, narratives, selection.side, why_empty)
+    with_text, without = _divide_by_text(project, claims)
+    known = {claim.narrative.name for claim in with_text}
+    for name in {claim.narrative.name for claim in without} - known:
+        why_empty[name] = "its documents have no text"
+    return Frame(with_text, narratives, selection.side, why_empty, len(without))
 
 
 def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str:
@@ -347,6 +356,19 @@ def _claims_of_machines(
                 )
             )
     return claims
+
+
+def _divide_by_text(project: Project, claims: list[Claim]) -> tuple[list[Claim], list[Claim]]:
+    """Return the claims that people can check, and those about documents without a text."""
+    if project.show_ids:
+        return claims, []
+    without = set(
+        Document.objects.filter(project=project, text_version=None).values_list("pk", flat=True)
+    )
+    return (
+        [claim for claim in claims if claim.document not in without],
+        [claim for claim in claims if claim.document in without],
+    )
 
 
 def _why_unclaimed(

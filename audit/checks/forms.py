@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotate.collection.models import Run
 from annotate.judging.forms import TextVersionField, verdicts_in
+from annotate.judgments.claims import current_claims, is_contradicted
 from annotate.judgments.models import Judgment
 from annotate.projects.kinds import PlannedCheck
 from annotate.projects.models import Membership
@@ -107,7 +108,11 @@ class MachineForm(forms.Form):
         super().__init__(data)
         machine = self.fields["machine"]
         assert isinstance(machine, forms.ModelChoiceField)
-        machine.queryset = _machines_with_judgments(member)
+        machine.queryset = _machines_with_judgments(member).filter(
+            Exists(
+                current_claims(member.project).filter(is_contradicted(), annotator=OuterRef("pk"))
+            )
+        )
 
 
 class _NamedForm(forms.Form):

@@ -87,8 +87,8 @@ def undecided_sentence(project: Project) -> str:
         return ""
     labels = "1 label" if number == 1 else f"{number:,} labels"
     return (
-        f"Machines claim {labels} differently: unless people judged or checked them, they would "
-        "be left out. Choose whose claims count under Checks."
+        f"Machines claim {labels} differently: what nobody judged or checked would be left out. "
+        "Choose whose claims count under Checks."
     )
 
 

@@ -125,6 +125,7 @@ GROUPS = {
         "judgments_stale": "of these under an older narrative or text, not counted",
         "judgments_set_aside": "of these in pairs or of documents that are left out, not counted",
         "adjudications_standing": "settled by leads",
+        "adjudications_counted": "of these under the current narrative, counted",
         "judgments_by_machines": "claimed by machines, not counted",
         **{
             f"judgments_by_machines_{side}": f"of these under {side} narratives"

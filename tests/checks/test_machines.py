@@ -23,8 +23,8 @@ pytestmark = pytest.mark.both_databases
 
 ALL_MACHINES = ClaimSelection(Sample.Source.CLAIMS)
 WARNING = (
-    "Machines claim 2 labels differently: unless people judged or checked them, they would be left "
-    "out. Choose whose claims count under Checks."
+    "Machines claim 2 labels differently: what nobody judged or checked would be left out. Choose "
+    "whose claims count under Checks."
 )
 
 

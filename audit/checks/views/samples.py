@@ -127,12 +127,15 @@ def _plan_modes(
     ]
     found = []
     for mode, in_mode in selections:
-        planned = plan(build_frame(project, in_mode), **choices)
+        frame = build_frame(project, in_mode)
+        planned = plan(frame, **choices)
         strata = [
             {"label": label, "size": size, "taken": planned.taken.get(label)}
             for label, size in planned.sizes.items()
         ]
-        found.append({"mode": mode, "plan": planned, "strata": strata})
+        found.append(
+            {"mode": mode, "plan": planned, "strata": strata, "without_text": frame.without_text}
+        )
     return found
 
 
