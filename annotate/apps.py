@@ -16,7 +16,7 @@ class AnnotateConfig(AppConfig):
         """Register rules, append-only tables, loaders and the records of hash chains."""
         from annotate.collection.intake.arrivals import register
         from annotate.collection.intake.documents import Documents
-        from annotate.collection.intake.load import after_load, report_effects_of_rows
+        from annotate.collection.intake.load import after_load, describe_rows
         from annotate.collection.intake.pooled import Pools
         from annotate.collection.intake.qrels import Qrels
         from annotate.collection.intake.runs import Runs
@@ -27,7 +27,7 @@ class AnnotateConfig(AppConfig):
             grades,
             judgment_chain,
         )
-        from annotate.judgments.intake.kind_rules import report_effects
+        from annotate.judgments.intake import versions
         from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.generated import GeneratedDocuments
         from annotate.pairs.intake.pairs import Pairs
@@ -52,7 +52,7 @@ class AnnotateConfig(AppConfig):
             *(Filters, Collection),
         )
         after_load.register(finish_load)
-        report_effects_of_rows.register(report_effects)
+        describe_rows.register(versions.describe_rows)
         hash_chain.register(
             {
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,

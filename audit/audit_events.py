@@ -13,6 +13,7 @@ AUDIT_EVENTS = {
     "names.revealed": Kind("Looked up the names behind answers", reveals_judgments=True),
     "label.settled": Kind("Settled a label", reveals_judgments=True),
     "label.unsettled": Kind("Withdrew the settlement of a label", reveals_judgments=True),
+    "claims.chosen": Kind("Chose whose claims count"),
     "sample.made": Kind("Made a sample of labels"),
     "agreement.asked": Kind("Requested an agreement report"),
     "agreement.cancelled": Kind("Cancelled an agreement report"),

@@ -13,6 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+# How many strata that are too small are named; more are counted.
+MOST_NAMED = 20
+WAY_ON = "Ask for fewer, or take what there is."
+
 
 class CannotDraw(ValueError):
     """The sample cannot be drawn as requested; the message is a sentence that says why."""
@@ -45,13 +49,14 @@ def draw(
     seed: int,
     fewer: bool = False,
     parts: Mapping[str, int] | None = None,
+    why_empty: Mapping[str, str] | None = None,
 ) -> dict[str, list[str]]:
     """Return `size` names of each stratum in the order in which they were drawn.
 
     With `fewer` a stratum with fewer names gives all it has. With `parts` the names of a stratum
     are drawn in turn from its parts, the lowest first: 5 from three parts are 2, 2 and 1; an
     exhausted part is skipped. Raises CannotDraw: a size below 1, nothing to draw from, an empty
-    stratum or one with fewer than `size` names.
+    stratum or one with fewer than `size` names; `why_empty` says why a stratum is empty.
     """
     if size < 1:
         raise CannotDraw("Draw at least one.")
@@ -63,7 +68,8 @@ def draw(
     if not any(drawn.values()):
         raise CannotDraw("There is nothing to draw from.")
     if not fewer:
-        _refuse_short({stratum: len(names) for stratum, names in drawn.items()}, size)
+        sizes = {stratum: len(names) for stratum, names in drawn.items()}
+        _refuse_short(sizes, size, why_empty or {})
     return {stratum: names[:size] for stratum, names in drawn.items()}
 
 
@@ -78,22 +84,24 @@ def _in_turn(names: Iterable[str], parts: Mapping[str, int]) -> list[str]:
     return [name for _, _, name in sorted(placed)]
 
 
-def _refuse_short(sizes: Mapping[str, int], size: int) -> None:
-    """Refuse strata with fewer than `size` names; the error names the smallest."""
+def _refuse_short(sizes: Mapping[str, int], size: int, why_empty: Mapping[str, str]) -> None:
+    """Refuse strata with fewer than `size` names; the error names them, the smallest first."""
     short = sorted((have, stratum) for stratum, have in sizes.items() if have < size)
     if not short:
         return
-    have, stratum = short[0]
-    more = len(short) - 1
-    others = f", and {more:,} more {'is' if more == 1 else 'are'} too small" if more else ""
     if len(sizes) == 1:
         raise CannotDraw(
-            f"There are {have:,} to draw from, fewer than the {size:,} asked for."
-            " Ask for fewer, or take what there is."
+            f"There are {short[0][0]:,} to draw from, fewer than the {size:,} asked for. {WAY_ON}"
         )
-    if not have:
-        raise CannotDraw(f"“{stratum}” has nothing in it to draw from{others}.")
-    raise CannotDraw(
-        f"“{stratum}” has {have:,}, fewer than the {size:,} asked for{others}."
-        " Ask for fewer, or take what there is."
-    )
+    named = [_describe_short(stratum, have, why_empty) for have, stratum in short[:MOST_NAMED]]
+    if len(short) > MOST_NAMED:
+        named.append(f"and {len(short) - MOST_NAMED:,} more")
+    raise CannotDraw(f"Fewer than the {size:,} asked for: {', '.join(named)}. {WAY_ON}")
+
+
+def _describe_short(stratum: str, have: int, why_empty: Mapping[str, str]) -> str:
+    """Return how many names a stratum has, and why if it has none."""
+    if have:
+        return f"“{stratum}” has {have:,}"
+    why = why_empty.get(stratum, "")
+    return f"“{stratum}” has none" + (f" ({why})" if why else "")

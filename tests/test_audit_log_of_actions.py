@@ -35,6 +35,7 @@ from annotate.projects.taxonomies import Kind
 from annotate.topics import removal as topic_removal
 from audit.checks import actions as checks
 from audit.checks.claims import ClaimSelection
+from audit.checks.machines import choose_machine
 from audit.checks.samples import draw_sample
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
@@ -263,6 +264,9 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     story.logs("instruction.undecided", times=2)(
         lambda: withdraw_decision(decision=decided, by=carla)
     )
+    machine = factories.machine(project, "gen-2")
+    story.logs("claims.chosen")(lambda: choose_machine(machine=machine, by=carla))
+    story.logs()(lambda: choose_machine(machine=machine, by=carla))
     sample = story.logs("sample.made")(
         lambda: draw_sample(
             name="one",

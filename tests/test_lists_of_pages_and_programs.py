@@ -69,7 +69,13 @@ LISTS = {
     "annotate:api_invitations": Listed("annotate:members", "open"),
     "annotate:api_loads": Listed("annotate:loads", "rows.load"),
     "annotate:api_members": Listed("annotate:members", "members"),
-    "annotate:api_missing_texts": Listed("annotate:missing_texts", "documents", "doc_id", "doc_id"),
+    "annotate:api_missing_texts": Listed(
+        "annotate:missing_texts",
+        "documents",
+        "doc_id",
+        "doc_id",
+        filters=filters("show", "judged", "pool"),
+    ),
     "annotate:api_pools": Listed("annotate:pools", "pools"),
     "annotate:api_project_flags": Listed(
         "annotate:flags",
@@ -97,6 +103,7 @@ LISTS = {
         "installation_audit_log", "lines.audit_event", "uuid", "uuid"
     ),
     "audit:api_batch": Listed("audit:batch", "rows.decision", "candidate_id", "candidate"),
+    "audit:api_machine_claims": Listed("audit:machines", "labels", name="first.pk", field="id"),
     "audit:api_reports": Listed("audit:agreement_reports", "rows.report"),
     "audit:api_reviews": Listed("audit:reviews", "rows.narrative", field="narrative.id"),
     "audit:api_rubrics": Listed("audit:rubric", "others.rubric", "name", "rubric.name"),
@@ -163,6 +170,13 @@ def crowded(tides: World) -> World:
     cleared = {"kind": "problem", "words": "So.", "cleared_at": timezone.now()}
     Flag.objects.create(narrative=narrative, candidate=tides.candidate, annotator=ada, **cleared)
 
+    # One label that two machines claim differently, and one that they claim alike.
+    for grades in ((1, 0), (1, 1)):
+        claimed = factories.candidate(query)
+        for name, grade in zip(("first", "second"), grades, strict=True):
+            machine = project.memberships.filter(name=name).first()
+            machine = machine or factories.machine(project, name)
+            factories.judgment(narrative, claimed, machine, grade)
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     remove_member(member=factories.member(project, "eve"), by=root)
     deactivate(user=factories.user("closed"), by=administrator)

@@ -117,6 +117,7 @@ SAME = {
     "audit:check_disagreement_withdrawal": ["DELETE audit:api_check"],
     "audit:reveal_checkers": ["POST audit:api_checkers_revealed"],
     "audit:new_sample": ["POST audit:api_samples", "POST audit:api_sample_plan"],
+    "audit:machines": ["PUT audit:api_machine_choice"],
     "audit:suspects": ["POST audit:api_suspects"],
     "audit:check": ["PUT audit:api_check"],
     "audit:check_withdrawal": ["DELETE audit:api_check"],

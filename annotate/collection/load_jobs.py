@@ -165,6 +165,7 @@ def confirm_load(
     preview: Load,
     by: Membership,
     despite_rules: bool = False,
+    carry_claims: bool = False,
     now: datetime | None = None,
 ) -> Load:
     """Enqueue the load of a previewed file; return its row. Calling twice returns the same row.
@@ -200,6 +201,7 @@ def confirm_load(
             no_grade=locked.no_grade,
             side=locked.side,
             despite_rules=despite_rules,
+            carry_claims=carry_claims,
             dry_run=False,
             preview=locked,
         )
@@ -277,6 +279,7 @@ def _perform(load: Load, progress: Progress) -> None:
             no_grade=load.no_grade,
             side=load.side,
             despite_rules=load.despite_rules,
+            carry_claims=load.carry_claims,
             dry_run=load.dry_run,
             progress=progress,
             record=record,

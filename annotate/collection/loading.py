@@ -25,6 +25,7 @@ def load_file(
     pool: int = 0,
     side: str = "",
     despite_rules: bool = False,
+    carry_claims: bool = False,
     dry_run: bool = False,
     progress: intake.Progress | None = None,
     record: Callable[[FileReport], None] | None = None,
@@ -36,10 +37,11 @@ def load_file(
 
     `no_grade` is the value in the file that means no grade; `pool` is the number of documents per
     query of a run that join the pool; `side` says under which narratives a run ranks them;
-    `despite_rules` also loads rows that break rules of the project's kind; `record` is called with
-    the report in the same transaction; `load` is the key of the upload, to take its qrels back;
-    `by` is None for a command. Refused: an unknown format, a
-    pool or a side for a file that is not a run, an archived project.
+    `despite_rules` also loads rows that break rules of the project's kind; `carry_claims` copies
+    machines' claims to new versions of narratives for which the file has none; `record` is called
+    with the report in the same transaction; `load` is the key of the upload, to take its qrels
+    back; `by` is None for a command. Refused: an unknown format, a pool or a side for a file that
+    is not a run, an archived project.
     """
     kind = known_format(format_name)
     refuse_if_archived(project)
@@ -67,7 +69,7 @@ def load_file(
         project=project,
         kind=kind,
         file=file,
-        options=Options(no_grade, pool, side, despite_rules, load),
+        options=Options(no_grade, pool, side, despite_rules, load, carry_claims),
         dry_run=dry_run,
         progress=progress,
         record=record_and_log,

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from django.db import transaction
 
 from annotate.collection.models import Candidate
+from annotate.judgments.claims import chosen_machines, machine_that_counts
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import ConditionAdjudication, Judgment, Verdict
@@ -69,15 +70,31 @@ def current_conditions(pair: InstructionPair) -> list[Condition]:
 def attributes_of(
     project: Project, conditions: Sequence[Condition], candidates: Sequence[Candidate]
 ) -> list[DocumentAttributes]:
-    """Return the attributes of these documents under one narrative: two queries."""
+    """Return the attributes of these documents under one narrative: three queries."""
     keys = [one.pk for one in candidates]
-    collected: dict[tuple[int, int, bool], list[int]] = defaultdict(list)
-    rows: Iterable[tuple[int, int, bool, str]] = Verdict.objects.filter(
-        condition__in=conditions,
-        judgment__in=Judgment.objects.current().filter(in_pools(), candidate__in=keys).values("pk"),
-    ).values_list("judgment__candidate", "condition", "judgment__annotator__is_machine", "answer")
-    for candidate, condition, is_machine, answer in rows:
-        collected[candidate, condition, is_machine].append(ANSWERS.index(answer))
+    collected: dict[tuple[int, int], list[int]] = defaultdict(list)
+    claims: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
+    rows: Iterable[tuple[int, int, int, bool, str]] = (
+        Verdict.objects.filter(
+            condition__in=conditions,
+            judgment__in=Judgment.objects.current()
+            .filter(in_pools(), candidate__in=keys)
+            .values("pk"),
+        )
+        .order_by("judgment__annotator")
+        .values_list(
+            "judgment__candidate",
+            "condition",
+            "judgment__annotator",
+            "judgment__annotator__is_machine",
+            "answer",
+        )
+    )
+    for candidate, condition, annotator, is_machine, answer in rows:
+        if is_machine:
+            claims[candidate, condition][annotator] = answer
+        else:
+            collected[candidate, condition].append(ANSWERS.index(answer))
     settled = {
         (candidate, condition): ANSWERS.index(answer)
         for candidate, condition, answer in ConditionAdjudication.objects.current()
@@ -85,11 +102,15 @@ def attributes_of(
         .values_list("candidate", "condition", "answer")
     }
 
-    def answer_of(candidate: int, condition: int, *, machines: bool) -> str | None:
-        answers = collected.get((candidate, condition, machines), [])
-        rule = "unanimous" if machines else project.consensus
-        decided = None if machines else settled.get((candidate, condition))
-        found = consensus(sorted(answers), rule, decided).relevance
+    chosen = [machine.pk for machine in chosen_machines(project)]
+
+    def claimed_answer(key: tuple[int, int]) -> str | None:
+        machine = machine_that_counts(claims[key], chosen) if key in claims else None
+        return None if machine is None else claims[key][machine]
+
+    def verified_answer(key: tuple[int, int]) -> str | None:
+        answers = sorted(collected.get(key, []))
+        found = consensus(answers, project.consensus, settled.get(key)).relevance
         return None if found is None else ANSWERS[found]
 
     return [
@@ -98,8 +119,8 @@ def attributes_of(
             [
                 AttributeAnswers(
                     one,
-                    answer_of(candidate.pk, one.pk, machines=True),
-                    answer_of(candidate.pk, one.pk, machines=False),
+                    claimed_answer((candidate.pk, one.pk)),
+                    verified_answer((candidate.pk, one.pk)),
                 )
                 for one in conditions
             ],

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
@@ -22,18 +20,9 @@ from annotate.judgments.pair_rules import Rule, RuleStatus
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Project
 
-CHUNK = 5_000
 ANSWERS = list(Verdict.Answer.values)
 # Labels by narrative and candidate; None if disputed.
 Labels = Mapping[tuple[int, int], int | None]
-
-
-class Claim(NamedTuple):
-    """One candidate under one narrative with a machine's claim."""
-
-    narrative: int
-    candidate: int
-    prior: int | None
 
 
 @dataclass
@@ -42,20 +31,6 @@ class LabelRuleResult:
 
     status: RuleStatus
     candidates: list[int] = field(default_factory=list)
-
-
-def claims(narratives: QuerySet[Narrative]) -> Iterator[tuple[Claim, int | None]]:
-    """Yield machines' claims under these narratives, None where they differ: one query."""
-    rows: Iterable[Any] = (
-        Judgment.objects.current()
-        .filter(in_pools(), annotator__is_machine=True, narrative__in=narratives.values("pk"))
-        .order_by("narrative_id", "candidate_id")
-        .values_list("narrative_id", "candidate_id", "candidate__prior_relevance", "relevance")
-        .iterator(CHUNK)
-    )
-    for key, group in groupby(rows, itemgetter(0, 1, 2)):
-        grades = {relevance for *_, relevance in group}
-        yield Claim(*key), grades.pop() if len(grades) == 1 else None
 
 
 def label_rule_results(

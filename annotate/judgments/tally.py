@@ -17,6 +17,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotate.collection.models import Candidate
 from annotate.judgments import revisions
 from annotate.judgments.blindness import blind_pairs
+from annotate.judgments.claims import counting_claims
 from annotate.judgments.completion import pool_sizes
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.grade_patterns import (
@@ -27,7 +28,7 @@ from annotate.judgments.grade_patterns import (
     uncached_patterns,
 )
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.label_rules import LabelRuleResult, claims, label_rule_results
+from annotate.judgments.label_rules import LabelRuleResult, label_rule_results
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.pair_rules import LIMITS, Change, Counts, Rule, RuleStatus
 from annotate.pairs.models import InstructionPair, Narrative
@@ -221,12 +222,14 @@ def _count_changes(
             if kind.counts_claims:
                 known.update((narrative, candidate) for candidate in pattern.candidates)
     if kind.counts_claims:
-        for claim, relevance in claims(narratives):
+        of_narratives = Judgment.objects.filter(narrative__in=narratives.values("pk"))
+        for claim in counting_claims(project, of_narratives, "candidate__prior_relevance"):
             if (claim.narrative, claim.candidate) not in known:
-                of_claim = [claim.candidate]
-                _add_documents(project, pairs[claim.narrative], claim.prior, relevance, of_claim)
+                [prior] = claim.columns
+                pair, of_claim = pairs[claim.narrative], [claim.candidate]
+                _add_documents(project, pair, prior, claim.relevance, of_claim)
                 judged[claim.narrative] += count_put_before_judges(
-                    project, claim.prior, of_claim, excluded
+                    project, prior, of_claim, excluded
                 )
     sizes = pool_sizes(
         [project], {one.pair.pk: (one.pair.query_id, project.pk) for one in pairs.values()}
@@ -273,8 +276,10 @@ def _decide_label_rules(
     """Decide the rules on labels for each pair."""
     by_pair = {one.pair.pk: one for one in pairs.values()}
     narratives = Narrative.objects.current().filter(pair__in=by_pair)
+    of_narratives = Judgment.objects.filter(narrative__in=narratives.values("pk"))
     known: dict[tuple[int, int], int | None] = {
-        (claim.narrative, claim.candidate): relevance for claim, relevance in claims(narratives)
+        (claim.narrative, claim.candidate): claim.relevance
+        for claim in counting_claims(project, of_narratives)
     }
     claimed = dict(known)
     # Results of checks override claims, and judges' consensus overrides both.

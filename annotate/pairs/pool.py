@@ -75,10 +75,15 @@ def in_scope_of_any(project: Project, candidates: QuerySet[Candidate]) -> QueryS
     return candidates
 
 
-def documents_without_text(project: Project) -> QuerySet[Document]:
-    """Return the documents of a project that judges are shown and that have no text."""
-    candidates = Candidate.objects.filter(query__project=project, query__removed_at=None)
-    shown = in_scope_of_any(project, candidates.filter(document=OuterRef("pk")))
+def documents_without_text(project: Project, *, whole_pool: bool = False) -> QuerySet[Document]:
+    """Return the documents of a project that judges are shown and that have no text.
+
+    `whole_pool`: also those of the pools that only checks of labels may show.
+    """
+    candidates = Candidate.objects.filter(
+        query__project=project, query__removed_at=None, document=OuterRef("pk")
+    )
+    shown = candidates if whole_pool else in_scope_of_any(project, candidates)
     return Document.objects.filter(Exists(shown), project=project, text_version=None)
 
 

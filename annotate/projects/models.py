@@ -253,6 +253,9 @@ class Membership(models.Model):
     named_at = models.DateTimeField(null=True, blank=True)
     # The maximum number of tasks for this member; null: no limit.
     most_tasks = models.PositiveSmallIntegerField(null=True, blank=True)
+    # When a lead chose that this machine's claims count where several machines claim a label; the
+    # newest choice comes first. The audit log says who.
+    claims_chosen_at = models.DateTimeField(null=True, blank=True)
 
     objects = MembershipQuerySet.as_manager()
 
@@ -278,6 +281,11 @@ class Membership(models.Model):
             models.CheckConstraint(
                 name="member_named_signs_in",
                 condition=Q(named_at__isnull=True) | Q(user__isnull=False),
+            ),
+            # Only machines claim labels.
+            models.CheckConstraint(
+                name="member_of_chosen_claims_is_a_machine",
+                condition=Q(claims_chosen_at__isnull=True) | Q(is_machine=True),
             ),
             models.CheckConstraint(
                 name="member_leaves_after_joining",

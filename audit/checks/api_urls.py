@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.checks.api import checks
+from audit.checks.api import checks, machines
 from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
@@ -13,6 +13,8 @@ urlpatterns = [
     route(f"{PROJECT}runs/", checks.Runs, "api_runs"),
     route(f"{PROJECT}samples/", checks.Samples, "api_samples"),
     route(f"{PROJECT}samples/plan/", checks.SamplePlan, "api_sample_plan"),
+    route(f"{PROJECT}machine-claims/", machines.MachineClaims, "api_machine_claims"),
+    route(f"{PROJECT}machine-claims/choice/", machines.MachineChoice, "api_machine_choice"),
     route(f"{PROJECT}suspects/", checks.Suspects, "api_suspects"),
     route(SAMPLE, checks.OneSample, "api_sample"),
     route(f"{SAMPLE}figures/", checks.SampleFigures, "api_sample_figures"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.db.models import Count, QuerySet
 
-from annotate.collection.models import Candidate
+from annotate.collection.models import Candidate, Document
+from annotate.judgments.claims import counting_claims
 from annotate.judgments.conditions import COUNT_MET, derive_relevance
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
@@ -85,6 +86,8 @@ class Claim(NamedTuple):
     constraint: bool | None = None
     # Why the document violates the instruction, if the source of the claim gives a reason.
     reason: str = ""
+    # The machine's judgment (by key), if a machine claims it.
+    judgment: int | None = None
 
     @property
     def name(self) -> str:
@@ -120,17 +123,25 @@ class Frame:
     narratives: list[ClaimNarrative]
     # The single mode of the claims; "" for all modes.
     side: str = ""
+    # Why there is no claim under a narrative, by its name.
+    why_empty: dict[str, str] = field(default_factory=dict)
+    # How many claims are left out because their documents have no text.
+    without_text: int = 0
 
 
 def build_frame(project: Project, selection: ClaimSelection) -> Frame:
     """Return the claims under current narratives: a few queries, whatever the source.
 
-    A machine's judgments are its claims; people claim the consensus of their judgments (a disputed
-    or unjudged document has no claim). Relevance from qrels is claimed under the original
+    A machine's judgments are its claims; of all machines, those that count (a label that they claim
+    differently has no claim until a lead chooses). People claim the consensus of their judgments (a
+    disputed or unjudged document has no claim). Relevance from qrels is claimed under the original
     narrative, that of the first pair if a query has several; without one it cannot be checked and
     is left out.
 
     Earlier non-relevant documents are claimed to stay so under every current altered narrative.
+
+    Claims about documents without a text are left out, unless the project shows their ids: a
+    checker would see an empty page.
 
     The number of conditions met is claimed if the narrative has conditions: by the verdicts of a
     machine if it gave any, which must cover all conditions; else the relevance is taken for the
@@ -148,11 +159,11 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
         claims = _claims_of_never_relevant(project, narratives)
     else:
         by_key = _load_narratives(Narrative.objects.in_force([project.pk]))
-        of_machine = selection.source == Sample.Source.MACHINE
+        of_people = selection.source == Sample.Source.CONSENSUS
         claims = (
-            _claims_of_machine(project, by_key, selection.rater)
-            if of_machine
-            else _claims_of_people(project, by_key)
+            _claims_of_people(project, by_key)
+            if of_people
+            else _claims_of_machines(project, by_key, selection.rater)
         )
         # Narratives that people judge belong to the frame even without a claim.
         judged = set(judged_narratives(project).values_list("pk", flat=True))
@@ -162,16 +173,25 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
         claims = [claim for claim in claims if claim.narrative.side == selection.side]
         narratives = [one for one in narratives if one.side == selection.side]
     if selection.asks == Sample.Asks.COUNT:
-        claims, narratives = _with_condition_counts(claims, narratives, selection.rater)
+        claims, narratives = _with_condition_counts(claims, narratives)
     else:
-        claims = _with_questions(project, claims, selection)
+        claims = _with_questions(project, claims)
     if selection.asks == Sample.Asks.QUESTIONS:
         # An original narrative sets no constraint.
         claims = [one for one in claims if one.narrative.side != Narrative.Side.ORIGINAL]
         narratives = [one for one in narratives if one.side != Narrative.Side.ORIGINAL]
     if selection.relevant_only:
         claims = [claim for claim in claims if claim.relevance >= project.relevant_from]
-    return Frame(claims, narratives, selection.side)
+    why_empty = (
+        _why_unclaimed(project, claims, narratives, selection.rater)
+        if selection.source in (Sample.Source.MACHINE, Sample.Source.CLAIMS)
+        else {}
+    )
+    with_text, without = _divide_by_text(project, claims)
+    known = {claim.narrative.name for claim in with_text}
+    for name in {claim.narrative.name for claim in without} - known:
+        why_empty[name] = "its documents have no text"
+    return Frame(with_text, narratives, selection.side, why_empty, len(without))
 
 
 def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str:
@@ -195,10 +215,8 @@ def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str
     )
 
 
-def _with_questions(
-    project: Project, claims: list[Claim], selection: ClaimSelection
-) -> list[Claim]:
-    """Add what each label claims on the two questions, and why a document violates.
+def _with_questions(project: Project, claims: list[Claim]) -> list[Claim]:
+    """Add what each label claims on the two questions; only violating ones keep their reason.
 
     A relevant document is on topic and meets the constraint. One that is not relevant violates the
     constraint if it was relevant to the query before, and is off topic if it was not; without an
@@ -209,31 +227,20 @@ def _with_questions(
             "pk", "prior_relevance"
         )
     )
-    reasons = _notes_of(selection.rater) if selection.rater is not None else {}
     found = []
     for one in claims:
         if one.relevance >= project.relevant_from:
-            found.append(one._replace(topic=True, constraint=True))
+            found.append(one._replace(topic=True, constraint=True, reason=""))
             continue
         prior = priors.get(one.candidate)
         was_relevant = None if prior is None else prior >= project.relevant_from
-        reason = reasons.get((one.narrative.pk, one.candidate), "")
         constraint = False if was_relevant else None
-        found.append(one._replace(topic=was_relevant, constraint=constraint, reason=reason))
+        found.append(one._replace(topic=was_relevant, constraint=constraint))
     return found
 
 
-def _notes_of(rater: Membership) -> dict[tuple[int, int], str]:
-    """Return the notes on a machine's current judgments, by narrative and candidate."""
-    rows = Judgment.objects.current().filter(annotator=rater).exclude(note="")
-    return {
-        (narrative, candidate): note
-        for narrative, candidate, note in rows.values_list("narrative", "candidate", "note")
-    }
-
-
 def _with_condition_counts(
-    claims: list[Claim], narratives: list[ClaimNarrative], rater: Membership | None
+    claims: list[Claim], narratives: list[ClaimNarrative]
 ) -> tuple[list[Claim], list[ClaimNarrative]]:
     """Return the claims and narratives with conditions, with the claimed number met."""
     sizes = dict(
@@ -242,13 +249,14 @@ def _with_condition_counts(
         .values_list("narrative")
         .annotate(n=Count("pk"))
     )
-    verdicts = _verdicts_of(rater) if rater is not None else {}
+    verdicts = _verdicts_on(sizes)
     kept = []
     for claim in claims:
         size = sizes.get(claim.narrative.pk)
         if size is None:
             continue
-        answers = verdicts.get((claim.narrative.pk, claim.candidate))
+        claim = claim._replace(reason="")
+        answers = verdicts.get(claim.judgment)
         if answers is None:
             kept.append(claim)
             continue
@@ -261,13 +269,14 @@ def _with_condition_counts(
     return kept, [one for one in narratives if one.pk in sizes]
 
 
-def _verdicts_of(rater: Membership) -> dict[tuple[int, int], list[str]]:
-    """Return a machine's current verdicts on conditions, by narrative and candidate."""
-    answers: dict[tuple[int, int], list[str]] = defaultdict(list)
-    found = Verdict.objects.current().filter(judgment__annotator=rater)
-    rows: Iterable[Any] = found.values_list("judgment__narrative", "judgment__candidate", "answer")
-    for narrative, candidate, answer in rows:
-        answers[narrative, candidate].append(answer)
+def _verdicts_on(narratives: Iterable[int]) -> dict[int | None, list[str]]:
+    """Return machines' current verdicts on the conditions of these narratives, by judgment."""
+    answers: dict[int | None, list[str]] = defaultdict(list)
+    found = Verdict.objects.current().filter(
+        condition__narrative__in=list(narratives), judgment__annotator__is_machine=True
+    )
+    for judgment, answer in found.values_list("judgment", "answer"):
+        answers[judgment].append(answer)
     return answers
 
 
@@ -329,19 +338,69 @@ def _claims_of_never_relevant(
 _COLUMNS = ("narrative", "candidate", "candidate__document", "candidate__document__doc_id")
 
 
-def _claims_of_machine(
+def _claims_of_machines(
     project: Project, narratives: Mapping[int, ClaimNarrative], rater: Membership | None
 ) -> list[Claim]:
-    rows = (
-        Judgment.objects.current()
-        .filter(in_pools(), annotator=rater, annotator__project=project, annotator__is_machine=True)
-        .values_list(*_COLUMNS, "relevance")
+    """Return the claims of one machine, or those that count of all."""
+    judgments = Judgment.objects.filter(annotator__project=project)
+    if rater is not None:
+        judgments = judgments.filter(annotator=rater)
+    claims = []
+    for claim in counting_claims(project, judgments, *_COLUMNS[2:], "note", "pk"):
+        if claim.relevance is not None and claim.narrative in narratives:
+            document, doc_id, note, judgment = claim.columns
+            under = narratives[claim.narrative]
+            claims.append(
+                Claim(under, claim.candidate, document, doc_id, claim.relevance)._replace(
+                    reason=note, judgment=judgment
+                )
+            )
+    return claims
+
+
+def _divide_by_text(project: Project, claims: list[Claim]) -> tuple[list[Claim], list[Claim]]:
+    """Return the claims that people can check, and those about documents without a text."""
+    if project.show_ids:
+        return claims, []
+    without = set(
+        Document.objects.filter(project=project, text_version=None).values_list("pk", flat=True)
     )
-    return [
-        Claim(narratives[narrative], candidate, document, doc_id, relevance)
-        for narrative, candidate, document, doc_id, relevance in rows
-        if narrative in narratives
-    ]
+    return (
+        [claim for claim in claims if claim.document not in without],
+        [claim for claim in claims if claim.document in without],
+    )
+
+
+def _why_unclaimed(
+    project: Project,
+    claims: Iterable[Claim],
+    narratives: Iterable[ClaimNarrative],
+    rater: Membership | None,
+) -> dict[str, str]:
+    """Return why narratives have no claim, by their names; at most one query."""
+    claimed = {claim.narrative.pk for claim in claims}
+    empty = [one for one in narratives if one.pk not in claimed]
+    if not empty:
+        return {}
+    judgments = Judgment.objects.current().filter(
+        annotator__project=project,
+        annotator__is_machine=True,
+        narrative__pair__in={one.pair for one in empty},
+    )
+    if rater is not None:
+        judgments = judgments.filter(annotator=rater)
+    rows: set[Any] = set(judgments.values_list("narrative", "narrative__pair", "narrative__side"))
+    current = {narrative for narrative, _pair, _side in rows}
+    of_pairs = {(pair, side) for _narrative, pair, side in rows}
+
+    def why(one: ClaimNarrative) -> str:
+        if one.pk in current:
+            return "its labels are undecided, or not what this sample asks for"
+        if (one.pair, one.side) in of_pairs:
+            return "labels were claimed under an earlier version only"
+        return "no label is claimed"
+
+    return {one.name: why(one) for one in empty}
 
 
 def _claims_of_people(project: Project, narratives: Mapping[int, ClaimNarrative]) -> list[Claim]:

@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotate.collection.models import Run
 from annotate.judging.forms import TextVersionField, verdicts_in
+from annotate.judgments.claims import current_claims, is_contradicted
 from annotate.judgments.models import Judgment
 from annotate.projects.kinds import PlannedCheck
 from annotate.projects.models import Membership
@@ -68,6 +69,7 @@ class _ClaimsForm(forms.Form):
                 (source.value, source.words)
                 for source in Sample.Source
                 if source != Sample.Source.MACHINE
+                and (source != Sample.Source.CLAIMS or len(self._machines) > 1)
             ),
         ]
 
@@ -86,6 +88,31 @@ class _ClaimsForm(forms.Form):
         if machine is not None:
             return ClaimSelection(Sample.Source.MACHINE, machine, relevant_only, asks)
         return ClaimSelection(chosen, None, relevant_only, asks)
+
+
+class MachineForm(forms.Form):
+    """The choice of the machine whose claims count."""
+
+    machine = forms.ModelChoiceField(
+        Membership.objects.none(),
+        label="Whose claims count",
+        empty_label=None,
+        widget=forms.RadioSelect,
+        error_messages={
+            "required": "Choose a machine.",
+            "invalid_choice": "This is not a machine of this project. Choose again.",
+        },
+    )
+
+    def __init__(self, member: Membership, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
+        machine = self.fields["machine"]
+        assert isinstance(machine, forms.ModelChoiceField)
+        machine.queryset = _machines_with_judgments(member).filter(
+            Exists(
+                current_claims(member.project).filter(is_contradicted(), annotator=OuterRef("pk"))
+            )
+        )
 
 
 class _NamedForm(forms.Form):
@@ -167,8 +194,8 @@ def choices_of_planned(check: PlannedCheck, member: Membership) -> dict[str, Any
     """Return the initial values of the sample form for a check that the project's kind plans."""
     claims = check.source
     if check.source == Sample.Source.MACHINE:
-        machine = _machines_with_judgments(member).first()
-        claims = f"{_MACHINE}{machine.pk}" if machine is not None else ""
+        machines = list(_machines_with_judgments(member))
+        claims = f"{_MACHINE}{machines[0].pk}" if len(machines) == 1 else Sample.Source.CLAIMS
     names = ("name", "size", "per", "asks", "stratify", "shows_reason", "modes")
     return {"claims": claims, **{name: getattr(check, name) for name in names}}
 

@@ -32,6 +32,7 @@ class Sample(models.Model):
         """Whose labels are checked."""
 
         MACHINE = "machine", "Judgments of a machine"
+        CLAIMS = "claims", "Claims that count, of all machines"
         CONSENSUS = "consensus", "What people's judgments come to"
         PRIOR = "prior", "Earlier qrels"
         # The claim is that they stay non-relevant: a narrower narrative adds nothing.

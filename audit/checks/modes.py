@@ -35,7 +35,8 @@ def selection_in_mode(project: Project, selection: ClaimSelection, mode: str) ->
     In the original mode the qrels are the source if the machine has no claims there.
     """
     in_mode = selection._replace(side=mode)
-    if mode != Narrative.Side.ORIGINAL or selection.source != Sample.Source.MACHINE:
+    of_machines = selection.source in (Sample.Source.MACHINE, Sample.Source.CLAIMS)
+    if mode != Narrative.Side.ORIGINAL or not of_machines:
         return in_mode
     if build_frame(project, in_mode).claims:
         return in_mode

@@ -10,6 +10,11 @@ from audit.checks.claims import LABELS, SEPARATOR, Claim, Frame
 from audit.checks.models import Sample
 from base.sampling import CannotDraw, DrawPlan, draw, place
 
+NO_TEXTS = (
+    "None of these documents has a text, so nobody could check them. Load their texts, or let the "
+    "project show the ids of documents without a text."
+)
+
 
 @dataclass(frozen=True)
 class Plan(DrawPlan):
@@ -22,6 +27,8 @@ def plan(
     found: Frame, *, stratify: str, per: str, size: int, seed: int, fewer: bool = False
 ) -> Plan:
     """Return what a sample of these claims would take; a seed gives the same result anywhere."""
+    if found.without_text and not found.claims:
+        return Plan({}, refused=NO_TEXTS)
     by_label = stratify == Sample.Stratify.LABEL
     sizes: dict[str, int] = (
         {} if by_label else {one.stratum(stratify): 0 for one in found.narratives}
@@ -56,6 +63,7 @@ def plan(
             }
             if of_instruction and by_label
             else None,
+            why_empty=found.why_empty if of_instruction else {},
         )
     except CannotDraw as refused:
         sentence = str(refused)

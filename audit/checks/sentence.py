@@ -120,6 +120,8 @@ def _weighted_rate_in_words(rate: Stratified) -> str:
 def _source_in_words(sample: Sample) -> str:
     if sample.rater is not None:
         return f"judgments of {sample.rater.name}"
+    if sample.source == Sample.Source.CLAIMS:
+        return "claims of all machines"
     if sample.source == Sample.Source.CONSENSUS:
         return "the consensus of people's judgments"
     if sample.source == Sample.Source.NEVER:

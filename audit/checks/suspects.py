@@ -33,6 +33,8 @@ class FoundSuspects:
     # The other documents claimed to be relevant: too few runs have their query.
     left_out: int
     left_out_queries: int
+    # Those whose documents have no text.
+    without_text: int = 0
 
 
 def find_suspects(
@@ -52,7 +54,8 @@ def find_suspects(
     instructions only for those under the reversed narrative. If one mode alone is asked for, only
     the runs of that mode count. Ranks follow from the scores, as trec_eval orders them.
     """
-    gold = build_frame(project, selection._replace(relevant_only=True)).claims
+    frame = build_frame(project, selection._replace(relevant_only=True))
+    gold = frame.claims
     covered = _coverage(project, runs)
     hits = _hits(runs, {claim.document for claim in gold}, depth, below)
 
@@ -69,7 +72,8 @@ def find_suspects(
         if of and missed >= at_least:
             suspects.append(Suspect(claim, missed, of))
     suspects.sort(key=lambda one: (-one.missed, one.claim.narrative.query_id, one.claim.name))
-    return FoundSuspects(suspects, searched, len(gold) - searched, len(left))
+    left_out = len(gold) - searched
+    return FoundSuspects(suspects, searched, left_out, len(left), frame.without_text)
 
 
 def merge_suspects(found: Sequence[FoundSuspects]) -> FoundSuspects:
@@ -83,6 +87,7 @@ def merge_suspects(found: Sequence[FoundSuspects]) -> FoundSuspects:
         sum(of_mode.gold for of_mode in found),
         sum(of_mode.left_out for of_mode in found),
         max(of_mode.left_out_queries for of_mode in found),
+        sum(of_mode.without_text for of_mode in found),
     )
 
 

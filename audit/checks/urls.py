@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.checks.views import checking, samples
+from audit.checks.views import checking, machines, samples
 
 urlpatterns = [
     path("projects/<slug:slug>/checks/", samples.checks, name="checks"),
     path("projects/<slug:slug>/checks/new/", samples.new_sample, name="new_sample"),
+    path("projects/<slug:slug>/checks/machines/", machines.machines, name="machines"),
     path("projects/<slug:slug>/suspects/", samples.suspects, name="suspects"),
     path("samples/<int:pk>/", samples.sample, name="sample"),
     path("samples/<int:pk>/labels.csv", samples.sample_labels, name="sample_labels"),

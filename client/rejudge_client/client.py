@@ -97,6 +97,7 @@ class Project:
         no_grade: int | None = None,
         side: str | None = None,
         despite_rules: bool = False,
+        carry_claims: bool = False,
         dry_run: bool = False,
         patience: float = PATIENCE,
     ) -> Report:
@@ -105,7 +106,8 @@ class Project:
         Send a folder as one zip archive. Loading the same file again changes nothing. With
         `dry_run` nothing is written. `side` is the side that a run ranks documents for: original,
         altered or reversed. `despite_rules` also loads rows that break a rule of the project's
-        kind. Raises Refused with the first bad lines, and Failed if the job failed.
+        kind; `carry_claims` copies machines' claims to new versions of narratives for which the
+        file has none. Raises Refused with the first bad lines, and Failed if the job failed.
         """
         path = Path(file)
         fields = {"format": format_name, "no_grade": no_grade, "side": side}
@@ -120,7 +122,8 @@ class Project:
         if dry_run:
             return report
         confirmed = self.rejudge.put(
-            f"{self._path}loads/{preview['id']}/confirmation/", {"despite_rules": despite_rules}
+            f"{self._path}loads/{preview['id']}/confirmation/",
+            {"despite_rules": despite_rules, "carry_claims": carry_claims},
         )
         load = self._wait(cast(LoadRecord, confirmed), "loads", f"Loading {path.name}", patience)
         return _report(load)

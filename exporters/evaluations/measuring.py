@@ -100,8 +100,8 @@ def read_collection(
 ) -> tuple[Collection, list[str]]:
     """Read the collection that systems are measured on from an exported folder, with notes.
 
-    If people have judged nothing under altered narratives and one machine claims labels, its
-    labels are the changed qrels.
+    If people have judged nothing under altered narratives and machines claim labels, these are the
+    changed qrels.
     """
     changed, claimed = _read_qrels(folder / CHANGED), _read_qrels(folder / CLAIMED)
     original, notes = _read_qrels(folder / ORIGINAL), []
@@ -118,7 +118,7 @@ def read_collection(
     if not changed:
         notes.append(
             "There is nothing to measure on yet: the changed qrels are empty. Judge at least one "
-            "pair, or load claimed labels of one machine."
+            "pair, or load labels that a machine claims."
         )
     verdicts, conditions = _read_verdicts(folder / VERDICTS)
     cores = {pair: core for pair, _query, core in read_rows(folder / CORES)}

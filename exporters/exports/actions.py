@@ -19,7 +19,7 @@ from base.errors import Refused
 from base.snapshot import snapshot
 from exporters.exports import jsonl, manifest, paired_qrels
 from exporters.exports.access import ARCHIVE, BLIND
-from exporters.exports.files import Writer, delete_folder, pack
+from exporters.exports.files import Edition, Writer, delete_folder, pack
 from exporters.exports.layouts import (
     beir,
     citation,
@@ -108,11 +108,13 @@ def write(
     report: Report = lambda _: None,
     *,
     published: bool = False,
+    edition: Edition | None = None,
 ) -> Manifest:
     """Write an export of the project's current rows into an empty folder, and return its manifest.
 
     `report` is called with the number of further rows read. With `published`, people who did not
-    agree to be named appear as numbers in every format. The manifest is the last file written.
+    agree to be named appear as numbers in every format; `edition` is the release that they belong
+    to. The manifest is the last file written.
     Refused: an unknown format. Raises CannotHold for content that the format cannot hold.
     """
     check_format(format_name)
@@ -121,7 +123,7 @@ def write(
         writer = WRITERS[Export.Format(format_name)].write
         if published and format_name == Export.Format.JSONL:
             writer = jsonl.write_published
-        written = writer(current, Writer(folder), report)
+        written = writer(current, Writer(folder, edition), report)
     (folder / manifest.NAME).write_bytes(manifest.to_bytes(written))
     return written
 

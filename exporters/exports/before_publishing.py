@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Project
 from exporters.exports import selection
 from exporters.exports.layouts import grades
 from exporters.exports.ordered_rows import batches, stream_rows
@@ -73,18 +73,18 @@ class _Text(NamedTuple):
     length: int | None
 
 
-def find(project: Project, rater: Membership | None = None) -> dict[str, Finding]:
+def find(project: Project, *, claims: bool = False) -> dict[str, Finding]:
     """Return the findings of each of KINDS, among the candidates with grades.
 
-    `rater`: the machine whose claimed labels are published where people have not judged.
+    `claims`: whether claimed labels are published where people have not judged.
     """
     found = {kind: Finding(0, []) for kind in KINDS}
     seen: set[tuple[str, str]] = set()
     pairs = selection.pairs(project)
     for side in (ALTERED, Narrative.Side.REVERSED):
-        for batch in batches(grades.pairs_with_grades(pairs, side, rater), PAIRS):
+        for batch in batches(grades.pairs_with_grades(pairs, side, claims=claims), PAIRS):
             texts = _texts({pair.query.pk for pair in batch})
-            for pair, pool in grades.pools(project, batch, side, rater):
+            for pair, pool in grades.pools(project, batch, side, claims=claims):
                 for kind, row in _look_at(pair, side, pool, texts, project.relevant_from):
                     if kind in ("relevant_without_text", "short_texts"):
                         # These are properties of a document: it is listed once.
@@ -97,7 +97,7 @@ def find(project: Project, rater: Membership | None = None) -> dict[str, Finding
     return found
 
 
-def facts(project: Project, rater: Membership | None = None) -> dict[str, Any]:
+def facts(project: Project, *, claims: bool = False) -> dict[str, Any]:
     """Return the findings for a manifest."""
     return {
         kind: {
@@ -111,7 +111,7 @@ def facts(project: Project, rater: Membership | None = None) -> dict[str, Any]:
                 for row in finding.rows
             ],
         }
-        for kind, finding in find(project, rater).items()
+        for kind, finding in find(project, claims=claims).items()
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef
 
+from annotate.judgments.claims import chosen_machines, machine_that_counts
 from annotate.judgments.consensus import Outcome, State, consensus
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
@@ -42,29 +43,39 @@ COUNTS = (
 )
 # Checked labels whose check found another relevance.
 CORRECTED = "claims_corrected"
+# Labels that machines claim differently, without a lead's choice, a check or people's judgments.
+UNDECIDED = "claims_undecided"
 _OF_SIDES = tuple(word for word in SIDES.values() if word)
 # How many characters of a machine's name a file name contains.
 _MOST_CHARACTERS = 60
 
 
 class ClaimedLabel(NamedTuple):
-    """A claimed label and its final relevance; `counts_as` is one of COUNTS."""
+    """A claimed label and its final relevance; `counts_as` is one of COUNTS, or UNDECIDED.
+
+    `claim` is None where machines claim different grades and no lead has chosen one of them; then
+    the label has a relevance only if people judged or checked it.
+    """
 
     pair: Pair
     doc_id: str
-    claim: int
-    relevance: int
+    claim: int | None
+    relevance: int | None
     counts_as: str
 
     @property
     def corrected(self) -> bool:
         """Return whether a check found another relevance than the claim."""
-        return self.counts_as == "claims_checked" and self.relevance != self.claim
+        known = self.counts_as == "claims_checked" and self.claim is not None
+        return known and self.relevance != self.claim
 
 
-def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Membership]:
-    """Return the machines with claims under a current narrative of `side`, ordered by name."""
-    in_force = Narrative.objects.filter(pair__project=project, side=side).current()
+def raters(project: Project, *sides: str) -> list[Membership]:
+    """Return the machines with claims under a current narrative, ordered by name.
+
+    `sides`: only narratives of these sides; of all without any.
+    """
+    in_force = Narrative.objects.filter(pair__project=project, side__in=sides or SIDES).current()
     claims = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
     machines = Membership.objects.filter(Exists(claims), project=project, is_machine=True)
     return list(machines.order_by(ordered_rows.bytewise("name")))
@@ -73,14 +84,13 @@ def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Members
 def file_names(
     of: Sequence[Membership], side: str = Narrative.Side.ALTERED
 ) -> Iterator[tuple[str, Membership]]:
-    """Name the file of each machine on a side, with the machine's name if there are several.
+    """Name the file of each machine on a side, if there are several.
 
     Names are made safe as file names: only letters, digits, dots, hyphens and underscores are kept,
     and a number is put before a name that is taken (ignoring case) or that begins like the files of
     another side.
     """
     if len(of) == 1:
-        yield f"qrels.claimed.{SIDES[Narrative.Side(side)]}txt", of[0]
         return
     taken: set[str] = set()
     for rater in of:
@@ -95,37 +105,56 @@ def file_names(
         yield f"qrels.claimed.{SIDES[Narrative.Side(side)]}{name}.txt", rater
 
 
+def file_name(side: str = Narrative.Side.ALTERED) -> str:
+    """Name the file of the claims that count on a side, whichever machine made them."""
+    return f"qrels.claimed.{SIDES[Narrative.Side(side)]}txt"
+
+
 def labels(
     project: Project,
     of: Sequence[Pair],
-    rater: Membership,
     side: str = Narrative.Side.ALTERED,
+    *,
+    rater: Membership | None = None,
 ) -> Iterator[ClaimedLabel]:
-    """Yield the claims of `rater` under these pairs' narratives on `side`, with final relevance.
+    """Yield the claimed labels under these pairs' narratives on `side`, with final relevance.
 
     Labels are in byte order of pair_id and doc_id. Every pair must have a narrative on that side.
+    `rater`: only the claims of this machine; of all without one.
     """
     machines = machines_of(project)
+    claiming = [rater.pk] if rater is not None else machines
+    chosen = [machine.pk for machine in chosen_machines(project)]
+    if not claiming:
+        return
     for batch in ordered_rows.batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
         checked = _newest_checks(list(under))
-        walked = _claim_rows(list(under), machines, rater)
-        for (narrative, candidate, doc_id, claim), group in groupby(walked, itemgetter(0, 1, 2, 3)):
+        walked = _claim_rows(list(under), machines, claiming)
+        for (narrative, candidate, doc_id), group in groupby(walked, itemgetter(0, 1, 2)):
             rows = list(group)
-            grades = [row[4] for row in rows if row[4] is not None]
-            judged = consensus(grades, project.consensus, rows[0][5])
+            claims = {row[3]: row[4] for row in rows}
+            machine = machine_that_counts(claims, chosen)
+            claim = None if machine is None else claims[machine]
+            # People's grades are repeated for each machine.
+            grades = [row[5] for row in rows if row[3] == rows[0][3] and row[5] is not None]
+            judged = consensus(grades, project.consensus, rows[0][6])
             relevance, counts_as = _final_relevance(
                 claim, judged, checked.get((narrative, candidate))
             )
             yield ClaimedLabel(under[narrative], doc_id, claim, relevance, counts_as)
 
 
-def _final_relevance(claim: int, judged: Outcome, found: CheckOutcome | None) -> tuple[int, str]:
+def _final_relevance(
+    claim: int | None, judged: Outcome, found: CheckOutcome | None
+) -> tuple[int | None, str]:
     """Return the final relevance, and the key under which the label is counted."""
     if judged.relevance is not None:
         return judged.relevance, "claims_judged"
     if found is not None and found.outcome is not None:
         return found.outcome, "claims_checked"
+    if claim is None:
+        return None, UNDECIDED
     if judged.state is State.DISPUTED:
         return claim, "claims_disputed"
     if found is None:
@@ -147,16 +176,18 @@ def _newest_checks(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutc
 
 
 def _claim_rows(
-    narratives: Sequence[int], machines: Sequence[int], rater: Membership
+    narratives: Sequence[int], machines: Sequence[int], claiming: Sequence[int]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield (narrative, candidate, doc_id, claim, grade, settled), one row per grade of a person.
+    """Yield (narrative, candidate, doc_id, machine, claim, grade, settled), one row for each claim
+    and grade of a person.
 
-    A document that nobody has judged has one row without a grade. Written in SQL, because the ORM
-    cannot join claims with other judgments of the same document.
+    A claim about a document that nobody has judged has one row without a grade. Written in SQL,
+    because the ORM cannot join claims with other judgments of the same document.
     """
     placeholders, order = ordered_rows.placeholders, ordered_rows.byte_order()
     statement = f"""
-        SELECT m.narrative_id, m.candidate_id, d.doc_id, m.relevance, j.relevance, a.relevance
+        SELECT m.narrative_id, m.candidate_id, d.doc_id, m.annotator_id, m.relevance, j.relevance,
+            a.relevance
         FROM annotate_judgment m
         JOIN annotate_narrative n ON n.id = m.narrative_id
         JOIN annotate_instructionpair p ON p.id = n.pair_id
@@ -169,8 +200,9 @@ def _claim_rows(
         LEFT JOIN annotate_adjudication a ON a.narrative_id = m.narrative_id
             AND a.candidate_id = m.candidate_id AND a.withdrawn_at IS NULL
             AND a.text_replaced_at IS NULL
-        WHERE m.annotator_id = %s AND m.superseded_at IS NULL AND m.text_replaced_at IS NULL
+        WHERE m.annotator_id IN ({placeholders(claiming)}) AND m.superseded_at IS NULL
+            AND m.text_replaced_at IS NULL
             AND m.narrative_id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
-        ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}"
+        ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}", m.annotator_id
     """  # noqa: S608 (only placeholders and a constant are inserted)
-    return ordered_rows.stream_sql(statement, [*machines, rater.pk, *narratives])
+    return ordered_rows.stream_sql(statement, [*machines, *claiming, *narratives])

@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple
 
 from django.db.models import Q
 
+from annotate.judgments.claims import chosen_machines, machine_that_counts
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import ConditionAdjudication, Verdict
@@ -132,10 +133,19 @@ def documents(
             )
 
 
-def claimed_answer(asked: AnsweredCondition) -> str | None:
-    """Return the answer that machines claim for a condition; None if none does or they differ."""
-    claims = {one.answer for one in asked.answers if one.machine}
-    return claims.pop() if len(claims) == 1 else None
+def chosen_names(project: Project) -> list[str]:
+    """Return the names of the machines whose claims a lead chose, the newest choice first."""
+    return [machine.name for machine in chosen_machines(project)]
+
+
+def claimed_answer(asked: AnsweredCondition, chosen: Sequence[str]) -> str | None:
+    """Return the answer that machines claim for a condition; None if none does or they differ.
+
+    `chosen`: from `chosen_names`.
+    """
+    claims = {one.annotator: one.answer for one in asked.answers if one.machine}
+    machine = machine_that_counts(claims, chosen)
+    return None if machine is None else claims[machine]
 
 
 def write(records: Iterable[DocumentConditions], stream: IO[bytes]) -> int:

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any, TypedDict
+from typing import IO, Any, NamedTuple, TypedDict
 
 from django.core.files.storage import default_storage
 
@@ -31,11 +31,22 @@ class FileFacts(TypedDict):
     sha256: str
 
 
-class Writer:
-    """Writes the files of one export into a folder, and records their facts in `files`."""
+class Edition(NamedTuple):
+    """The release that files belong to: its name, and the date of its rows as in 2026-03-01."""
 
-    def __init__(self, folder: Path) -> None:
+    name: str
+    date: str
+
+
+class Writer:
+    """Writes the files of one export into a folder, and records their facts in `files`.
+
+    `edition`: the release that the export belongs to, if it is part of one.
+    """
+
+    def __init__(self, folder: Path, edition: Edition | None = None) -> None:
         self.folder = folder
+        self.edition = edition
         self.files: list[FileFacts] = []
 
     @contextmanager

@@ -37,6 +37,7 @@ CLAIMS = {
     "claims_unjudgeable": "nobody could judge, the claim counts",
     "claims_judged": "judged by people, whose judgment counts",
     "claims_disputed": "disputed by people, the claim counts",
+    "claims_undecided": "claimed differently by several machines, without a line",
     "claims_set_aside": "in pairs that are left out",
 }
 
@@ -92,6 +93,7 @@ GROUPS = {
         "layout_original": "lines in the original qrels",
         "layout_changed": "lines in the changed qrels",
         "layout_claims": "of these claimed by a machine only",
+        "layout_undecided": "claimed differently by several machines, without a relevance",
         "layout_differing": "with another relevance after the change",
         "layout_without_line": "with a line in the original qrels only",
     },
@@ -123,6 +125,7 @@ GROUPS = {
         "judgments_stale": "of these under an older narrative or text, not counted",
         "judgments_set_aside": "of these in pairs or of documents that are left out, not counted",
         "adjudications_standing": "settled by leads",
+        "adjudications_counted": "of these under the current narrative, counted",
         "judgments_by_machines": "claimed by machines, not counted",
         **{
             f"judgments_by_machines_{side}": f"of these under {side} narratives"

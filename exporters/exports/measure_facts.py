@@ -37,6 +37,7 @@ def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> Non
     """
     labelled = [pair for pair in pairs if not pair.left_out or pair.claimed == CLAIMED]
     found = conditions.documents(project, labelled)
+    chosen = conditions.chosen_names(project)
     of_altered = (one for one in found if one.side == Narrative.Side.ALTERED)
     first = next(of_altered, None)
     if first is None:
@@ -46,7 +47,7 @@ def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> Non
         write_row(stream, "pair_id", "doc_id", "condition", "answer", "by")
         for document in chain([first], of_altered):
             for asked in document.conditions:
-                claim = conditions.claimed_answer(asked)
+                claim = conditions.claimed_answer(asked, chosen)
                 answer = asked.agreed or (None if asked.state == "disputed" else claim)
                 by = "people" if asked.agreed else "claim" if answer else ""
                 write_row(stream, document.pair_id, document.doc_id, asked.condition, answer, by)

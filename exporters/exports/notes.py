@@ -76,12 +76,10 @@ def _claimed_rules(raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:
     files = []
     for side, machines in raters.items():
         names = ", ".join(f"“{rater.name}”" for rater in machines)
-        infix = claimed.SIDES[Narrative.Side(side)]
         under = f"under current {side} narratives"
-        if len(machines) == 1:
-            files.append(f"qrels.claimed.{infix}txt has the labels of {names} {under}.")
-        else:
-            files.append(f"{names} have a file each, with their labels {under}.")
+        files.append(f"{claimed.file_name(side)} has the labels of {names} {under}.")
+        if len(machines) > 1:
+            files.append("Each of these machines has a file of its own, too.")
     return [
         Rule(
             about="Claimed labels",
@@ -89,7 +87,9 @@ def _claimed_rules(raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:
             "for labels of 0. The relevance is people's consensus if they judged the document; "
             "else the outcome of the label's check, in the newest sample that has one; else the "
             "claim. The claim also counts while a check is open, if nobody could judge the label, "
-            "and if people's judgments are disputed.",
+            "and if people's judgments are disputed. Where several machines claim different "
+            "grades, that of the machine that a lead chose counts; without a choice the label has "
+            "no line.",
         ),
         Rule(
             about="Accepted",
@@ -168,6 +168,13 @@ def trec_warnings(
         sentences.append(
             "At least one document should change in every pair, but none has changed in: "
             f"{list_first(same)}"
+        )
+    undecided = (counts.get(count_key(claimed.UNDECIDED, side), 0) for side in claimed.SIDES)
+    if n := sum(undecided):
+        labels = _amount(n, "label is", "labels are")
+        sentences.append(
+            f"{labels} claimed differently by several machines and left out: nobody has chosen "
+            "whose claims count."
         )
     sentences += measured
     if open_ones := [facts["pair_id"] for facts in answered if _is_unfinished(facts)]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Project
 from exporters.exports import claimed, selection
 from exporters.exports.labels import Grades, compliance, gold_documents, ir_evaluator
 from exporters.exports.oracle_facts import (
@@ -126,32 +126,29 @@ def _shuffle_key(*parts: str) -> bytes:
 def measure_export(
     folder: Path,
     pairs: Sequence[Pair],
-    raters: Mapping[str, Sequence[Membership]],
     project: Project,
 ) -> Result:
     """Measure the three systems on the qrels that an export has written into a folder.
 
     Args:
-        folder: The folder, with the qrels of all sides.
+        folder: The folder, with the qrels of all sides and of claimed labels.
         pairs: The pairs of the project.
-        raters: Machines that claim labels, by side.
         project: The project, which has the lowest relevant grade.
     """
     files = {side: folder / f"qrels.{side}.txt" for side in SIDES}
     there = {side: _read(path) for side, path in files.items() if path.exists()}
     result = measure(there, project.relevant_from, files["changed"].name)
-    reverse = Narrative.Side.REVERSED
-    reversed_names = {
-        rater: name for name, rater in claimed.file_names(raters.get(reverse, []), reverse)
-    }
-    of = selection.claimed(pairs)
-    for name, rater in claimed.file_names(raters.get(Narrative.Side.ALTERED, [])):
-        claims = {"original": selection.prior_qrels_of_pairs(of), "changed": _read(folder / name)}
-        if rater in reversed_names:
-            claims["reversed"] = _read(folder / reversed_names[rater])
-        found = measure(claims, project.relevant_from, name, claims=True)
-        result.measures.extend(found.measures)
-        result.warnings.extend(f"{name}: {sentence}" for sentence in found.warnings)
+    changed = folder / claimed.file_name()
+    if not changed.exists():
+        return result
+    earlier = selection.prior_qrels_of_pairs(selection.claimed(pairs))
+    claims = {"original": earlier, "changed": _read(changed)}
+    reverse = folder / claimed.file_name(Narrative.Side.REVERSED)
+    if reverse.exists():
+        claims["reversed"] = _read(reverse)
+    found = measure(claims, project.relevant_from, changed.name, claims=True)
+    result.measures.extend(found.measures)
+    result.warnings.extend(f"{changed.name}: {sentence}" for sentence in found.warnings)
     return result
 
 

@@ -95,7 +95,8 @@ class _Export:
             side: raters for side in claimed.SIDES if (raters := claimed.raters(project, side))
         }
         self.claims: dict[str, dict[str, int]] = {
-            side: dict.fromkeys((*claimed.COUNTS, claimed.CORRECTED), 0) for side in self.raters
+            side: dict.fromkeys((*claimed.COUNTS, claimed.CORRECTED, claimed.UNDECIDED), 0)
+            for side in self.raters
         }
 
     def write(self) -> Manifest:
@@ -268,23 +269,29 @@ class _Export:
             write_topics(topics, stream)
 
     def _write_claimed(self, side: str) -> None:
-        """Write a file for each machine that claims labels on a side, and their narratives."""
+        """Write the claimed labels of a side, those of each machine if there are several, and their
+        narratives.
+        """
         of = selection.claimed(self.pairs, side)
         under = "accepted instructions" if side == ALTERED else f"{side} narratives"
+        holds = f"Labels that machines claim under {under}, corrected by people."
+        with self.into.file(claimed.file_name(side), holds) as stream:
+            write_qrels(self._claimed_qrels(of, side), stream)
         for name, rater in claimed.file_names(self.raters[side], side):
-            holds = f"Labels of {rater.name} under {under}, corrected by people."
+            holds = f"Labels of {rater.name} alone under {under}, corrected by people."
+            labels = claimed.labels(self.project, of, side, rater=rater)
             with self.into.file(name, holds) as stream:
-                write_qrels(self._claimed_qrels(of, rater, side), stream)
+                write_qrels(_qrels_of(labels), stream)
         holds = f"The {side} narratives of claimed labels, one for each pair."
         name = f"topics.claimed.{claimed.SIDES[Narrative.Side(side)]}txt"
         self._write_topics_file(name, holds, collection.pair_topics(of, side))
 
-    def _claimed_qrels(self, of: list[Pair], rater: Membership, side: str) -> Iterator[Qrel]:
+    def _claimed_qrels(self, of: list[Pair], side: str) -> Iterator[Qrel]:
         counts = self.claims[side]
-        for label in report_rows(claimed.labels(self.project, of, rater, side), self.report):
+        for label in report_rows(claimed.labels(self.project, of, side), self.report):
             counts[label.counts_as] += 1
             counts[claimed.CORRECTED] += label.corrected
-            yield Qrel(label.pair.pair_id, label.doc_id, label.relevance)
+            yield from _qrels_of([label])
 
     def _write_pairs(self, stream: IO[bytes]) -> None:
         write_row(stream, "pair_id", "query_id", "category", "origin", "left_out", "claimed")
@@ -316,7 +323,7 @@ class _Export:
             counts["documents_with_newer_texts"] = len(self.newer_texts)
         for side in self.raters:
             counts |= self._claim_counts(side)
-        measured = oracles.measure_export(self.into.folder, self.pairs, self.raters, self.project)
+        measured = oracles.measure_export(self.into.folder, self.pairs, self.project)
         return compose(
             project=self.project,
             format_name=FORMAT,
@@ -378,6 +385,13 @@ class _Export:
             "claims_set_aside": of_all - sum(pair.claims_on[side] for pair in written),
         }
         return {count_key(key, side): n for key, n in counts.items()}
+
+
+def _qrels_of(labels: Iterable[claimed.ClaimedLabel]) -> Iterator[Qrel]:
+    """Yield the qrels of claimed labels; one without a relevance has no line."""
+    for label in labels:
+        if label.relevance is not None:
+            yield Qrel(label.pair.pair_id, label.doc_id, label.relevance)
 
 
 _PAIR_COUNTS = (

@@ -15,17 +15,16 @@ from annotate.pairs.models import Narrative
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
+from audit.checks.machines import undecided_sentence
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
 from exporters.exports import before_publishing, selection
 from exporters.exports.actions import LAYOUTS, WRITERS
 from exporters.exports.before_publishing import KINDS, Finding
 from exporters.exports.layouts.citation import missing
-from exporters.exports.layouts.grades import find_rater
 from exporters.exports.layouts.published import MOST_CHARACTERS
 from exporters.exports.models import Export, Publication, publication_of
 from exporters.exports.selection import Pair
-from formats.texts import CannotHold
 
 FIELDS = (
     "texts",
@@ -129,12 +128,7 @@ def preview(project: Project) -> Preview:
 
 def findings(project: Project) -> list[tuple[str, str, Finding]]:
     """Return what to look at before publishing: heading, reason and rows of each kind."""
-    try:
-        rater = find_rater(project) if publication_of(project).claims else None
-    except CannotHold:
-        # Claims of several machines: no layout can be written with them.
-        rater = None
-    found = before_publishing.find(project, rater)
+    found = before_publishing.find(project, claims=publication_of(project).claims)
     return [
         (str(heading), str(reason), found[kind])
         for kind, (heading, reason) in KINDS.items()
@@ -193,6 +187,8 @@ def _check_sentences(
         )
     elif not chosen:
         sentences.append("No instruction pair is judged yet, so no layout can be written.")
+    if sentence := undecided_sentence(publication.project):
+        sentences.append(sentence)
     if publication.texts and found["without"]:
         sentences.append(
             f"{found['without']:,} documents have no text in this project and would be written "

@@ -187,10 +187,10 @@ def _count_claims(project: Project) -> dict[int, dict[str, int]]:
         in_pools(), annotator__in=machines_of(project), narrative__in=in_force
     )
     of_narrative = rows.order_by().values("narrative__pair", "narrative__side")
+    # Several machines may claim one label.
+    labels = of_narrative.annotate(n=Count("candidate", distinct=True))
     found: dict[int, dict[str, int]] = {}
-    for pair, side, n in stream_rows(
-        of_narrative.annotate(n=Count("pk")), "narrative__pair", "narrative__side", "n"
-    ):
+    for pair, side, n in stream_rows(labels, "narrative__pair", "narrative__side", "n"):
         found.setdefault(pair, {})[side] = n
     return found
 

@@ -22,7 +22,7 @@ class Tally(NamedTuple):
     `set_aside`: the same in pairs that are left out, or of documents taken out of their pool.
     `stale`: of people under an older version of the narrative or of the document's text.
     `machines`: of machines, by side, never counted among people. `settled`: current settling
-    decisions.
+    decisions; `settled_counted`: those of them that count in the qrels.
     """
 
     people: dict[str, int]
@@ -30,6 +30,7 @@ class Tally(NamedTuple):
     stale: int
     machines: dict[str, int]
     settled: int
+    settled_counted: int
 
     def counts(self) -> dict[str, int]:
         """Return the counts under the keys of manifests."""
@@ -41,6 +42,7 @@ class Tally(NamedTuple):
             "judgments_stale": self.stale,
             "judgments_set_aside": self.set_aside,
             "adjudications_standing": self.settled,
+            "adjudications_counted": self.settled_counted,
             "judgments_by_machines": by_machines,
             **{f"judgments_by_machines_{side}": n for side, n in self.machines.items() if n},
         }
@@ -86,5 +88,7 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
             set_aside += by_people
         else:
             stale += by_people
-    settled = Adjudication.objects.current().filter(narrative__pair__project=project).count()
-    return Tally(people, set_aside, stale, machines, settled)
+    standing = Adjudication.objects.current().filter(narrative__pair__project=project)
+    decided = [key for (key,) in stream_rows(standing.filter(in_pools()), "narrative")]
+    counted = sum(key in counting for key in decided)
+    return Tally(people, set_aside, stale, machines, standing.count(), counted)

@@ -25,7 +25,7 @@ from base.snapshot import snapshot
 from exporters.exports import manifest, selection
 from exporters.exports.access import BLIND
 from exporters.exports.actions import FORMATS, WRITERS, check_format, write
-from exporters.exports.files import BUFFER, FileFacts, Writer, pack
+from exporters.exports.files import BUFFER, Edition, FileFacts, Writer, pack
 from exporters.exports.layouts import about
 from exporters.exports.manifest import Manifest
 from exporters.exports.models import Export, publication_of
@@ -177,10 +177,16 @@ def _write(
     files: list[FileFacts] = []
     with snapshot():
         at = timezone.now()
+        edition = Edition(job.name, f"{at:%Y-%m-%d}")
         for name in format_names(job.project):
             (folder / name).mkdir()
             written[name] = write(
-                job.project, name, folder / name, progress.advance, published=True
+                job.project,
+                name,
+                folder / name,
+                progress.advance,
+                published=True,
+                edition=edition,
             )
         into = Writer(folder)
         with into.file(contents.QUERIES, "Every query with its texts.") as stream:

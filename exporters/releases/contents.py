@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, NotRequired, cast
 
 from django.conf import settings
 
+from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline
 from exporters.exports.files import FileFacts
+from exporters.exports.layouts.citation import creators_of
 from exporters.exports.manifest import (
     COUNTS,
     Manifest,
@@ -18,7 +20,9 @@ from exporters.exports.manifest import (
     Pooled,
     Rule,
     add_derived_counts,
+    count_key,
 )
+from exporters.exports.models import publication_of
 from exporters.exports.naming import published_names
 from exporters.exports.rule_facts import KindFacts
 from exporters.releases.models import Release
@@ -49,6 +53,8 @@ class Contents(OracleValues, Pooled, KindFacts):
     name: str
     note: str
     by: str
+    # Family and given name of each; missing in releases that were made before it was recorded.
+    creators: NotRequired[list[str]]
     at: str
     code_version: str
     guidelines: int | None
@@ -76,6 +82,7 @@ def compose(
         name=release.name,
         note=release.note,
         by=_author_name(release),
+        creators=[", ".join(filter(None, one)) for one in creators_of(publication_of(project))],
         at=at.isoformat(),
         code_version=settings.VERSION,
         guidelines=guideline.version if guideline else None,
@@ -157,17 +164,22 @@ def _describe_pairs(counts: Mapping[str, int]) -> str:
 
 
 def citation(release: Release) -> str:
-    """Return a sentence that cites exactly this release."""
+    """Return a sentence that cites exactly this release, with what counts in its qrels."""
     contents = of(release)
     counts = all_counts(contents)
+    # Releases that were made before it was counted have only the number of all decisions.
+    settled = counts.get("adjudications_counted", counts["adjudications_standing"])
+    claims = sum(counts.get(count_key("claims", side), 0) for side in Narrative.Side.values)
     holds = (
         f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "
         f"{_describe_pairs(counts)}, "
-        f"{_count_with_noun(counts, 'judgments_by_people', 'judgment')} by people, "
-        f"{counts['adjudications_standing']:,} settled by leads, "
-        f"{_count_with_noun(counts, 'judgments_by_machines', 'label')} claimed by machines"
+        f"{_count_with_noun(counts, 'judgments_counted', 'judgment')} by people, "
+        f"{settled:,} settled by leads, "
+        f"{claims:,} {'label' if claims == 1 else 'labels'} claimed by machines"
     )
+    creators = "; ".join(contents.get("creators", []))
     return (
-        f"{contents['project']['name']}, release {contents['name']} ({contents['at'][:10]}; "
+        f"{creators}{'. ' if creators else ''}{contents['project']['name']}, "
+        f"release {contents['name']} ({contents['at'][:10]}; "
         f"{holds}), made with Rejudge {contents['code_version']}, sha256 {release.sha256}."
     )

@@ -17,6 +17,7 @@ from annotate.pairs.pool import in_scope_of_any
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
 from annotate.topics.removal import removed_queries
+from audit.checks.machines import undecided_sentence
 from audit.checks.models import SampleItem
 from audit.reports.rule_standings import outside_share
 from audit.reviews.models import Decision, Review
@@ -161,6 +162,8 @@ def _warnings(
         "1 review is not submitted yet and would be left out.",
         "%(n)s reviews are not submitted yet and would be left out.",
     )
+    if sentence := undecided_sentence(by.project):
+        sentences.append(sentence)
     if guidelines is None:
         sentences.append("There are no guidelines.")
     return sentences

@@ -81,16 +81,27 @@ def test_different_names_have_different_sort_keys():
                 " Ask for fewer, or take what there is."
             ),
         ),
-        ({"C1": LETTERS, "C2": []}, 2, "“C2” has nothing in it to draw from."),
         (
-            {"C1": LETTERS, "C2": ["a"]},
+            {"C1": LETTERS, "C2": []},
             2,
-            "“C2” has 1, fewer than the 2 asked for. Ask for fewer, or take what there is.",
+            ("Fewer than the 2 asked for: “C2” has none. Ask for fewer, or take what there is."),
         ),
         (
             {"C1": ["b", "c"], "C2": ["a"], "C3": []},
             3,
-            "“C3” has nothing in it to draw from, and 2 more are too small.",
+            (
+                "Fewer than the 3 asked for: “C3” has none, “C2” has 1, “C1” has 2."
+                " Ask for fewer, or take what there is."
+            ),
+        ),
+        (
+            {f"C{number:02}": [] for number in range(22)} | {"S": ["a"]},
+            1,
+            (
+                "Fewer than the 1 asked for: "
+                + ", ".join(f"“C{number:02}” has none" for number in range(20))
+                + ", and 2 more. Ask for fewer, or take what there is."
+            ),
         ),
     ],
 )
@@ -99,6 +110,11 @@ def test_an_impossible_sample_is_refused_with_a_sentence(frame, size, sentence):
         draw(frame, size=size, seed=1)
 
     assert str(refused.value) == sentence
+
+
+def test_an_empty_stratum_is_refused_with_the_reason_why_it_is_empty():
+    with pytest.raises(CannotDraw, match=r"“C2” has none \(nobody claims it\)\."):
+        draw({"C1": LETTERS, "C2": []}, size=2, seed=1, why_empty={"C2": "nobody claims it"})
 
 
 def test_a_small_stratum_gives_all_it_has_if_fewer_is_allowed():

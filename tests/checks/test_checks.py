@@ -159,7 +159,7 @@ def test_strata_can_be_formed_by_the_writer_of_the_instruction(scene):
         (
             {"size": 4},
             (
-                "“C1” has 3, fewer than the 4 asked for, and 1 more is too small."
+                "Fewer than the 4 asked for: “C1” has 3, “S1” has 3."
                 " Ask for fewer, or take what there is."
             ),
         ),
@@ -173,7 +173,7 @@ def test_strata_can_be_formed_by_the_writer_of_the_instruction(scene):
         (
             {"per": "instruction", "size": 4},
             (
-                "“301” has 3, fewer than the 4 asked for, and 1 more is too small."
+                "Fewer than the 4 asked for: “301” has 3, “302” has 3."
                 " Ask for fewer, or take what there is."
             ),
         ),
@@ -200,7 +200,7 @@ def test_an_empty_stratum_is_refused_unless_fewer_is_allowed(scene):
     factories.candidate(query := factories.query(scene.project, "303"), "G")
     factories.pair(query, category="S2")
 
-    with pytest.raises(Refused, match="“S2” has nothing in it to draw from"):
+    with pytest.raises(Refused, match="“S2” has none"):
         draw(scene)
 
     assert draw(scene, fewer=True).frame == {"C1": 3, "S1": 3, "S2": 0}

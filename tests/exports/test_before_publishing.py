@@ -184,4 +184,5 @@ def test_claims_are_looked_at_if_they_are_published(scene):
     factories.judgment(under, factories.candidate(query, "D1", 1, text="short"), machine, 0)
 
     assert before_publishing.facts(scene.project)["without_relevant"]["count"] == 0
-    assert before_publishing.facts(scene.project, machine)["without_relevant"]["count"] == 1
+    found = before_publishing.facts(scene.project, claims=True)
+    assert found["without_relevant"]["count"] == 1

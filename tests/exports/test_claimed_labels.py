@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotate.models import Adjudication, Candidate, InstructionPair, Narrative
 from audit.checks import actions
+from audit.checks.machines import choose_machine
 from audit.models import Decision, Review, Sample
 from audit.reviews.criteria import FOLLOWTABLE
 from exporters.exports import claimed, publishing, selection
@@ -323,6 +324,61 @@ def test_there_are_no_claimed_files_without_current_claims(scene, write):
     assert not of_claims(files)
 
 
+def test_claims_of_a_second_machine_count_beside_those_of_the_first(scene, write):
+    second = factories.machine(scene.project, "gen-2")
+    factories.judgment(
+        scene.narratives["S4"], factories.candidate(scene.narratives["S4"].pair.query, "K"), second
+    )
+    decide(scene, "C2")
+    decide(scene, "S4")
+
+    files = write(scene.project)
+
+    assert files["qrels.claimed.txt"] == "302 0 D 1\n302 0 E 0\n306 0 K 1\n"
+    assert files["qrels.claimed.gen-2.txt"] == "306 0 K 1\n"
+    assert of_claims(files)["claims"] == 3
+    assert ("claimed labels of accepted instructions", 3) in preview(scene.carla).counts
+
+
+def test_a_label_that_machines_claim_differently_counts_once_a_lead_chooses(scene, write):
+    second = factories.machine(scene.project, "gen-2")
+    factories.judgment(scene.narratives["C2"], scene.candidates["D"], second, 0)  # model: 1
+    factories.judgment(scene.narratives["C2"], scene.candidates["E"], second, 0)  # model: 0
+    decide(scene, "C2")
+    undecided = write(scene.project)
+    choose_machine(machine=second, by=scene.carla)
+    chosen = write(scene.project)
+    choose_machine(machine=scene.model, by=scene.carla)
+    chosen_again = write(scene.project)
+
+    assert undecided["qrels.claimed.txt"] == "302 0 E 0\n"
+    assert of_claims(undecided)["claims_undecided"] == 1
+    assert (
+        "1 label is claimed differently by several machines and left out: nobody has chosen "
+        "whose claims count." in undecided.manifest["warnings"]
+    )
+    assert chosen["qrels.claimed.txt"] == "302 0 D 0\n302 0 E 0\n"
+    assert "claims_undecided" not in of_claims(chosen)
+    assert chosen_again["qrels.claimed.txt"] == "302 0 D 1\n302 0 E 0\n"
+
+
+def test_an_undecided_label_that_people_judged_or_checked_has_their_relevance(scene, write):
+    second = factories.machine(scene.project, "gen-2")
+    for doc_id in ("B", "C", "a"):  # model: 1
+        factories.judgment(scene.narratives["C1"], scene.candidates[doc_id], second, 0)
+    check_label(sample_of(scene), "B", ada=2, ben=2)
+    factories.judgment(scene.narratives["C1"], scene.candidates["C"], scene.ada, 0)
+    factories.judgment(scene.narratives["C1"], scene.candidates["C"], scene.ben, 0)
+
+    files = write(scene.project)
+
+    assert "301 0 B 2\n301 0 C 0\n301 0 FT-10" in files["qrels.claimed.txt"]
+    counts = of_claims(files)
+    assert (counts["claims_checked"], counts["claims_judged"], counts["claims_undecided"]) == (
+        (1, 1, 1)
+    )
+
+
 def test_several_machines_have_a_file_each_with_a_safe_name(scene, write):
     names = ("../up", "é", "Model", "b c")
     for name in names:
@@ -333,6 +389,7 @@ def test_several_machines_have_a_file_each_with_a_safe_name(scene, write):
 
     # In the byte order of the machines' names: ../up, Model, b c, model, é.
     assert [entry["name"] for entry in files.manifest["files"] if "claimed" in entry["name"]] == [
+        "qrels.claimed.txt",
         "qrels.claimed.up.txt",
         "qrels.claimed.Model.txt",
         "qrels.claimed.b-c.txt",
@@ -342,7 +399,7 @@ def test_several_machines_have_a_file_each_with_a_safe_name(scene, write):
     ]
     assert files["qrels.claimed.b-c.txt"] == "302 0 D 0\n"
     assert "302 0 D 1\n" in files["qrels.claimed.2-model.txt"]
-    assert of_claims(files)["claims"] == 17
+    assert of_claims(files) == {"claims": 12, "claims_unchecked": 12, "claims_undecided": 1}
     [rule] = [rule for rule in files.manifest["rules"] if rule["about"] == "Claimed labels"]
     assert "“../up”, “Model”, “b c”, “model”, “é”" in rule["says"]
 
@@ -385,11 +442,10 @@ def test_the_same_rows_make_the_same_bytes(scene, write):
 def test_reading_claims_takes_a_constant_number_of_queries_and_no_text(scene):
     def asked() -> list[str]:
         pairs = selection.claimed(selection.pairs(scene.project))
-        [rater] = claimed.raters(scene.project)
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            found = list(claimed.labels(scene.project, pairs, rater))
+            found = list(claimed.labels(scene.project, pairs))
         assert len(found) == sum(pair.claims for pair in pairs)
         return [query["sql"] for query in queries]
 
@@ -401,7 +457,8 @@ def test_reading_claims_takes_a_constant_number_of_queries_and_no_text(scene):
     check_label(sample_of(scene, size=50), "B", ada=0, ben=0)
     after = asked()
 
-    assert len(before) == len(after) == 3
+    # The machines, those that a lead chose, the checks and the labels.
+    assert len(before) == len(after) == 4
     assert not [sql for sql in after if "documenttext" in sql]
 
 

@@ -21,7 +21,7 @@ def test_a_citation_counts_judgments_decisions_and_claims_separately_without_rem
 
     assert (
         "5 queries, 4 instruction pairs (2 in the changed qrels, 1 in the claimed qrels), "
-        "11 judgments by people, 1 settled by leads, "
+        "9 judgments by people, 1 settled by leads, "
         "1 label claimed by machines" in words
     )
 

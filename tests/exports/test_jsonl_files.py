@@ -298,6 +298,7 @@ def test_the_manifest_counts_current_and_superseded_judgments(tides, write):
         "judgments_stale": 1,
         "judgments_set_aside": 1,
         "adjudications_standing": 1,
+        "adjudications_counted": 1,
         "judgments_by_machines": 1,
         "judgments_by_machines_altered": 1,
         "judgments_superseded": 1,

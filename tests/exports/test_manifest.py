@@ -44,12 +44,14 @@ def test_every_document_is_counted_once(tides, write):
         "claims_unjudgeable": 0,
         "claims_judged": 0,
         "claims_disputed": 0,
+        "claims_undecided": 0,
         "claims_set_aside": 0,
         "judgments_by_people": 11,  # the sum of the next three
         "judgments_counted": 9,  # 301: 7, 302: 2
         "judgments_stale": 1,  # 301: ben under version 1
         "judgments_set_aside": 1,  # 303: removed
         "adjudications_standing": 1,  # 302: C
+        "adjudications_counted": 1,
         "judgments_by_machines": 1,  # 302: D
         "judgments_by_machines_altered": 1,
     }

@@ -10,6 +10,7 @@ import pytest
 
 from annotate.collection import intake
 from annotate.models import Candidate, InstructionPair, Judgment
+from audit.checks.machines import choose_machine
 from exporters.evaluations.measuring import read_collection
 from exporters.exports.labels import gold_documents
 from exporters.exports.models import Publication
@@ -342,13 +343,34 @@ def test_a_pair_without_a_category_of_followtable_is_left_out(tides, write):
         write(tides.project, "followtable")
 
 
-def test_labels_of_several_machines_are_refused(tides, write):
-    other = factories.machine(tides.project, "other")
-    tides.judge(tides.narrative, tides.pool["B"], tides.model, 1)
-    tides.judge(tides.narrative, tides.pool["B"], other, 0)
+def test_labels_of_several_machines_are_published_together(write, shared_data):
+    """The second machine claims one table to violate, and another as the first machine does."""
+    project = load("followtable", shared_data / "followtable/TArX", "first")
+    first = project.memberships.get(is_machine=True)
+    second = factories.machine(project, "gen-2")
+    one, other = Judgment.objects.filter(annotator=first, relevance=1).order_by("pk")[:2]
+    factories.judgment(one.narrative, one.candidate, second, 0)
+    factories.judgment(other.narrative, other.candidate, second, 1)
 
-    with pytest.raises(ValueError, match="2 machines claim labels"):
-        write(tides.project, "infosearch")
+    undecided = write(project, "followtable")
+    choose_machine(machine=second, by=factories.lead(project))
+    chosen = write(project, "followtable")
+
+    listed = f"{one.candidate.document.doc_id}.txt"
+    assert undecided.manifest["counts"]["layout_undecided"] == 1
+    assert listed not in tables_of(undecided, one.narrative.text)["all_tables"]
+    assert chosen.manifest["counts"]["layout_undecided"] == 0
+    assert listed in tables_of(chosen, one.narrative.text)["all_tables"]
+    assert listed not in tables_of(chosen, one.narrative.text)["instruction_positive"]
+    assert any("gen-2 or " in rule["says"] for rule in chosen.manifest["rules"])
+
+
+def tables_of(folder, instruction: str) -> dict[str, list[str]]:
+    """Return the entry of an instruction."""
+    queries = json.loads(folder["query_instruction.json"])
+    return next(
+        entry for query in queries for entry in query["outs"] if entry["instruction"] == instruction
+    )
 
 
 # --- the collection that systems are measured on --------------------------------------------------

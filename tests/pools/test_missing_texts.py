@@ -53,12 +53,25 @@ def test_the_file_has_one_id_per_line_in_order(carla):
 
 
 def test_the_page_lists_the_documents_and_counts_them(carla):
-    page = carla.get(address("missing_texts")).content.decode()
+    page = " ".join(carla.get(address("missing_texts")).text.split())
 
     assert "2 documents to judge have no text here." in page
     assert '<span class="id">A</span>' in page
     assert "Tides" in page
     assert "not relevant before" not in page
+
+
+def test_documents_that_only_checks_show_are_listed_with_those_of_the_whole_pools(carla):
+    page = carla.get(address("missing_texts"), {"show": "pool"})
+    file = carla.get(address("missing_texts_file"), {"show": "pool"})
+    listed = carla.get(address("api_missing_texts"), {"show": "pool"}).json()
+    stdout = StringIO()
+    call_command("missing_texts", "tides", "--pools", stdout=stdout)
+
+    assert "3 documents of the pools have no text here." in " ".join(page.text.split())
+    assert file.content.decode().splitlines() == ["A", "C", "not relevant before"]
+    assert {row["doc_id"] for row in listed["results"]} == {"A", "C", "not relevant before"}
+    assert stdout.getvalue().splitlines() == ["A", "C", "not relevant before"]
 
 
 def test_a_long_list_has_pages_and_a_constant_number_of_queries(
@@ -75,7 +88,7 @@ def test_a_long_list_has_pages_and_a_constant_number_of_queries(
         first = carla.get(address("missing_texts"))
 
     assert len(first.context["documents"]) == 50
-    assert "62 documents to judge have no text here." in first.content.decode()
+    assert "62 documents to judge have no text here." in " ".join(first.text.split())
     second = carla.get(address("missing_texts") + first.context["next_url"])
     assert len(second.context["documents"]) == 12
 
@@ -95,9 +108,7 @@ def test_the_load_page_names_the_list_only_if_a_text_is_missing(carla, project):
     project.documents.update(text_version=1)
 
     assert address("missing_texts") not in carla.get(address("loads")).content.decode()
-    assert (
-        "No document to judge lacks a text" in carla.get(address("missing_texts")).content.decode()
-    )
+    assert "No document here lacks a text" in carla.get(address("missing_texts")).text
 
 
 def test_choosing_topics_says_how_many_texts_are_missing(carla, project):

@@ -72,6 +72,10 @@ class ReportSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="The format that a refused file is likely to have; null: not known.",
     )
+    claims_to_carry = serializers.IntegerField(
+        required=False,
+        help_text="Machines' claims under earlier versions of narratives that can be carried over.",
+    )
     notes = serializers.ListField(child=serializers.CharField())
 
 
@@ -87,6 +91,9 @@ class LoadSerializer(JobSerializer):
     by = serializers.CharField(source="by.name")
     despite_rules = serializers.BooleanField(
         help_text="Whether rows that break rules of the project's kind are loaded."
+    )
+    carry_claims = serializers.BooleanField(
+        help_text="Whether machines' claims are carried over to new versions of narratives."
     )
     dry_run = serializers.BooleanField(help_text="Whether it is a preview, which writes nothing.")
     preview = serializers.IntegerField(
@@ -130,9 +137,13 @@ class SentFile(RequestBody):
 
 
 class SentLoadConfirmation(RequestBody):
-    """Whether to load a file whose rows break rules of the project's kind."""
+    """Whether to load rows that break rules of the project's kind, and to carry claims over."""
 
     despite_rules = serializers.BooleanField(default=False)
+    carry_claims = serializers.BooleanField(
+        default=False,
+        help_text="Copy machines' claims to new versions for which the file has none.",
+    )
 
 
 class Formats(Resource, tag="Loading"):

@@ -33,6 +33,8 @@ class Options(NamedTuple):
     despite_rules: bool = False
     # The upload (by key) that is loaded; None for a command or a preview.
     load: int | None = None
+    # Whether machines' claims are carried over to new versions without claims in the file.
+    carry_claims: bool = False
 
 
 class Intake:
@@ -54,6 +56,8 @@ class Intake:
         self.content = content
         self.dry_run = dry_run
         self.now = now
+        # The newest narrative (by key) before the rows are written.
+        self.newest_narrative = 0
         self.files: list[str] = []
         self.params: dict[str, Any] = {
             "project": project.pk,

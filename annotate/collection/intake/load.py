@@ -33,8 +33,8 @@ logger = logging.getLogger(__name__)
 after_load: Provider[[Intake, int], None] = Provider("What has to follow when rows were loaded?")
 
 # Called when a file's rows are written: reports those that break rules of the project's kind, and
-# the answers that become stale. The judgments package provides it.
-report_effects_of_rows: Provider[[Intake], None] = Provider("What do the written rows change?")
+# what they make stale. The judgments package provides it.
+describe_rows: Provider[[Intake], None] = Provider("What is there to say about the written rows?")
 
 # Records between two updates of the progress.
 STEP = 5_000
@@ -286,6 +286,7 @@ def _undo_side_effects(staged: list[StagedRecords]) -> None:
 
 def _write_rows(intake: Intake, ids: NamedIds) -> None:
     report = intake.report
+    intake.newest_narrative = bulk.number("SELECT MAX(id) FROM annotate_narrative")
     documents = [one for one in intake.staged if isinstance(one, Documents)]
     others = [one for one in intake.staged if not isinstance(one, Documents)]
     for one in documents:
@@ -296,7 +297,7 @@ def _write_rows(intake: Intake, ids: NamedIds) -> None:
         if report.refused:
             return
     ids.count()
-    report_effects_of_rows(intake)
+    describe_rows(intake)
     if report.broken and not intake.dry_run and not intake.options.despite_rules:
         report.refuse(Problem(report.file, None, None, _broken_rules_message(report.broken)))
     report.new = sum(one.new for one in intake.staged)

@@ -86,6 +86,8 @@ class FileReport:
     broken: int = 0
     # The format that a refused file is likely to have; None if it is not known.
     likely_format: str | None = None
+    # Machines' claims under earlier versions of narratives that a lead may carry over.
+    claims_to_carry: int = 0
     notes: list[str] = field(default_factory=list)
     # Answers that become stale because narratives get another version: "3 judgments, 1 review".
     stale_answers: str = ""
@@ -113,7 +115,7 @@ class FileReport:
 
     def reset_loaded(self) -> None:
         """Reset the counts of loaded rows."""
-        self.new = self.changed = self.unchanged = 0
+        self.new = self.changed = self.unchanged = self.claims_to_carry = 0
         self.rows.clear()
 
     def as_json(self) -> dict[str, Any]:
@@ -133,6 +135,7 @@ class FileReport:
             "broken": self.broken,
             "broken_rules": [problem._asdict() for problem in self.broken_rules],
             "likely_format": self.likely_format,
+            "claims_to_carry": self.claims_to_carry,
             "notes": list(self.notes),
         }
 

@@ -33,6 +33,8 @@ class Load(Job):
     side = models.CharField(max_length=10, choices=Run.Side, blank=True, default="", db_default="")
     # Whether a lead chose to load rows that break rules of the project's kind.
     despite_rules = models.BooleanField(default=False, db_default=False)
+    # Whether a lead chose to carry machines' claims over to new versions of narratives.
+    carry_claims = models.BooleanField(default=False, db_default=False)
     # Whether this is a preview, which reads the file and writes nothing.
     dry_run = models.BooleanField(default=True)
     # The preview that a lead confirmed; each is confirmed at most once.

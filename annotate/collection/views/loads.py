@@ -145,8 +145,13 @@ def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Confirm a preview: load the file."""
     member, preview = collection_access.load(request.user, slug, pk)
     try:
-        despite = request.POST.get("despite_rules") == "yes"
-        return redirect(load_jobs.confirm_load(preview=preview, by=member, despite_rules=despite))
+        load = load_jobs.confirm_load(
+            preview=preview,
+            by=member,
+            despite_rules=request.POST.get("despite_rules") == "yes",
+            carry_claims=request.POST.get("carry_claims") == "yes",
+        )
+        return redirect(load)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(preview)

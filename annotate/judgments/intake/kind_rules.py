@@ -12,7 +12,6 @@ from functools import partial
 
 from annotate.collection.intake.arrivals import Intake
 from annotate.collection.intake.qrels import Qrels
-from annotate.judgments.intake.stale_narratives import note_stale_narratives
 from annotate.judgments.intake.statements import Statements
 from annotate.pairs.intake.pairs import Pairs
 from annotate.pairs.intake.shared import NEWEST
@@ -34,9 +33,8 @@ class LoadRule(StrEnum):
     DIMENSION = "dimension"
 
 
-def report_effects(intake: Intake) -> None:
-    """Report the answers that become stale, and the rows that break rules of the kind."""
-    note_stale_narratives(intake)
+def report_broken_rules(intake: Intake) -> None:
+    """Report the rows that break rules of the kind."""
     intake.report.clear_broken()
     for rule in kind_of(intake.project.kind).load_rules:
         _RULES[LoadRule(rule.rule)](intake, rule.limits)

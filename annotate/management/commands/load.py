@@ -77,6 +77,11 @@ class Command(RejudgeCommand):
             help="load rows even if they break rules of the project's kind",
         )
         parser.add_argument(
+            "--carry-claims",
+            action="store_true",
+            help="copy machines' claims to new versions of narratives without any in the file",
+        )
+        parser.add_argument(
             "--dry-run", action="store_true", help="print what would change, and change nothing"
         )
         parser.add_argument(
@@ -150,6 +155,7 @@ class Command(RejudgeCommand):
                         pool=options["pool"],
                         side=options["side"],
                         despite_rules=options["despite_rules"],
+                        carry_claims=options["carry_claims"],
                         dry_run=options["dry_run"],
                         progress=progress,
                     )

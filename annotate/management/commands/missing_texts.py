@@ -17,8 +17,14 @@ class Command(RejudgeCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's short name")
+        parser.add_argument(
+            "--pools",
+            action="store_true",
+            help="all documents of the pools, also those that only checks of labels show",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = documents_without_text(get_project(options["project"])).order_by("doc_id")
-        for doc_id in found.values_list("doc_id", flat=True):
+        project = get_project(options["project"])
+        found = documents_without_text(project, whole_pool=options["pools"])
+        for doc_id in found.order_by("doc_id").values_list("doc_id", flat=True):
             self.stdout.write(doc_id)

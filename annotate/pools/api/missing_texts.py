@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.pairs.pool import documents_without_text
 from annotate.projects import access
-from base.api.resource import Resource, Scope, reads
+from base.api.resource import QueryParameters, Resource, Scope, reads
 
 
 class DocumentWithoutTextSerializer(serializers.Serializer[Any]):
@@ -20,11 +20,27 @@ class DocumentWithoutTextSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
 
 
+class AskedMissingTexts(QueryParameters):
+    """Which documents are listed."""
+
+    show = serializers.ChoiceField(
+        choices=["judged", "pool"],
+        default="judged",
+        help_text="Those that judges are shown, or all of the pools, which checks may show.",
+    )
+
+
 class MissingTexts(Resource, tag="Pools"):
     """The documents to judge that have no text."""
 
-    @reads(DocumentWithoutTextSerializer, paged=True, scope=Scope.LEAD)
+    @reads(
+        DocumentWithoutTextSerializer,
+        parameters=AskedMissingTexts,
+        paged=True,
+        scope=Scope.LEAD,
+    )
     def get(self, request: Request, slug: str) -> Response:
         """List the documents that judges are shown and that have no text yet."""
         member = access.lead(self.person, slug)
-        return self.page(documents_without_text(member.project))
+        whole_pool = self.parameters()["show"] == "pool"
+        return self.page(documents_without_text(member.project, whole_pool=whole_pool))

@@ -14,9 +14,10 @@ from base.pagination import page_by_key
 
 @require_GET
 def missing_texts(request: PageRequest, slug: str) -> HttpResponse:
-    """List the documents to judge that have no text."""
+    """List the documents to judge that have no text; `?show=pool` those of the whole pools."""
     member = access.lead(request.user, slug)
-    found = documents_without_text(member.project)
+    whole_pool = request.GET.get("show") == "pool"
+    found = documents_without_text(member.project, whole_pool=whole_pool)
     page = page_by_key(found, request.GET)
     return project_page(
         request,
@@ -24,6 +25,7 @@ def missing_texts(request: PageRequest, slug: str) -> HttpResponse:
         member,
         section="load",
         documents=page.rows,
+        whole_pool=whole_pool,
         count=found.count() if page.previous or page.next else len(page.rows),
         page=page,
     )
@@ -33,7 +35,8 @@ def missing_texts(request: PageRequest, slug: str) -> HttpResponse:
 def missing_texts_file(request: PageRequest, slug: str) -> HttpResponse:
     """Download the ids of these documents, one per line."""
     member = access.lead(request.user, slug)
-    ids = documents_without_text(member.project).order_by("doc_id")
+    whole_pool = request.GET.get("show") == "pool"
+    ids = documents_without_text(member.project, whole_pool=whole_pool).order_by("doc_id")
     lines = [f"{doc_id}\n" for doc_id in ids.values_list("doc_id", flat=True)]
     response = HttpResponse(lines, content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-missing-texts.txt"'

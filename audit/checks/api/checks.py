@@ -97,16 +97,17 @@ class SamplePlan(Resource, tag="Checks"):
         given = self.body()
         selection = _parse_selection(member, given)
         if unfit := why_unfit(member.project, selection, given["stratify"]):
-            return {"strata": [], "refused": unfit}
+            return {"strata": [], "without_text": 0, "refused": unfit}
+        frame = build_frame(member.project, selection)
         found = plan(
-            build_frame(member.project, selection),
+            frame,
             **{name: given[name] for name in ("stratify", "per", "size", "seed", "fewer")},
         )
         strata = [
             {"stratum": label, "size": size, "taken": found.taken.get(label)}
             for label, size in found.sizes.items()
         ]
-        return {"strata": strata, "refused": found.refused}
+        return {"strata": strata, "without_text": frame.without_text, "refused": found.refused}
 
 
 class Suspects(Resource, tag="Checks"):

@@ -86,6 +86,9 @@ class PlanSerializer(serializers.Serializer[Any]):
     """What a sample would take; `refused` says why it cannot be drawn, if so."""
 
     strata = StratumSerializer(many=True)
+    without_text = serializers.IntegerField(
+        help_text="Labels left out because their documents have no text."
+    )
     refused = serializers.CharField(allow_blank=True)
 
 

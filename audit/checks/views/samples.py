@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.collection.models import Run
+from annotate.judgments.claims import count_undecided
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
@@ -63,6 +64,7 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
         member,
         "checks",
         planned=kind_of(member.project.kind).checks if member.leads else (),
+        undecided=count_undecided(member.project) if member.leads else 0,
         passes=passes,
         rows=[
             {"sample": one, "name": one.name_for(member), "progress": progress_by_sample[one.pk]}
@@ -76,7 +78,10 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
 def new_sample(request: PageRequest, slug: str) -> HttpResponse:
     """Show the form of a sample and draw it; `preview` shows the strata and draws nothing."""
     member = annotate_access.lead(request.user, slug)
-    form = SampleForm(member, request.POST or None, initial=_initial_of_planned(member, request))
+    sent = request.POST.copy()
+    if sent.get("preview") == "fewer":
+        sent["fewer"] = "on"
+    form = SampleForm(member, sent or None, initial=_initial_of_planned(member, request))
     plans: list[dict[str, Any]] = []
     if request.method == "POST" and form.is_valid():
         selection, choices = form.selection(), form.choices()
@@ -122,12 +127,15 @@ def _plan_modes(
     ]
     found = []
     for mode, in_mode in selections:
-        planned = plan(build_frame(project, in_mode), **choices)
+        frame = build_frame(project, in_mode)
+        planned = plan(frame, **choices)
         strata = [
             {"label": label, "size": size, "taken": planned.taken.get(label)}
             for label, size in planned.sizes.items()
         ]
-        found.append({"mode": mode, "plan": planned, "strata": strata})
+        found.append(
+            {"mode": mode, "plan": planned, "strata": strata, "without_text": frame.without_text}
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""Checks that a new text of a document makes stale, and reviews that it affects."""
+"""Checks and reviews that a new text of a document or a new narrative makes stale or affects."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -55,19 +55,20 @@ def _answers_by_pair(
 ) -> Iterator[tuple[Pair, dict[str, Answers]]]:
     """Yield these pairs with the answers for their documents, if there are any."""
     by_id = {pair.pair_id: pair for pair in of}
+    chosen = conditions.chosen_names(published.project)
     walked = conditions.documents(published.project, of)
     for pair_id, documents in groupby(walked, lambda one: one.pair_id):
         found = {
             one.doc_id: answers
             for one in documents
-            if one.side == ALTERED and (answers := _answers(one)) is not None
+            if one.side == ALTERED and (answers := _answers(one, chosen)) is not None
         }
         if found:
             yield by_id[pair_id], found
 
 
-def _answers(document: DocumentConditions) -> Answers | None:
-    found = [_answer(one) for one in document.conditions]
+def _answers(document: DocumentConditions, chosen: Sequence[str]) -> Answers | None:
+    found = [_answer(one, chosen) for one in document.conditions]
     if not all(answer in (MET, NOT_MET) for answer in found):
         return None
     return Answers(
@@ -77,8 +78,8 @@ def _answers(document: DocumentConditions) -> Answers | None:
     )
 
 
-def _answer(asked: AnsweredCondition) -> str | None:
-    """Return people's agreed answer, or the machine's claim if nobody has answered."""
+def _answer(asked: AnsweredCondition, chosen: Sequence[str]) -> str | None:
+    """Return people's agreed answer, or the claim that counts if nobody has answered."""
     if asked.agreed is not None or asked.state == "disputed":
         return asked.agreed
-    return next((one.answer for one in asked.answers if one.machine), None)
+    return conditions.claimed_answer(asked, chosen)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from annotate.projects.models import Project
-from exporters.exports.files import Writer
+from exporters.exports.files import Edition, Writer
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import Published, gather
 from exporters.exports.layouts.rows import quoted
@@ -49,9 +49,10 @@ def missing(publication: Publication) -> list[str]:
 def write_files(published: Published, into: Writer) -> None:
     """Write CITATION.cff and .zenodo.json with the settings that are known."""
     with into.file(CFF, "How the set is cited, for GitHub and reference managers.") as stream:
-        stream.write(_cff(published).encode())
+        stream.write(_cff(published, into.edition).encode())
+    record = _zenodo(published, into.edition)
     with into.file(ZENODO, "The record of a DOI; Zenodo reads it before CITATION.cff.") as stream:
-        stream.write((json.dumps(_zenodo(published), ensure_ascii=False, indent=2) + "\n").encode())
+        stream.write((json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode())
 
 
 def creators_of(publication: Publication) -> list[tuple[str, str]]:
@@ -73,15 +74,18 @@ def sentence(published: Published) -> str:
     return f"{who}{year}{'. ' if who or year else ''}{published.project.name}.{publisher}"
 
 
-def _cff(published: Published) -> str:
+def _cff(published: Published, edition: Edition | None = None) -> str:
     publication = published.publication
     lines = [
         "cff-version: 1.2.0",
         "message: Please cite this data set as below.",
         "type: dataset",
         f"title: {quoted(published.project.name)}",
-        "authors:",
     ]
+    if edition is not None:
+        lines += [f"version: {quoted(edition.name)}", f"date-released: {edition.date}"]
+    lines.append("authors:")
+    first = len(lines)
     for family, given in creators_of(publication):
         if given:
             lines += [f"- family-names: {quoted(family)}", f"  given-names: {quoted(given)}"]
@@ -100,14 +104,14 @@ def _cff(published: Published) -> str:
             f"  title: {quoted(published.project.name)}",
             f"  year: {publication.year}",
             "  authors:",
-            *(f"  {line}" for line in lines[5:] if line.startswith(("- ", "  "))),
+            *(f"  {line}" for line in lines[first:] if line.startswith(("- ", "  "))),
         ]
         if publication.publisher:
             lines += ["  publisher:", f"    name: {quoted(publication.publisher)}"]
     return "\n".join(lines) + "\n"
 
 
-def _zenodo(published: Published) -> dict[str, object]:
+def _zenodo(published: Published, edition: Edition | None) -> dict[str, object]:
     publication = published.publication
     record: dict[str, object] = {
         "title": published.project.name,
@@ -121,7 +125,10 @@ def _zenodo(published: Published) -> dict[str, object]:
         record["license"] = publication.licence
     if publication.publisher:
         record["imprint_publisher"] = publication.publisher
-    if publication.year:
+    if edition is not None:
+        record["version"] = edition.name
+        record["publication_date"] = edition.date
+    elif publication.year:
         record["publication_date"] = str(publication.year)
     if languages := publication.languages.split():
         record["language"] = languages[0].partition("-")[0]

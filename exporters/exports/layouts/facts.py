@@ -84,7 +84,7 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
         before_publishing=(
             None
             if layout == "citation"
-            else before_publishing.facts(published.project, published.rater)
+            else before_publishing.facts(published.project, claims=bool(published.machines))
         ),
         files=files,
     )
@@ -105,8 +105,9 @@ def _rules(published: Published) -> list[Rule]:
             "relevance of qrels.changed.txt in the format trec"
             + (
                 "; for documents that nobody has judged, the outcome of a check or the claim of "
-                f"{published.rater.name}, as in qrels.claimed.txt."
-                if published.rater
+                f"{' or '.join(machine.name for machine in published.machines)}, as in "
+                "qrels.claimed.txt."
+                if published.machines
                 else "."
             ),
         ),
@@ -136,6 +137,11 @@ def warnings_of(published: Published) -> list[str]:
     if claims := counts.get("layout_claims"):
         found.append(
             f"{claims:,} grades are claims of a machine that nobody has judged or checked."
+        )
+    if undecided := counts.get("layout_undecided"):
+        found.append(
+            f"{undecided:,} labels are claimed differently by several machines and have no "
+            "relevance: nobody has chosen whose claims count."
         )
     if without := counts.get("layout_without_line"):
         found.append(

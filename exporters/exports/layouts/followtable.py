@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from annotate.judgments.claims import counting_claims
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
@@ -148,15 +149,15 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
 
 
 def _reasons(published: Published) -> dict[tuple[int, int], str]:
-    """Return the claiming machine's reasons why documents violate, by narrative and document."""
-    claims = Judgment.objects.current().filter(
-        annotator=published.rater,
-        narrative__in=[pair.versions[ALTERED].pk for pair in published.pairs[ALTERED]],
-    )
-    rows = ordered_rows.stream_rows(
-        claims.exclude(note=""), "narrative", "candidate__document", "note"
-    )
-    return {(narrative, document): note for narrative, document, note in rows}
+    """Return machines' reasons why documents violate, by narrative and document."""
+    narratives = [pair.versions[ALTERED].pk for pair in published.pairs[ALTERED]]
+    claims = Judgment.objects.filter(narrative__in=narratives)
+    found = {}
+    for claim in counting_claims(published.project, claims, "candidate__document", "note"):
+        document, note = claim.columns
+        if note and claim.relevance is not None:
+            found[claim.narrative, document] = note
+    return found
 
 
 def _instruction_types(pairs: Iterable[Pair]) -> dict[int, str]:

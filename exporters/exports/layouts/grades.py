@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Project
 from exporters.exports import claimed, selection
 from exporters.exports.progress import Report, report_rows
 from exporters.exports.selection import CLAIMED, Pair, PooledDocument
-from formats.texts import CannotHold
 
 ALTERED = Narrative.Side.ALTERED
 
@@ -25,7 +24,8 @@ class Row(NamedTuple):
     """One candidate of a pair: its earlier grade, and its grade under the narrative of a side.
 
     A grade is None if the qrels have no line. `is_claim`: whether the grade is a machine's claim
-    that nobody has judged or checked.
+    that nobody has judged or checked; `is_undecided`: whether it is None because machines claim
+    different grades.
     """
 
     doc_id: str
@@ -33,6 +33,7 @@ class Row(NamedTuple):
     before: int | None
     after: int | None
     is_claim: bool = False
+    is_undecided: bool = False
 
     @property
     def changed(self) -> bool:
@@ -40,30 +41,11 @@ class Row(NamedTuple):
         return self.before is not None and self.after is not None and self.before != self.after
 
 
-def find_rater(project: Project) -> Membership | None:
-    """Return the machine whose claimed labels are published, or None if no machine claims any.
-
-    Raises CannotHold if several machines claim labels: a layout can hold those of one.
-    """
-    names: dict[int, Membership] = {}
-    for side in claimed.SIDES:
-        names |= {one.pk: one for one in claimed.raters(project, side)}
-    if len(names) > 1:
-        known = ", ".join(sorted(one.name for one in names.values()))
-        raise CannotHold(
-            f"{len(names)} machines claim labels ({known}), and a layout can hold those of only "
-            "one. Load the claims of each into a separate project"
-        )
-    return next(iter(names.values()), None)
-
-
-def pairs_with_grades(pairs: Sequence[Pair], side: str, rater: Membership | None) -> list[Pair]:
+def pairs_with_grades(pairs: Sequence[Pair], side: str, *, claims: bool) -> list[Pair]:
     """Return the pairs that may have grades under a side: judged by people, or claimed."""
     judged = {pair.pk for pair in selection.written_pairs(pairs, side)}
     return [
-        pair
-        for pair in pairs
-        if pair.pk in judged or (rater is not None and pair.claimed_on[side] == CLAIMED)
+        pair for pair in pairs if pair.pk in judged or (claims and pair.claimed_on[side] == CLAIMED)
     ]
 
 
@@ -71,20 +53,22 @@ def pools(
     project: Project,
     of: Sequence[Pair],
     side: str,
-    rater: Membership | None,
     report: Report = lambda _: None,
+    *,
+    claims: bool,
 ) -> Iterator[tuple[Pair, list[Row]]]:
     """Yield each pair with its candidates in byte order of doc_id.
 
-    Every pair must have a narrative on that side.
+    Every pair must have a narrative on that side. `claims`: also claimed labels, where people have
+    not judged.
     """
-    claims = _claims(project, of, side, rater)
-    waiting = next(claims, None)
+    claimed_labels = _claimed_labels(project, of, side) if claims else iter(())
+    waiting = next(claimed_labels, None)
     judged = {pair.pk for pair in selection.written_pairs(of, side)}
     place = {pair.pk: number for number, pair in enumerate(of)}
     for pair, pool in selection.pooled_documents(project, of, side):
         while waiting is not None and place[waiting[0]] < place[pair.pk]:
-            waiting = next(claims, None)
+            waiting = next(claimed_labels, None)
         found = waiting is not None and waiting[0] == pair.pk
         labels = waiting[1] if waiting is not None and found else {}
         yield (
@@ -96,13 +80,11 @@ def pools(
         )
 
 
-def _claims(
-    project: Project, of: Sequence[Pair], side: str, rater: Membership | None
+def _claimed_labels(
+    project: Project, of: Sequence[Pair], side: str
 ) -> Iterator[tuple[int, dict[str, claimed.ClaimedLabel]]]:
     """Yield the claimed labels of each pair with claims, by doc_id, in the order of the pairs."""
-    if rater is None:
-        return
-    labels = claimed.labels(project, selection.claimed(of, side), rater, side)
+    labels = claimed.labels(project, selection.claimed(of, side), side)
     for pair, its in groupby(labels, lambda label: label.pair.pk):
         yield pair, {label.doc_id: label for label in its}
 
@@ -110,13 +92,14 @@ def _claims(
 def _row(
     document: PooledDocument, side: str, label: claimed.ClaimedLabel | None, *, by_people: bool
 ) -> Row:
-    after, is_claim = None, False
+    after, is_claim, is_undecided = None, False, False
     if label is not None:
         after = label.relevance
-        is_claim = label.counts_as not in ("claims_judged", "claims_checked")
+        is_undecided = label.counts_as == claimed.UNDECIDED
+        is_claim = label.counts_as not in ("claims_judged", "claims_checked", claimed.UNDECIDED)
     elif by_people:
         after = relevance_of(document, side)
-    return Row(document.doc_id, document.document, document.prior, after, is_claim)
+    return Row(document.doc_id, document.document, document.prior, after, is_claim, is_undecided)
 
 
 def relevance_of(document: PooledDocument, side: str) -> int | None:

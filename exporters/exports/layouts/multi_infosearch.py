@@ -239,6 +239,7 @@ def _write_documents(published: Published, records: list[_Record], into: Writer)
 def _write_attributes(published: Published, records: list[_Record], into: Writer) -> None:
     """Write the attributes that each document satisfies and violates: claimed, and verified."""
     of = [one.pair for one in records]
+    chosen = conditions.chosen_names(published.project)
     holds = "What each document satisfies and violates, claimed and verified."
     with into.file(ATTRIBUTES, holds) as stream:
         for one in conditions.documents(published.project, of):
@@ -249,7 +250,8 @@ def _write_attributes(published: Published, records: list[_Record], into: Writer
                         "pair_id": one.pair_id,
                         "doc_id": one.doc_id,
                         "claimed": _satisfied_and_violated(
-                            one, [conditions.claimed_answer(asked) for asked in one.conditions]
+                            one,
+                            [conditions.claimed_answer(asked, chosen) for asked in one.conditions],
                         ),
                         "verified": _satisfied_and_violated(
                             one, [asked.agreed for asked in one.conditions]

@@ -15,7 +15,7 @@ from django.db.models import F
 from annotate.collection.models import Candidate, Document, DocumentText
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from exporters.exports import collection, ordered_rows, selection
+from exporters.exports import claimed, collection, ordered_rows, selection
 from exporters.exports.layouts import grades
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.pair_records import current_pair_records
@@ -64,8 +64,8 @@ class Published:
     left_out: list[LeftOut] = field(default_factory=list)
     # Ids that readers would split; the first of each pair.
     unsupported_ids: list[str] = field(default_factory=list)
-    # The machine whose claimed labels are published where people have not judged.
-    rater: Membership | None = None
+    # The machines whose claimed labels are published where people have not judged.
+    machines: list[Membership] = field(default_factory=list)
     # Queries without an instruction pair, with their formerly relevant documents, if the layout
     # holds these.
     lone: dict[int, list[str]] = field(default_factory=dict)
@@ -81,7 +81,8 @@ class Published:
 
     def pools(self, side: str, report: Report = lambda _: None) -> Iterator[tuple[Pair, list[Row]]]:
         """Yield each published pair of a side with its candidates in byte order of doc_id."""
-        yield from grades.pools(self.project, self.pairs[side], side, self.rater, report)
+        claims = bool(self.machines)
+        yield from grades.pools(self.project, self.pairs[side], side, report, claims=claims)
 
     def leave_out(self, pairs: Collection[int], held: set[int], why: str) -> None:
         """Publish only the documents `held`, and list the altered side's `pairs` as left out."""
@@ -163,7 +164,7 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
             "publish. Publish texts and name the licence, or choose a layout that can hold only ids"
         )
     if shape.claims or publication.claims:
-        found.rater = grades.find_rater(project)
+        found.machines = claimed.raters(project)
     kept_out: dict[int, str] = {}
     changed = {}
     for side in COMPARED:
@@ -221,7 +222,7 @@ def _nothing_to_publish(found: Published, shape: Shape) -> str:
         "no instruction pair can be published: a pair needs documents with an earlier "
         "relevance and with an agreed one under its altered narrative. Judge one first"
     )
-    if found.rater is None and any(pair.claims for pair in found.all_pairs):
+    if not found.machines and any(pair.claims for pair in found.all_pairs):
         return f"{sentence}, or publish claimed labels in the publication settings"
     return sentence
 
@@ -233,12 +234,13 @@ def _choose_pairs(
     counts = found.counts
     chosen: list[Pair] = []
     changed = 0
-    of = grades.pairs_with_grades(found.all_pairs, side, found.rater)
+    claims = bool(found.machines)
+    of = grades.pairs_with_grades(found.all_pairs, side, claims=claims)
     if not shape.change and side != ALTERED:
         # The paper's record needs the altered narrative.
         published = {pair.pk for pair in found.pairs[ALTERED]}
         of = [pair for pair in of if pair.pk in published]
-    for pair, rows in grades.pools(found.project, of, side, found.rater, report):
+    for pair, rows in grades.pools(found.project, of, side, report, claims=claims):
         before = sum(row.before is not None for row in rows)
         after = sum(row.after is not None for row in rows)
         if not after or (shape.change and not before):
@@ -257,6 +259,7 @@ def _choose_pairs(
             ("layout_original", before),
             ("layout_changed", after),
             ("layout_claims", sum(row.is_claim for row in rows)),
+            ("layout_undecided", sum(row.is_undecided for row in rows)),
             ("layout_differing", differing),
             ("layout_without_line", sum(r.before is not None and r.after is None for r in rows)),
         ):

@@ -1,0 +1,184 @@
+"""Labels that machines claim differently: which they are, and the lead's choice of what counts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotate.judgments.blindness import blind_pairs
+from annotate.judgments.claims import (
+    chosen_machines,
+    count_undecided,
+    counting_claims,
+    current_claims,
+    is_contradicted,
+    machine_that_counts,
+)
+from annotate.judgments.document_names import Name, hidden_from, name_of
+from annotate.judgments.models import Judgment
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from audit.checks.models import SampleItem
+from audit.checks.queue import with_checks
+from base.errors import Refused
+
+
+class ClaimingMachine(NamedTuple):
+    """A machine with the number of its claims, and of those that another machine contradicts."""
+
+    machine: Membership
+    claims: int
+    contradicted: int
+
+
+class Effect(NamedTuple):
+    """What a choice would do to the labels that the machine claims and another contradicts.
+
+    `decided` have no claim that counts yet; of `changed` the claim of another machine counts now.
+    """
+
+    labels: int
+    decided: int
+    changed: int
+
+
+class MachineGrade(NamedTuple):
+    """The grade that one machine claims."""
+
+    machine: Membership
+    relevance: int
+
+
+class ContradictedLabel(NamedTuple):
+    """A label that machines claim differently, with the machine whose claim counts, if any.
+
+    `claims` is None while the reader still judges the document or the label is being checked.
+    """
+
+    first: Judgment
+    document: Name
+    claims: list[MachineGrade] | None
+    counts: Membership | None
+
+
+def claiming_machines(project: Project) -> list[ClaimingMachine]:
+    """Return the machines with claims under current narratives, by name: two queries."""
+    counted = dict[int, tuple[int, int]]()
+    rows = current_claims(project).annotate(contradicted=is_contradicted()).order_by()
+    for machine, claims, contradicted in rows.values_list("annotator").annotate(
+        claims=Count("pk"), n=Count("pk", filter=Q(contradicted=True))
+    ):
+        counted[machine] = (claims, contradicted)
+    machines = Membership.objects.filter(pk__in=counted).order_by("name")
+    return [ClaimingMachine(machine, *counted[machine.pk]) for machine in machines]
+
+
+def undecided_sentence(project: Project) -> str:
+    """Return a warning about labels that are claimed differently and undecided; "" without any."""
+    number = count_undecided(project)
+    if not number:
+        return ""
+    labels = "1 label" if number == 1 else f"{number:,} labels"
+    return (
+        f"Machines claim {labels} differently: what nobody judged or checked would be left out. "
+        "Choose whose claims count under Checks."
+    )
+
+
+def effect_of_choosing(machine: Membership) -> Effect:
+    """Return what `choose_machine` would do now."""
+    claims = current_claims(machine.project).filter(is_contradicted())
+    own = {
+        (narrative, candidate): relevance
+        for narrative, candidate, relevance in claims.filter(annotator=machine).values_list(
+            "narrative", "candidate", "relevance"
+        )
+    }
+    now = {
+        (claim.narrative, claim.candidate): claim.relevance
+        for claim in counting_claims(machine.project, claims)
+    }
+    return Effect(
+        len(own),
+        sum(now[label] is None for label in own),
+        sum(now[label] not in (None, relevance) for label, relevance in own.items()),
+    )
+
+
+def choose_machine(*, machine: Membership, by: Membership, now: datetime | None = None) -> None:
+    """Let the claims of a machine count wherever others claim the same label differently.
+
+    Where it claims nothing, the machine that was chosen before it counts. Choosing the same machine
+    twice changes nothing. Refused: not a lead, not a machine of the project, an archived project.
+    """
+    if not by.leads or by.project_id != machine.project_id:
+        raise Refused("Only leads of this project choose whose claims count.")
+    if not machine.is_machine:
+        raise Refused("Choose a machine: only machines claim labels.")
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        refuse_if_archived(project)
+        chosen = chosen_machines(project)
+        if chosen and chosen[0] == machine:
+            return
+        machine.claims_chosen_at = now or timezone.now()
+        machine.save(update_fields=["claims_chosen_at"])
+        before = chosen[0].name if chosen else None
+        record(
+            project=project,
+            what="claims.chosen",
+            about=machine,
+            by=by,
+            changes={"machine": (before, machine.name)},
+            now=now,
+        )
+
+
+def describe_labels(reader: Membership, firsts: Sequence[Judgment]) -> list[ContradictedLabel]:
+    """Return the labels of these judgments of `contradicted_labels` as the reader may see them."""
+    project = reader.project
+    candidates = {first.candidate_id: first.candidate for first in firsts}
+    narratives = {first.narrative_id for first in firsts}
+    claims: dict[tuple[int, int], dict[int, MachineGrade]] = defaultdict(dict)
+    of_machines = current_claims(project).filter(narrative__in=narratives, candidate__in=candidates)
+    for one in of_machines.select_related("annotator").order_by("annotator__name"):
+        label = claims[one.narrative_id, one.candidate_id]
+        label[one.annotator_id] = MachineGrade(one.annotator, one.relevance)
+    chosen = [machine.pk for machine in chosen_machines(project)]
+    hidden_ids = hidden_from(reader, list(candidates.values()))
+    blind = blind_pairs(reader)
+    unchecked = _labels_in_checks(narratives, candidates)
+    labels = []
+    for first in firsts:
+        key = (first.narrative_id, first.candidate_id)
+        grades = {machine: grade.relevance for machine, grade in claims[key].items()}
+        counts = machine_that_counts(grades, chosen)
+        hidden = first.narrative.pair_id in blind or key in unchecked
+        name = name_of(first.candidate.document, project, hidden=first.candidate_id in hidden_ids)
+        labels.append(
+            ContradictedLabel(
+                first,
+                name,
+                None if hidden else list(claims[key].values()),
+                None if counts is None else claims[key][counts].machine,
+            )
+        )
+    return labels
+
+
+def _labels_in_checks(
+    narratives: Collection[int], candidates: Collection[int]
+) -> set[tuple[int, int]]:
+    """Return the labels that people still check without seeing the claim."""
+    items = SampleItem.objects.filter(
+        narrative__in=narratives, candidate__in=candidates, sample__shows_claim=False
+    )
+    unchecked = with_checks(items).filter(outcome__isnull=True, unjudgeable=False)
+    return set(unchecked.values_list("narrative", "candidate"))
