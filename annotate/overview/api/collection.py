@@ -12,7 +12,7 @@ from annotate.collection import core_queries
 from annotate.collection.document_rendering import read_pane
 from annotate.collection.models import Candidate, Query
 from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
-from annotate.judgments.document_names import names_for
+from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.judgments.repeats import unmask
 from annotate.overview import query_lists
@@ -35,6 +35,7 @@ from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.rewriting.api.narratives import FullNarrativeSerializer
 from annotate.rewriting.kept_and_dropped import outcome
+from base.api.paging import page_response, requested_part
 from base.api.resource import Resource, reads
 
 
@@ -74,7 +75,11 @@ class Candidates(Resource, tag="Collection"):
 
     @reads(CandidateSerializer, paged=True)
     def get(self, request: Request, slug: str, query: int) -> Response:
-        """List the documents of a pool, with the answers that you may see."""
+        """List the documents of a pool, with the answers that you may see.
+
+        They are in the order of the page: for leads as loaded, for others by neutral numbers,
+        because the order of a file may reveal what is relevant.
+        """
         member = access.member(self.person, slug)
         found = collection_access.query(member, query)
         pairs = set(found.pairs.values_list("pk", flat=True))
@@ -82,10 +87,15 @@ class Candidates(Resource, tag="Collection"):
         prior = member.project.show_prior or (
             member.leads and blind_pairs(member).isdisjoint(pairs)
         )
-        return self.page(
-            found.candidates.select_related("document"),
-            prepare=lambda rows: _candidates(member, rows, prior=prior),
-        )
+        pool = found.candidates.select_related("document")
+        if member.leads:
+            return self.page(pool, prepare=lambda rows: _candidates(member, rows, prior=prior))
+        keys = neutral_order(found, member.project)
+        part, following = requested_part(request, [str(key) for key in keys])
+        by_key = pool.in_bulk(keys[part])
+        # A candidate may be taken out while it is listed.
+        rows = [by_key[key] for key in keys[part] if key in by_key]
+        return page_response(request, self.shape(_candidates(member, rows, prior=prior)), following)
 
 
 class Pairs(Resource, tag="Collection"):
