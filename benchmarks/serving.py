@@ -162,7 +162,7 @@ def memory(root: int) -> dict[str, Any]:
     found: dict[str, Any] = {"pss": 0.0, "rss": 0.0, "processes": {}}
     for pid in process_tree(root):
         command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-        names = {"granian": "web", "config.web": "web", "config.worker": "worker"}
+        names = {"config.web": "web", "config.worker": "worker"}
         kind = next((kind for name, kind in names.items() if name in command), "supervisor")
         amounts = {
             line.split()[0].rstrip(":").lower(): int(line.split()[1]) / 1024

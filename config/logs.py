@@ -12,7 +12,11 @@ Style = Literal["text", "json"]
 # Names of record attributes in a line of JSON; other attributes keep their names.
 FIELD_NAMES = {"levelname": "level", "name": "logger", "exc_info": "traceback"}
 # These log at every request or every few seconds, which would hide what people look for.
-QUIET_LOGGERS = {"django_guid": "WARNING", "celery.beat": "WARNING", "celery.redirected": "WARNING"}
+QUIET_LOGGERS = {
+    **dict.fromkeys(("django_guid", "celery.beat", "celery.redirected"), "WARNING"),
+    # The web server warns whenever a request waits for a thread.
+    "waitress.queue": "ERROR",
+}
 
 
 def logging_config(style: Style) -> dict[str, Any]:
@@ -59,8 +63,6 @@ def logging_config(style: Style) -> dict[str, Any]:
             # Django's own handlers would write to a developer's terminal, send mail, or do nothing.
             "django": {"handlers": [], "level": "INFO" if style == "json" else "WARNING"},
             "celery": {"level": "INFO"},
-            # The web server's logger, which expects a handler of its own.
-            "_granian": {"handlers": ["console"], "propagate": False},
             **{name: {"level": level} for name, level in QUIET_LOGGERS.items()},
         },
     }

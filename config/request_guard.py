@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
@@ -14,8 +12,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
-from base.api.problems import as_problem, unavailable
-from config.request_bodies import REFUSED, is_too_large, takes_file
+from base.api.problems import as_problem
+from config.body_limits import is_too_large, takes_file
 
 # No page of ours uses any of these features, so nothing on a page may.
 PERMISSIONS = ", ".join(
@@ -74,9 +72,8 @@ def guard(
     A NUL in an address is 400: PostgreSQL cannot store one, so nothing has one in its name. A body
     in an encoding other than UTF-8 is 400 as well: pages and JSON use only UTF-8, and some of
     Python's encodings are not text encodings. A body larger than its sender may send to this
-    address is 413, before any of it is read. A request that the web server refuses (`config.asgi`)
-    gets the status that it set. A GET of an address that only takes forms gets a page that explains
-    this. In the API, every error is problem JSON.
+    address is 413; `config.web` leaves it unread. A GET of an address that only takes forms gets a
+    page that explains this. In the API, every error is problem JSON.
     """
 
     def watch(request: HttpRequest) -> HttpResponseBase:
@@ -86,8 +83,6 @@ def guard(
             return _refusal(request, 400, dict.fromkeys(places, "There is a NUL in this."))
         if request.content_params and _encoding(request) not in READ:
             return _refusal(request, 400)
-        if refused := request.META.get(REFUSED):
-            return _refusal(request, refused)
         if is_too_large(request):
             return _refusal(request, 413)
         response = get_response(request)
@@ -116,9 +111,7 @@ def _encoding(request: HttpRequest) -> str:
 def _refusal(
     request: HttpRequest, status: int, faults: dict[str, str] | None = None
 ) -> HttpResponseBase:
-    if status == HTTPStatus.INSUFFICIENT_STORAGE:
-        return with_headers(unavailable(request, OSError(errno.ENOSPC, "")))
-    page = HttpResponse(render_to_string(f"{int(status)}.html"), status=status)
+    page = HttpResponse(render_to_string(f"{status}.html"), status=status)
     return with_headers(as_problem(request, page, faults))
 
 

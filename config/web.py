@@ -1,123 +1,137 @@
-"""The web server: `python -m config.web HOST PORT PROCESSES`.
+"""The web server: `python -m config.web HOST PORT`.
 
-Everything that pages need is loaded once, before the web processes are forked from this one: so
-they share most of their memory, and a new one starts at once.
+waitress receives a request completely before one of its threads answers it, and sends responses
+from memory or a file, so a slow client holds no thread. Only the limit on bodies is our own:
+waitress has one for all addresses, here it depends on the address and on the sender.
 """
 
 from __future__ import annotations
 
-import gc
-import json
-import os
-import resource
+import copy
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
-from config.metric_files import new_folder
+from django.core.handlers.wsgi import WSGIRequest
+from django.db import DatabaseError, close_old_connections
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+from waitress.server import TcpWSGIServer
+from waitress.utilities import Error
 
-# Each web process keeps its metrics in files, so that any of them can answer /metrics for all. Set
-# before the first metric is created.
-if "--leaving" not in sys.argv:
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(new_folder())
+# First: the rest needs Django set up.
+from config.wsgi import application  # isort: split
 
-from django.conf import settings
-from django.urls import get_resolver
-from granian.constants import HTTPModes, Interfaces
-from granian.http import HTTP1Settings
-from granian.log import LogLevels
-from granian.server.mp import MPServer
+# Loads all pages, so that the first request does not wait for it.
+import config.urls  # noqa: F401
+from config.body_limits import SMALL, is_too_large
+from jobs.unavailable import is_full
 
-# Imports all that the middleware needs, and marks this as a web process.
-from config import asgi, web_watch
-from config.parent_process import die_with
-
-# A connection is closed if its next request's headers are not complete within this time. A proxy
-# must close idle connections sooner: see proxy/Caddyfile.
-HEADER_SECONDS = 10
-# The limit for the headers of one request, and for one read from a connection.
-HEADER_BYTES = 65_536
-# Per process. A waiting connection takes an open file and some memory, but no thread.
-MOST_CONNECTIONS = 2_000
+# How many requests are answered at the same time.
+THREADS = 4
+# A waiting connection takes an open file, and many systems allow a process 1,024 of them.
+MOST_CONNECTIONS = 800
+# Bytes of headers, and of a body in memory; the rest of a body is in a file. So all waiting
+# connections together take little memory.
+IN_MEMORY = 65_536
 
 
-class _Server(MPServer):
-    """granian's server, whose main process gives its memory back once the web processes run."""
+class _DiskFull(Error):
+    """The response to a body that the disk has no space for."""
 
-    leaving: Sequence[int] = ()
-
-    def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
-        """Become `config.web_watch`, which waits in place of this loop. On Linux alone: elsewhere
-        a process cannot wait for signals that way.
-        """
-        if sys.platform != "linux":
-            super()._serve_loop(spawn_target, target_loader)
-        again = [sys.executable, "-m", "config.web", *sys.argv[1:4]]
-        serving = [worker.inner.pid for worker in self.wrks]
-        facts = map(json.dumps, (again, serving, list(self.leaving)))
-        os.execv(sys.executable, [sys.executable, "-S", "-m", web_watch.__name__, *facts])
+    code = 507
+    reason = "Insufficient Storage"
 
 
-def main(host: str, port: int, processes: int, leaving: Sequence[int]) -> None:
-    """Serve until stopped. `leaving`: web processes that serve until these new ones do."""
-    _read_all()
-    _allow_open_files()
-    os.register_at_fork(after_in_child=_begin_web_process)
-    if sys.platform == "linux":
-        # `config.web_watch` waits for them; none may come too early.
-        signal.pthread_sigmask(signal.SIG_BLOCK, web_watch.SIGNALS)
-    server = _Server(
-        f"{asgi.__name__}:application",
-        address=host,
+class Parser(HTTPRequestParser):
+    """Reads a request, but no body that its sender may not send."""
+
+    # waitress' settings, and the response if it refuses the request itself.
+    adj: Any
+    error: Error | None
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Read the headers. If the body is refused, the request is complete without it."""
+        super().parse_header(header_plus)
+        if self.content_length <= SMALL:
+            return
+        self.adj = copy.copy(self.adj)
+        self.adj.max_request_body_size = self.content_length + 1
+        if self._is_refused():
+            # Django refuses it as well, with a page or problem JSON. The bytes that follow on this
+            # connection are the body, not another request.
+            self.headers["CONNECTION"] = "close"
+            self.expect_continue, self.completed = False, True
+
+    def received(self, data: bytes) -> int:
+        """Read more of the request, and return how many bytes."""
+        try:
+            return int(super().received(data))
+        except OSError as error:
+            if not is_full(error):
+                raise
+            self.error = _DiskFull("The disk of the server is full. Nothing was saved.")
+            self.completed = True
+            return len(data)
+
+    def _is_refused(self) -> bool:
+        request = WSGIRequest(
+            {
+                "REQUEST_METHOD": self.command,
+                "PATH_INFO": self.path,
+                "CONTENT_LENGTH": str(self.content_length),
+                "HTTP_COOKIE": self.headers.get("COOKIE", ""),
+                "HTTP_AUTHORIZATION": self.headers.get("AUTHORIZATION", ""),
+                "wsgi.input": BytesIO(),
+            }
+        )
+        close_old_connections()
+        try:
+            return is_too_large(request)
+        except DatabaseError:
+            # Django meets the same error, and explains it.
+            return True
+
+
+class _Channel(HTTPChannel):
+    parser_class = Parser
+
+
+class Server(TcpWSGIServer):
+    """waitress' server, with our limit on bodies."""
+
+    channel_class = _Channel
+
+
+def make_server(application: Callable[..., Any], host: str, port: int) -> Server:
+    """Return a server of a WSGI application that listens; `run` serves."""
+    return Server(
+        application,
+        host=host,
         port=port,
-        interface=Interfaces.ASGINL,
-        workers=processes,
-        backpressure=MOST_CONNECTIONS,
-        # Browsers and proxies do not use HTTP/2 without TLS, and its streams have no time limits.
-        http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(
-            header_read_timeout=1_000 * HEADER_SECONDS, max_buffer_size=HEADER_BYTES
-        ),
-        websockets=False,
-        workers_kill_timeout=web_watch.PATIENCE,
-        respawn_failed_workers=True,
-        log_level=LogLevels.warning,
-        log_dictconfig=settings.LOGGING,
+        threads=THREADS,
+        connection_limit=MOST_CONNECTIONS,
+        max_request_header_size=IN_MEMORY,
+        inbuf_overflow=IN_MEMORY,
+        # Of bodies without a Content-Length; the parser sets it for others.
+        max_request_body_size=SMALL + 1,
+        recv_bytes=262_144,
+        # Never lets a thread wait until a client has read the response.
+        outbuf_high_watermark=sys.maxsize,
+        # Django reads these headers, if a proxy is set.
+        clear_untrusted_proxy_headers=False,
+        # `select` has a limit of 1,024 open files.
+        asyncore_use_poll=True,
     )
-    server.leaving = leaving
-    server.serve()
 
 
-def _begin_web_process() -> None:
-    if sys.platform == "linux":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, web_watch.SIGNALS)
-    # A web process must not outlive its parent and block the port for the next.
-    die_with(os.getppid())
-
-
-def _allow_open_files() -> None:
-    """Raise the limit on open files, so that each connection of a process can have one."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 2 * MOST_CONNECTIONS
-    if soft < wanted:
-        wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-def _read_all() -> None:
-    """Load the routes before forking.
-
-    Nothing here may open a connection or start a thread: a forked process must not inherit either.
-
-    Templates are loaded on first use: a process soon has its own copy of everything that it uses,
-    and should have no templates that it does not use.
-    """
-    get_resolver()._populate()
-    gc.collect()
-    # The garbage collector would write into every memory page it visits, and so end its sharing.
-    gc.freeze()
+def main(host: str, port: int) -> None:
+    """Serve Django until stopped; then finish the requests that are being answered."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    make_server(application, host, port).run()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), [int(pid) for pid in sys.argv[5:]])
+    main(sys.argv[1], int(sys.argv[2]))

@@ -1,4 +1,4 @@
-"""The WSGI application, which `config.asgi` calls."""
+"""The WSGI application."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ import os
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ["REJUDGE_WEB_PROCESS"] = "1"
 
-import django
 from django.core.wsgi import get_wsgi_application
 
-from base.call_stack import with_large_stack
-from config.light_imports import read_little
 from config.unreadable_requests import readable
 
-django.setup()
-read_little()
-application = readable(with_large_stack(get_wsgi_application()))
+application = readable(get_wsgi_application())

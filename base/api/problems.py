@@ -39,14 +39,6 @@ SENTENCES = {
         "method_not_allowed",
         "This method is not allowed at this address: see “Allow”.",
     ),
-    HTTPStatus.REQUEST_TIMEOUT: (
-        "too_slow",
-        "The request took too long to arrive. Nothing was saved: send it again.",
-    ),
-    HTTPStatus.LENGTH_REQUIRED: (
-        "length_required",
-        "The request has no length. Send it with a Content-Length.",
-    ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
         "too_large",
         "This request is too large.",

@@ -8,7 +8,6 @@ its name and command line.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -25,7 +24,6 @@ def main(plan: Path) -> None:
     supervisor = Supervisor(
         [Program(*program) for program in plan_content["programs"]],
         cwd=Path.cwd(),
-        env=dict(os.environ),
         write=write,
     )
     supervisor.run(host="127.0.0.1", port=plan_content["port"], on_ready=lambda: write("READY"))

@@ -6,8 +6,8 @@ When this storm is over, everyone gets their answers, and the stored data is com
 responses they got (tests/chaos/truth.py). Prints JSON; the exit code is 1 if anything differs.
 
 - `sqlite`: the programs of `manage.py serve`, the embedded database and broker.
-- `postgresql`: PostgreSQL and Redis; two web processes, two workers with processes, and beat, as in
-  the containers. PostgreSQL waits for the operating system but not for the disk, because only
+- `postgresql`: PostgreSQL and Redis; a web server, two workers with processes, and beat, as in the
+  containers. PostgreSQL waits for the operating system but not for the disk, because only
   processes are killed here.
 
 All data is on a small disk of its own: a tmpfs that this process mounts so that only its children
@@ -83,7 +83,7 @@ class Installation:
             "DATABASE_URL": "",
             "REDIS_URL": "",
         }
-        web = web_command("127.0.0.1", self.port, 2)
+        web = web_command("127.0.0.1", self.port)
         self.postgres: Postgres | None = None
         self.redis: RedisServer | None = None
         if database == "sqlite":
@@ -156,7 +156,6 @@ class Installation:
     def faults(self) -> dict[str, Callable[[], None]]:
         """Return the faults that can be injected into this installation, by name."""
         found: dict[str, Callable[[], None]] = {
-            "web process killed": lambda: self._kill("web", below=True),
             "web server killed": lambda: self._kill("web"),
             "worker killed": lambda: self._at_work(lambda: self._kill("worker")),
             "all killed": lambda: self._at_work(self._kill_all),
@@ -302,7 +301,6 @@ class Installation:
                             kind
                             for word, kind in (
                                 ("config.web", "web"),
-                                ("granian", "web"),
                                 ("worker", "worker"),
                                 ("beat", "beat"),
                             )

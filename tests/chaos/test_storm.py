@@ -17,7 +17,6 @@ pytestmark = pytest.mark.long
 
 # Faults that must have happened at least once, or the test proves nothing.
 TO_BOTH = {
-    "web process killed",
     "web server killed",
     "worker server killed",
     "all killed at once",

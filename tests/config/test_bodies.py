@@ -1,170 +1,42 @@
-"""Request bodies: limits on size and time, and that no thread waits for one."""
+"""Request bodies: who may send how much, and that no thread waits for a client."""
 
 from __future__ import annotations
 
-import asyncio
-import json
+import contextlib
+import errno
 import os
 import select
+import signal
 import socket
-from http.client import HTTPConnection
-from types import SimpleNamespace
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+from waitress import wasyncore
+from waitress.adjustments import Adjustments
+from waitress.parser import HTTPRequestParser
 
-from annotate.models import Project
+from annotate.models import Load, Project
 from annotate.people.tokens import make_token
 from base.api.scopes import Scope
-from config import asgi, request_bodies
-from config.request_bodies import LITTLE, is_too_large, seconds_for
+from config.body_limits import SMALL, is_too_large
+from config.web import THREADS, Parser, Server, make_server
 from tests import factories
+from tests.services.processes import running, wait_until
 from tests.services.web import web_server
 
 SIGN_IN = "/accounts/login/"
 FORM = "application/x-www-form-urlencoded"
-
-
-def send_request(
-    path: str, *, chunks: list[bytes], headers: dict[str, str], ends: bool = True
-) -> SimpleNamespace:
-    """Let the application answer a request whose body comes in these chunks.
-
-    After the last one the client disconnects or, if `ends` is False, sends nothing more.
-    """
-    seen = SimpleNamespace(status=None, body=b"", headers={}, received=0)
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "POST",
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "server": ("127.0.0.1", 8000),
-        "client": ("192.0.2.7", 5000),
-        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-    }
-    waiting = list(chunks)
-
-    async def receive():
-        seen.received += 1
-        if waiting:
-            chunk = waiting.pop(0)
-            return {"type": "http.request", "body": chunk, "more_body": bool(waiting) or not ends}
-        if not ends:
-            await asyncio.Event().wait()
-        return {"type": "http.disconnect"}
-
-    async def send(message):
-        seen.status = message.get("status", seen.status)
-        seen.headers |= dict(message.get("headers", ()))
-        seen.body += message.get("body", b"")
-
-    asyncio.run(asgi.application(scope, receive, send))
-    return seen
-
-
-@pytest.fixture
-def echo(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Replace Django by an application that returns the body; return the environs it gets."""
-    environs: list[dict[str, Any]] = []
-
-    def answer(environ, start_response):
-        environs.append(environ)
-        start_response("200 OK", [("Content-Type", "text/plain")])
-        return [environ["wsgi.input"].read()]
-
-    monkeypatch.setattr(asgi, "django", answer)
-    return environs
-
-
-def headers(length: int, **others: str) -> dict[str, str]:
-    return {"host": "localhost", "content-type": FORM, "content-length": str(length), **others}
-
-
-# --- time -----------------------------------------------------------------------------------------
-
-
-def test_a_body_has_ten_seconds_and_one_more_for_each_16_kib():
-    assert seconds_for(0, 1_000) == 10
-    assert seconds_for(1, 1_000) == pytest.approx(10.00006, abs=1e-5)
-    assert seconds_for(163_840, 1_000_000) == 20
-
-
-def test_a_body_has_a_deadline_however_fast_it_arrives():
-    assert seconds_for(LITTLE, LITTLE) == 120
-    assert seconds_for(4 * 1024**3, 4 * 1024**3) == 3600
-
-
-def test_a_stalled_body_is_refused_before_django_reads_it(monkeypatch):
-    monkeypatch.setattr(request_bodies, "GRACE", 0.0)
-
-    seen = send_request(SIGN_IN, chunks=[b"x"], headers=headers(1_000), ends=False)
-
-    assert seen.status == 408
-    assert b"This took too long to arrive" in seen.body
-
-
-def test_a_stalled_body_to_the_api_gets_problem_json(monkeypatch):
-    monkeypatch.setattr(request_bodies, "GRACE", 0.0)
-
-    seen = send_request("/api/v1/journal/", chunks=[b"x"], headers=headers(9), ends=False)
-
-    assert (seen.status, json.loads(seen.body)["code"]) == (408, "too_slow")
-
-
-def test_a_request_is_dropped_if_its_client_disconnects(echo):
-    seen = send_request(SIGN_IN, chunks=[b"half"], headers=headers(8))
-
-    assert (seen.status, echo) == (None, [])
-
-
-def test_a_body_without_a_length_is_refused_unread():
-    seen = send_request(
-        SIGN_IN, chunks=[b"x"], headers={"host": "localhost", "transfer-encoding": "chunked"}
-    )
-
-    assert (seen.status, seen.received) == (411, 0)
-
-
-# --- complete bodies ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 700_000])
-def test_a_body_reaches_django_completely(echo, size):
-    content = os.urandom(size)
-    pieces = [content[i : i + 50_000] for i in range(0, size, 50_000)]
-
-    seen = send_request(SIGN_IN, chunks=pieces, headers=headers(size))
-
-    assert (seen.status, seen.body) == (200, content)
-
-
-def test_a_long_response_reaches_the_client_completely(monkeypatch):
-    parts = [bytes([number % 256]) * 1_000 for number in range(1_000)]
-
-    def answer(environ, start_response):
-        start_response("200 OK", [])
-        return iter(parts)
-
-    monkeypatch.setattr(asgi, "django", answer)
-
-    seen = send_request(SIGN_IN, chunks=[], headers={"host": "localhost"}, ends=False)
-
-    assert seen.body == b"".join(parts)
-
-
-def test_a_header_with_an_underscore_is_ignored(echo):
-    send_request(
-        SIGN_IN, chunks=[], headers={"x_forwarded_for": "10.0.0.1", "x-forwarded-for": "b"}
-    )
-
-    assert echo[0]["HTTP_X_FORWARDED_FOR"] == "b"
-    assert echo[0]["REMOTE_ADDR"] == "192.0.2.7"
-
 
 # --- size -----------------------------------------------------------------------------------------
 
@@ -178,7 +50,7 @@ def make_request(
     request = RequestFactory().post(path, headers=headers)
     request.META["CONTENT_LENGTH"] = str(length)
     if client is not None:
-        request.COOKIES.update({name: one.value for name, one in client.cookies.items()})
+        request.COOKIES.update({name: morsel.value for name, morsel in client.cookies.items()})
     return request
 
 
@@ -197,8 +69,8 @@ def tides(db: None) -> Project:
 def test_addresses_without_large_uploads_accept_only_small_bodies(tides, client, path):
     client.force_login(factories.user("carla"))
 
-    assert not is_too_large(make_request(path, LITTLE, client))
-    assert is_too_large(make_request(path, LITTLE + 1, client))
+    assert not is_too_large(make_request(path, SMALL, client))
+    assert is_too_large(make_request(path, SMALL + 1, client))
 
 
 @pytest.mark.parametrize("path", [PAGE, PROGRAM])
@@ -209,8 +81,8 @@ def test_only_leads_can_upload_large_files(tides, client, path, who, refused):
     if who:
         client.force_login(factories.user(who))
 
-    assert is_too_large(make_request(path, LITTLE + 1, client)) is refused
-    assert is_too_large(make_request(path.replace("tides", "other"), LITTLE + 1, client))
+    assert is_too_large(make_request(path, SMALL + 1, client)) is refused
+    assert is_too_large(make_request(path.replace("tides", "other"), SMALL + 1, client))
 
 
 def test_only_tokens_of_leads_can_upload_large_files(tides):
@@ -220,7 +92,7 @@ def test_only_tokens_of_leads_can_upload_large_files(tides):
     } | {"nobody": "rejudge_unknown"}
 
     refused = {
-        who: is_too_large(make_request(PROGRAM, LITTLE + 1, token=secret))
+        who: is_too_large(make_request(PROGRAM, SMALL + 1, token=secret))
         for who, secret in secrets.items()
     }
 
@@ -228,20 +100,242 @@ def test_only_tokens_of_leads_can_upload_large_files(tides):
 
 
 def test_nobody_can_upload_more_than_the_limit_of_the_installation(tides, client, settings):
-    settings.MAX_UPLOAD = LITTLE + 5
+    settings.MAX_UPLOAD = SMALL + 5
     client.force_login(factories.user("carla"))
 
-    assert not is_too_large(make_request(PAGE, LITTLE + 5, client))
-    assert is_too_large(make_request(PAGE, LITTLE + 6, client))
+    assert not is_too_large(make_request(PAGE, SMALL + 5, client))
+    assert is_too_large(make_request(PAGE, SMALL + 6, client))
 
 
-def test_a_body_that_is_too_large_is_refused_before_any_of_it_is_read():
-    seen = send_request(SIGN_IN, chunks=[b"x"], headers=headers(LITTLE + 1), ends=False)
+# --- the parser -----------------------------------------------------------------------------------
 
-    assert (seen.status, seen.received) == (413, 0)
+
+def parse(*lines: str, body: bytes = b"") -> Parser:
+    """Return a request after its headers, and as much of its body as has arrived."""
+    parser = Parser(Adjustments(max_request_body_size=SMALL + 1))
+    data = "".join(f"{line}\r\n" for line in (*lines, "")).encode() + body
+    while data and not parser.completed:
+        data = data[parser.received(data) :]
+    return parser
+
+
+def test_a_body_that_is_too_large_is_left_unread():
+    request = parse(
+        f"POST {SIGN_IN} HTTP/1.1", f"Content-Length: {SMALL + 1}", "Expect: 100-continue"
+    )
+
+    # Complete without a body; what follows on the connection is dropped, and it is not asked for.
+    assert (request.completed, request.error, request.expect_continue) == (True, None, False)
+    assert request.headers["CONNECTION"] == "close"
+
+
+def test_a_body_of_the_largest_size_for_everybody_is_read():
+    request = parse(f"POST {SIGN_IN} HTTP/1.1", f"Content-Length: {SMALL}", body=b"x")
+
+    assert (request.completed, request.error) == (False, None)
+
+
+def test_a_lead_may_send_a_large_file_and_a_database_that_fails_lets_nobody(monkeypatch):
+    lines = ("POST /projects/tides/loads/ HTTP/1.1", f"Content-Length: {SMALL + 1}")
+
+    monkeypatch.setattr("config.web.is_too_large", lambda request: False)
+    monkeypatch.setattr("config.web.close_old_connections", lambda: None)
+    assert not parse(*lines, body=b"x").completed
+
+    def fail(request):
+        raise OperationalError("no connection")
+
+    monkeypatch.setattr("config.web.is_too_large", fail)
+    assert parse(*lines).completed
+
+
+def test_a_body_without_a_length_is_limited_as_well():
+    request = parse(
+        f"POST {SIGN_IN} HTTP/1.1",
+        "Transfer-Encoding: chunked",
+        body=f"{SMALL + 2:x}\r\n".encode() + b"x" * (SMALL + 2),
+    )
+    request.close()
+
+    assert request.error is not None
+    assert request.error.code == 413
+
+
+def test_a_full_disk_is_reported_to_the_sender(monkeypatch):
+    def fail(self, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(HTTPRequestParser, "received", fail)
+
+    request = parse("POST /projects/tides/loads/ HTTP/1.1")
+
+    assert request.completed
+    assert request.error is not None
+    assert request.error.code == 507
+    assert request.error.body == "The disk of the server is full. Nothing was saved."
+
+
+def test_a_header_with_an_underscore_is_ignored():
+    request = parse("GET / HTTP/1.1", "X_Forwarded_For: 10.0.0.1", "X-Forwarded-For: 192.0.2.1")
+
+    assert request.headers["X_FORWARDED_FOR"] == "192.0.2.1"
+
+
+# --- complete bodies ------------------------------------------------------------------------------
+
+Application = Callable[[dict[str, Any], Callable[..., Any]], Any]
+
+
+@contextlib.contextmanager
+def serving(application: Application) -> Iterator[int]:
+    """Serve an application in a thread of this process; yield the port."""
+    server = make_server(application, "127.0.0.1", 0)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield int(server.effective_port)
+    finally:
+        server.trigger.pull_trigger(lambda: _close(server))
+        thread.join()
+        server.task_dispatcher.shutdown()
+
+
+def _close(server: Server) -> None:
+    """Close everything that the server's loop watches, so that it ends."""
+    for channel in list(server.active_channels.values()):
+        channel.handle_close()
+    wasyncore.close_all(server._map)
+
+
+def send(port: int, path: str, **request: Any) -> tuple[HTTPResponse, bytes]:
+    """Send a request; return the response and its body."""
+    with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        connection.request(request.pop("method", "GET"), path, **request)
+        response = connection.getresponse()
+        return response, response.read()
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_536, 700_000])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_reaches_django_completely(size, chunked):
+    content = os.urandom(size)
+
+    def echo(environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))]
+
+    with serving(echo) as port:
+        _, body = send(
+            port,
+            "/",
+            method="POST",
+            body=iter([content]) if chunked else content,
+            encode_chunked=chunked,
+            headers={"Transfer-Encoding": "chunked"} if chunked else {},
+        )
+
+    assert body == content
+
+
+def test_slow_readers_of_long_responses_hold_no_thread():
+    piece = bytes(1_000_000)
+
+    def answer(environ, start_response):
+        start_response("200 OK", [])
+        return (piece for _ in range(40)) if environ["PATH_INFO"] == "/long/" else [b"short"]
+
+    with serving(answer) as port, contextlib.ExitStack() as stack:
+        slow = []
+        for _ in range(THREADS + 1):
+            reader = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            reader.sendall(b"GET /long/ HTTP/1.0\r\n\r\n")
+            slow.append(reader)
+        short = send(port, "/short/")[1]
+        with slow[0].makefile("rb") as response:
+            long = response.read()
+
+    assert short == b"short"
+    # The headers, and everything that was written.
+    assert long.partition(b"\r\n\r\n")[2] == piece * 40
 
 
 # --- the server itself ----------------------------------------------------------------------------
+
+# Answers when the third argument is the name of a file; makes the second one when a request comes.
+SLOW = """
+import sys, time
+from pathlib import Path
+from config import web
+
+def answer(environ, start_response):
+    Path(sys.argv[2]).touch()
+    while not Path(sys.argv[3]).exists():
+        time.sleep(0.01)
+    start_response("200 OK", [("Content-Length", "4")])
+    return [b"done"]
+
+web.application = answer
+web.main("127.0.0.1", int(sys.argv[1]))
+"""
+
+
+def test_a_server_that_is_stopped_finishes_what_it_answers(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    began, go = tmp_path / "began", tmp_path / "go"
+    argv = [sys.executable, "-c", SLOW, str(port), str(began), str(go)]
+    log = tmp_path / "log"
+    with running(argv, log=log, cwd=Path(settings.BASE_DIR)) as process:
+        wait_until(lambda: _listens(port), "the server", process=process, log=log)
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+            client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            wait_until(began.exists, "the request", process=process, log=log)
+            process.send_signal(signal.SIGTERM)
+            go.touch()
+            with client.makefile("rb") as response:
+                answer = response.read()
+
+        assert answer.startswith(b"HTTP/1.0 200 OK")
+        assert answer.endswith(b"done")
+        assert process.wait(timeout=30) == 0
+
+
+def _listens(port: int) -> bool:
+    with contextlib.suppress(OSError):
+        socket.create_connection(("127.0.0.1", port)).close()
+        return True
+    return False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_a_leads_large_file_is_read_by_the_server(tmp_path):
+    factories.lead(factories.project("tides"), "carla")
+    _, secret = make_token(name="up", scopes=[Scope.LEAD], days=1, by=factories.user("carla"))
+    lines = b"".join(b"301 0 DOCUMENT-%09d 1\n" % number for number in range(200_000))
+    file = SimpleUploadedFile("qrels.txt", lines)
+    body = encode_multipart(BOUNDARY, {"file": file, "format": "trec-qrels"})
+    assert len(body) > SMALL
+    path = "/api/v1/projects/tides/loads/"
+    headers = {"Host": "localhost", "Content-Type": MULTIPART_CONTENT}
+    with web_server() as server:
+        accepted, _ = send(
+            server.port,
+            path,
+            method="POST",
+            body=body,
+            headers={**headers, "Authorization": f"Bearer {secret}"},
+        )
+        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as stranger:
+            head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+            stranger.sendall(f"{head}\r\nx".encode())
+            with stranger.makefile("rb") as response:
+                refused = response.read()
+
+    assert accepted.status == 201
+    assert Load.objects.get().file.size == len(lines)
+    # Answered and closed although only one byte had arrived.
+    assert refused.startswith(b"HTTP/1.1 413 ")
+    assert b'"code": "too_large"' in refused
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import socket
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -33,15 +32,15 @@ class WebServer:
             "REJUDGE_TEST_DATABASE": str(connection.settings_dict["NAME"]),
         }
         log = self._folder / "log"
-        argv = web_command("127.0.0.1", self.port, workers=1)
+        argv = web_command("127.0.0.1", self.port)
         self._process = self._stack.enter_context(
             running(argv, log=log, env=env, cwd=settings.BASE_DIR)
         )
         wait_until(self._answers, "the web server", process=self._process, log=log)
 
     def kill(self) -> None:
-        """Kill the server and its child processes at once."""
-        os.killpg(self._process.pid, signal.SIGKILL)
+        """Kill the server at once."""
+        self._process.kill()
         self._process.wait()
         self._stack.close()
         wait_until(lambda: not self._answers(), "the web server to be gone")

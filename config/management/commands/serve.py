@@ -23,14 +23,11 @@ class Command(prepare.Command):
     command_name = "manage.py serve"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the options for the address, the port and the number of processes."""
+        """Add the options for the address, the port and the number of jobs at once."""
         parser.add_argument(
             "--host", default="127.0.0.1", help="address to listen on (%(default)s)"
         )
         parser.add_argument("--port", type=int, default=8000, help="port (%(default)s)")
-        parser.add_argument(
-            "--web-workers", type=int, default=2, help="web processes (%(default)s)"
-        )
         parser.add_argument("--job-workers", type=int, default=2, help="jobs at once (%(default)s)")
         parser.add_argument(
             "--only",
@@ -44,7 +41,7 @@ class Command(prepare.Command):
         host, port = options["host"], options["port"]
         # Large temporary files belong in the data folder: /tmp is often in memory, and small.
         os.environ.setdefault("TMPDIR", str(settings.SCRATCH))
-        web = web_command(host, port, options["web_workers"])
+        web = web_command(host, port)
         if options.get("only") == "web" and not is_static_collected():
             raise CommandError(
                 f"There are no static files in {settings.STATIC_ROOT}. Run first, on each machine "
@@ -60,12 +57,11 @@ class Command(prepare.Command):
         self.prepare()
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
         self.write("Starting the web server and the worker")
-        supervise(
-            [Program("web", web), Program("worker", worker_command(options["job_workers"]))],
-            host=host,
-            port=port,
-            greeting=self.greeting(url),
-        )
+        programs = [
+            Program("web server", web),
+            Program("worker", worker_command(options["job_workers"])),
+        ]
+        supervise(programs, host=host, port=port, greeting=self.greeting(url))
 
     def greeting(self, url: str) -> list[str]:
         """Return the lines to print once the web server answers."""
@@ -75,25 +71,21 @@ class Command(prepare.Command):
 def supervise(programs: list[Program], *, host: str, port: int, greeting: list[str]) -> None:
     """Become the supervisor of `programs`.
 
-    This replaces the process, which frees its memory. The plan is passed through a pipe, not on the
-    command line, because the greeting may contain passwords.
+    It is a new program, because this one holds Django's memory and perhaps threads of numpy's. The
+    plan is passed through a pipe, not on the command line: the greeting may contain passwords.
     """
     plan = {"programs": programs, "host": host, "port": port, "greeting": greeting}
     reader, writer = os.pipe()
     os.write(writer, json.dumps(plan).encode())
     os.close(writer)
     os.set_inheritable(reader, True)
-    # A few threads take turns; a separate heap for each would only keep unused memory.
-    os.environ.setdefault("MALLOC_ARENA_MAX", "2")
-    os.environ.update(
-        {"REJUDGE_SUPERVISED": "1", "PYTHONUNBUFFERED": "1", "CELERY_SKIP_CHECKS": "1"}
-    )
+    os.environ.update({"REJUDGE_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"})
     exec_program([sys.executable, "-m", "config.supervisor", str(reader)])
 
 
-def web_command(host: str, port: int, workers: int) -> list[str]:
+def web_command(host: str, port: int) -> list[str]:
     """Return the command line of the web server."""
-    return [sys.executable, "-m", "config.web", host, str(port), str(workers)]
+    return [sys.executable, "-m", "config.web", host, str(port)]
 
 
 def worker_command(concurrency: int, *, schedule: bool = True) -> list[str]:
