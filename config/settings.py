@@ -155,7 +155,6 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["base.tags.addresses"],
             "libraries": {
                 "rejudge": "base.tags",
                 "documents": "annotate.collection.tags",

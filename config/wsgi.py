@@ -10,10 +10,9 @@ os.environ["REJUDGE_WEB_PROCESS"] = "1"
 import django
 from django.core.wsgi import get_wsgi_application
 
-from base.call_stack import with_large_stack
 from config.light_imports import read_little
 from config.unreadable_requests import readable
 
 django.setup()
 read_little()
-application = readable(with_large_stack(get_wsgi_application()))
+application = readable(get_wsgi_application())
