@@ -12,19 +12,16 @@ from annotate.pools import api_urls as pools
 from annotate.projects import api_urls as projects
 from annotate.rewriting import api_urls as rewriting
 from annotate.topics import api_urls as topics
-from base.routes import group_routes
 
-urlpatterns = group_routes(
-    [
-        *projects.urlpatterns,
-        *people.urlpatterns,
-        *collection.urlpatterns,
-        *judgments.urlpatterns,
-        *pools.urlpatterns,
-        *topics.urlpatterns,
-        *rewriting.urlpatterns,
-        *judging.urlpatterns,
-        *guidelines.urlpatterns,
-        *overview.urlpatterns,
-    ]
-)
+urlpatterns = [
+    *projects.urlpatterns,
+    *people.urlpatterns,
+    *collection.urlpatterns,
+    *judgments.urlpatterns,
+    *pools.urlpatterns,
+    *topics.urlpatterns,
+    *rewriting.urlpatterns,
+    *judging.urlpatterns,
+    *guidelines.urlpatterns,
+    *overview.urlpatterns,
+]

@@ -14,22 +14,19 @@ from annotate.pools import urls as pools
 from annotate.projects import urls as projects
 from annotate.rewriting import urls as rewriting
 from annotate.topics import urls as topics
-from base.routes import group_routes
 
 app_name = "annotate"
 
-urlpatterns = group_routes(
-    [
-        *projects.urlpatterns,
-        *people.urlpatterns,
-        *collection.urlpatterns,
-        *judgments.urlpatterns,
-        *pools.urlpatterns,
-        *topics.urlpatterns,
-        *rewriting.urlpatterns,
-        *judging.urlpatterns,
-        *guidelines.urlpatterns,
-        *overview.urlpatterns,
-        path("api/v1/", include("annotate.api_urls")),
-    ]
-)
+urlpatterns = [
+    *projects.urlpatterns,
+    *people.urlpatterns,
+    *collection.urlpatterns,
+    *judgments.urlpatterns,
+    *pools.urlpatterns,
+    *topics.urlpatterns,
+    *rewriting.urlpatterns,
+    *judging.urlpatterns,
+    *guidelines.urlpatterns,
+    *overview.urlpatterns,
+    path("api/v1/", include("annotate.api_urls")),
+]

@@ -6,13 +6,10 @@ from audit.checks import api_urls as checks
 from audit.reports import api_urls as reports
 from audit.reviews import api_urls as reviews
 from audit.settling import api_urls as settling
-from base.routes import group_routes
 
-urlpatterns = group_routes(
-    [
-        *reviews.urlpatterns,
-        *checks.urlpatterns,
-        *settling.urlpatterns,
-        *reports.urlpatterns,
-    ]
-)
+urlpatterns = [
+    *reviews.urlpatterns,
+    *checks.urlpatterns,
+    *settling.urlpatterns,
+    *reports.urlpatterns,
+]

@@ -32,6 +32,7 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.crypto import get_random_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -40,8 +41,10 @@ from annotate.people.forms.people import RULES_OF_PASSWORDS
 from annotate.people.views.accounts import SESSION_KEY
 from base.errors import Refused
 from base.users import User
-from config import known_browsers
 
+# The cookie of the account that last signed in from a browser; it is sent with sign-in forms only.
+KNOWN_BROWSER = "known_browser"
+KNOWN_SECONDS = 90 * 86_400
 _MISMATCH = "Please enter a correct user name and password. Capital letters count."
 
 
@@ -68,13 +71,22 @@ class AccountAdapter(DefaultAccountAdapter):
         login = str(credentials.get("username") or credentials.get("email", ""))
         user = _find_account(login)
         account = f"account {user.pk}" if user else login.casefold()
-        browser = known_browsers.browser_known_to(request, user) if user else None
-        return f"{account}:{browser or ratelimit.get_ip(request)}"
+        browser = str(request.get_signed_cookie(KNOWN_BROWSER, "", max_age=KNOWN_SECONDS))
+        is_known = user is not None and browser.startswith(f"{user.pk}:")
+        return f"{account}:{browser if is_known else ratelimit.get_ip(request)}"
 
     def post_login(self, request: HttpRequest, user: Any, **kwargs: Any) -> HttpResponse:
         """Remember that the account has signed in from this browser."""
         response: HttpResponse = super().post_login(request, user, **kwargs)
-        known_browsers.remember_browser(request, response, user)
+        response.set_signed_cookie(
+            KNOWN_BROWSER,
+            f"{user.pk}:{get_random_string(22)}",
+            max_age=KNOWN_SECONDS,
+            path="/accounts/",
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
         return response
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

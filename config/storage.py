@@ -8,14 +8,12 @@ from typing import Any
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-from config.static_bundles import STYLES, join_modules, join_styles
-
+STYLES = "css/all.css"
 _pattern, _rewritings = CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns
-assert _pattern == "*.js"
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):
-    """Bundles files (`config.static_bundles`) and rewrites imports between our renamed ES modules.
+    """Also renames the modules that our modules import, and bundles the style sheets.
 
     Only our modules: a package's module may import something that only its own build provides.
     """
@@ -28,24 +26,17 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
     def post_process(
         self, paths: dict[str, tuple[Any, str]], dry_run: bool = False, **options: Any
     ) -> Iterator[tuple[str, str | None, Any]]:
-        """Bundle the collected files, then rename and compress them."""
-        if not dry_run:
-            joined = joined_files(paths)
-            for name, content in joined.items():
-                Path(self.path(name)).write_text(content, encoding="utf-8")
-            paths = paths | {name: (self, name) for name in joined}
+        """Bundle the collected style sheets, then rename and compress all files."""
+        if STYLES in paths and not dry_run:
+            Path(self.path(STYLES)).write_text(join_styles(self.path(STYLES)), encoding="utf-8")
+            paths = paths | {STYLES: (self, STYLES)}
         yield from super().post_process(paths, dry_run, **options)
 
 
-def joined_files(paths: dict[str, tuple[Any, str]]) -> dict[str, str]:
-    """Return the content of every bundled file, by name. `paths` maps names to their sources."""
+def join_styles(path: str) -> str:
+    """Return the style sheet at `path` with all its imports, minified."""
+    # Imported here: only a process that collects files needs it.
+    from lightningcss import bundle_css
 
-    def source(name: str) -> Path:
-        storage, path = paths[name]
-        return Path(storage.path(path))
-
-    ours = sorted(name for name in paths if name.startswith("js/") and name.endswith(".js"))
-    found = join_modules(lambda name: source(name).read_text(encoding="utf-8"), ours)
-    if STYLES in paths:
-        found[STYLES] = join_styles(str(source(STYLES)))
-    return found
+    styles: str = bundle_css(path)
+    return styles

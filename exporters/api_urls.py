@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from base.routes import group_routes
 from exporters.evaluations import api_urls as evaluations
 from exporters.exports import api_urls as exports
 from exporters.releases import api_urls as releases
 
-urlpatterns = group_routes(
-    [
-        *exports.urlpatterns,
-        *releases.urlpatterns,
-        *evaluations.urlpatterns,
-    ]
-)
+urlpatterns = [
+    *exports.urlpatterns,
+    *releases.urlpatterns,
+    *evaluations.urlpatterns,
+]

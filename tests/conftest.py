@@ -20,7 +20,6 @@ from django.test.utils import _TestState
 from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 
-from base.call_stack import with_large_stack
 from jobs.models import Job
 from jobs.status import job_models
 
@@ -114,12 +113,6 @@ def order_for_processes(items: list[pytest.Item], processes: int) -> list[pytest
     size = len(items) // processes + 1
     blocks = [long[first::processes] for first in range(processes)]
     return [one for block in blocks for one in (*block, *islice(short, size - len(block)))]
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
-    """Give tests the stack for deep calls that the web server has."""
-    pyfuncitem.obj = with_large_stack(pyfuncitem.obj)
 
 
 @pytest.fixture(scope="session", autouse=True)

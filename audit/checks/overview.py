@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q
+from django.urls import reverse
 
 from annotate.overview.contributions import Contribution, Todo
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.checks.models import Check, SampleItem
 from audit.checks.queue import count_to_check, count_to_settle
-from base.routes import address
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
@@ -30,7 +30,7 @@ def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
 def _contribution(member: Membership, to_check: int, to_settle: int) -> Contribution:
     todo: list[Todo] = []
     if to_check or to_settle:
-        where = address("audit:checks", member.project.slug)
+        where = reverse("audit:checks", args=[member.project.slug])
         todo = [
             Todo("Labels to check", to_check, where),
             Todo("Checked labels to settle", to_settle, where),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, F, Max
+from django.urls import reverse
 
 from annotate.guidelines.actions import count_waiting
 from annotate.judgments.blindness import must_answer_first
@@ -23,7 +24,6 @@ from audit.reviews.models import Review
 from audit.reviews.passes import count_to_decide
 from audit.reviews.rejected import count_without_rewriters
 from audit.settling.open_counts import count_open
-from base.routes import address
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
@@ -51,16 +51,16 @@ def _contribution(
     member: Membership, disputed: int, to_decide: int, sent_back: int, waiting: int
 ) -> Contribution:
     slug = member.project.slug
-    where = address("audit:disagreements", slug)
+    where = reverse("audit:disagreements", args=[slug])
     todo = [Todo("Disagreements to settle", disputed, where)]
     if to_decide:
-        decide = address("audit:reviews", slug) + "?state=to-decide"
+        decide = reverse("audit:reviews", args=[slug]) + "?state=to-decide"
         todo.append(Todo("Instructions to decide on", to_decide, decide))
     if sent_back:
-        back = address("audit:reviews", slug) + "?state=sent-back"
+        back = reverse("audit:reviews", args=[slug]) + "?state=sent-back"
         todo.append(Todo("Sent back, and nobody is asked to rewrite", sent_back, back))
     if waiting:
-        write = address("annotate:guidelines", slug) + "?edit=1"
+        write = reverse("annotate:guidelines", args=[slug]) + "?edit=1"
         todo.append(Todo("Waiting for a guideline change", waiting, write))
     return Contribution(
         todo=tuple(todo),

@@ -12,11 +12,9 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.template.context import RequestContext
-from django.template.loader import get_template
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
 
 from base import keymap, reader_preferences
 from base.tags.library import register
@@ -81,17 +79,6 @@ def icon(name: str) -> SafeString:
         'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="{}"/></svg>',
         ICONS[name],
     )
-
-
-@register.simple_tag
-def unchanging(name: str) -> str:
-    """Include a template that is the same on every page: rendered once per language."""
-    return _rendered.__wrapped__(name, "") if settings.DEBUG else _rendered(name, get_language())
-
-
-@cache
-def _rendered(name: str, _language: str | None) -> str:
-    return get_template(name).render()
 
 
 @register.simple_tag

@@ -7,7 +7,7 @@
 // `?` lists the keys that work on the page now, from the same elements: their `data-key-label` or text, in groups named by
 // `data-keys` around them, and Ctrl+Enter from a button with `aria-keyshortcuts` whose <kbd> shows it. The group with `data-keys-first` comes first, keys without a group come last.
 // Within rows (`data-row`) only the keys of the row with `data-current` work; in an open dialog, only its own.
-import { enterMenu } from "./dialog.js";
+import { enterMenu } from "./frame.js";
 import { showNotice } from "./notices.js";
 
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", " ": "Space", Escape: "Esc" };

@@ -267,7 +267,7 @@ def test_page_and_server_apply_the_same_rule(scene):
             const { deriveRelevance } = await import(address);
             return cases.map((each) => deriveRelevance(...each));
         }""",
-        [address.replace("judging/judge", "judging/derived"), cases],
+        [address.replace("judging/judge", "judging/conditions"), cases],
     )
 
     assert found == [derive_relevance(*each) for each in cases]

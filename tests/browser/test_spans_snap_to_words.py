@@ -29,7 +29,7 @@ def test_a_span_snaps_to_the_words_of_every_script_and_stays_within_the_text(pag
                 return text.slice(...span);
             });
         }""",
-        [static("js/judging/words.js"), SNAPPED],
+        [static("js/judging/choosing.js"), SNAPPED],
     )
 
     assert found == [marked for *_, marked in SNAPPED]

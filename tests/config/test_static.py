@@ -1,8 +1,7 @@
 from __future__ import annotations
 
+import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from django.templatetags.static import static
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from config.static import collect_static
-from config.static_bundles import join_modules
 
 
 @pytest.fixture
@@ -90,30 +88,6 @@ TEMPLATES = Path(project_settings.BASE_DIR) / "templates"
 SOURCES = Path(project_settings.BASE_DIR) / "static"
 
 
-def bundle(**sources: str) -> dict[str, str]:
-    modules = {f"js/{name}.js": source for name, source in sources.items()}
-    return join_modules(modules.__getitem__, list(modules))
-
-
-def bundle_our_modules() -> dict[str, str]:
-    """Return our own modules, bundled as when collected, by name."""
-    names = sorted(str(path.relative_to(SOURCES)) for path in (SOURCES / "js").rglob("*.js"))
-    return join_modules(lambda name: (SOURCES / name).read_text("utf-8"), names)
-
-
-def run_with_node(folder: Path, name: str) -> str:
-    command = [Path(sys.executable).with_name("node"), folder / name]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-def write(folder: Path, modules: dict[str, str]) -> None:
-    folder.mkdir(exist_ok=True)
-    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
-    for name, text in modules.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-
-
 def test_a_page_gets_one_style_sheet_with_all_its_imports(folder, settings):
     (folder / "css").mkdir()
     (folder / "css/all.css").write_text('@import url("a.css");\n@import url("b.css");', "utf-8")
@@ -129,69 +103,42 @@ def test_a_page_gets_one_style_sheet_with_all_its_imports(folder, settings):
     assert named.read_text("utf-8") == "main{margin:0}nav{margin:1px}"
 
 
-def test_bundled_modules_run_once_each_in_browser_order(tmp_path):
-    sources = {
-        "main": 'import "./shared.js";\nconsole.log("main");\n',
-        "shared": 'export const order = [];\norder.push("shared");\n',
-        "page": 'import { add as append } from "./part.js";\nimport { order } from "./shared.js";\n'
-        'append("page");\nconsole.log(await order.join());\n',
-        "part": 'import { order } from "./shared.js";\nconst word = "part";\norder.push(word);\n'
-        "export function add(word) {\n  order.push(word);\n}\n",
+def imported_modules(*names: str) -> set[str]:
+    """Return the names of all modules that these import, also by way of others."""
+    imported: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        source = (SOURCES / name).read_text("utf-8")
+        for path in re.findall(r'^import (?:.* from )?"(.+)";$', source, re.MULTILINE):
+            module = os.path.normpath(Path(name).parent / path)
+            if module not in imported:
+                imported.add(module)
+                waiting.append(module)
+    return imported
+
+
+def test_the_judge_page_preloads_all_modules_that_it_imports():
+    source = (TEMPLATES / "judging/_modules.html").read_text("utf-8")
+
+    preloaded = re.findall(r"<link rel=\"modulepreload\" href=\"\{% static '(.+)' %\}\">", source)
+
+    assert sorted(preloaded) == sorted(imported_modules("js/main.js", "js/judging/judge.js"))
+
+
+def test_a_module_imports_others_by_their_collected_names(folder, settings):
+    (folder / "js").mkdir()
+    (folder / "js/main.js").write_text('import "./keys.js";\n', "utf-8")
+    (folder / "js/keys.js").write_text("export const keys = {};\n", "utf-8")
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
     }
-    apart = {f"js/{name}.js": text for name, text in sources.items()}
-    write(tmp_path / "apart", apart)
-    write(tmp_path / "together", bundle(**sources))
 
-    printed = [run_with_node(tmp_path / where, "js/page.js") for where in ("apart", "together")]
+    collect_static()
 
-    assert printed[0] == "shared,part,page\n"
-    # A page also loads main.js, and modules in that file are not repeated in the other.
-    assert printed[1] == "main\nshared,part,page\n"
-    assert "shared" not in bundle(**sources)["js/page.js"].replace("js_shared", "")
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "export default 1;\n",
-        "export { a };\n",
-        'import * as all from "./b.js";\n',
-        'import b from "./b.js";\n',
-        'const later = () => import("./b.js");\n',
-        "export let changing = 1;\n",
-    ],
-)
-def test_a_module_that_cannot_be_joined_is_an_error(source):
-    with pytest.raises(ValueError, match=r"js/a\.js: .* cannot be joined"):
-        bundle(a=source, b="")
-
-
-def test_modules_that_import_each_other_are_an_error():
-    with pytest.raises(ValueError, match="imports itself"):
-        bundle(a='import "./b.js";\n', b='import "./a.js";\n')
-
-
-def test_our_own_modules_are_valid_when_bundled(tmp_path):
-    modules = bundle_our_modules()
-    write(tmp_path, {name: f"() => {{}};\n{text}" for name, text in modules.items()})
-
-    for name in modules:
-        command = [Path(sys.executable).with_name("node"), "--check", tmp_path / name]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, (name, done.stderr)
-
-
-def test_no_page_loads_a_module_twice():
-    """If two files of a page contained the same module, each would have its own state."""
-    modules = bundle_our_modules()
-    held = {
-        name: set(re.findall(r"const (js_\w+)=\(\(\)=>", text)) for name, text in modules.items()
-    }
-    for template in TEMPLATES.rglob("*.html"):
-        modules_used = re.findall(r"static '(js/[^']+)'", template.read_text("utf-8"))
-        assert set(modules_used) <= modules.keys(), template.name
-        parts = [part for name in {*modules_used, "js/main.js"} for part in held[name]]
-        assert sorted(parts) == sorted(set(parts)), template.name
+    (main,) = (settings.STATIC_ROOT / "js").glob("main.*.js")
+    (keys,) = (settings.STATIC_ROOT / "js").glob("keys.*.js")
+    assert main.read_text("utf-8") == f'import"./{keys.name}";\n'
 
 
 def test_a_static_file_has_no_headers_of_pages(client, folder, settings):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,8 +12,8 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.paginator import Paginator
 from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpResponse
-from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
@@ -30,10 +30,8 @@ from annotate.projects import access, schedule
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from base.errors import Refused
-from base.fragments import render_cached
 from base.page_request import PageRequest, refusal_as_message
 from base.prepared_queries import Built, prepared
-from base.routes import address
 from jobs.status import worker_status
 
 # The number of projects on a page.
@@ -67,45 +65,29 @@ def home(request: PageRequest) -> HttpResponse:
     name_next_documents([one for member in page for one in _offered(offers[member.pk])])
     rows: list[dict[str, Any]] = [
         {
-            "project": {
-                "pk": member.project.pk,
-                "name": member.project.name,
-                "slug": member.project.slug,
-                "paused_at": member.project.paused_at,
-            },
-            "url": address("annotate:project", member.project.slug),
+            "project": member.project,
             "role": roles[member.role],
             "leads": member.leads,
             "today": today.get(member.pk, 0),
             "today_words": _judged_today_words(today[member.pk]) if member.pk in today else "",
             "assignments": assignment_rows(held[member.pk]),
-            "offers": [_on_page(one) for one in _offered(offers[member.pk])],
-            "hiding": [_on_page(one) for one in offers[member.pk] if one["hides_figures"]],
+            "offers": _offered(offers[member.pk]),
+            "hiding": [one for one in offers[member.pk] if one["hides_figures"]],
             "todo": added[member.pk].todo,
             "due": schedule.due(member.project),
             "judging": judging.get(member.project_id),
         }
         for member in page
     ]
-    # One token for all forms: each call would mask it differently.
-    token = get_token(request)
     return render(
         request,
         "overview/home.html",
         {
-            "sections": [
-                render_cached(
-                    "overview/_home_project.html",
-                    {"row": row, "first": place == 0},
-                    csrf_token=token,
-                )
-                for place, row in enumerate(rows)
-            ],
+            "rows": rows,
             "page": page,
             "new_notices": len(new_among(notices_in(members), seen_until(request.user))),
             "archived": [one for one in every if one.leads and one.project.archived_at is not None],
             **(worker() if any(member.leads for member in members) else {}),
-            "csrf_token": token,
         },
     )
 
@@ -113,12 +95,6 @@ def home(request: PageRequest) -> HttpResponse:
 def _offered(offers: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the tasks that are offered openly: those that hide no figures from a lead."""
     return [one for one in offers if not one["hides_figures"]]
-
-
-def _on_page(offer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of an offer that the page shows."""
-    words = ("task", "task_name", "url", "free_words", "documents")
-    return {name: offer[name] for name in words if name in offer}
 
 
 @require_POST
@@ -178,7 +154,7 @@ def work_url(assignment: Assignment) -> str:
         Assignment.Task.JUDGE: "annotate:judging",
         Assignment.Task.REVIEW: "audit:review",
     }[Assignment.Task(assignment.task)]
-    return address(name, assignment.pair_id)
+    return reverse(name, args=[assignment.pair_id])
 
 
 def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]:
@@ -197,10 +173,9 @@ def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]
             "again": mine.again,
             "sent_back": mine.is_sent_back,
             "url": work_url(mine.assignment),
-            "give_back_url": address(
+            "give_back_url": reverse(
                 "annotate:give_back_assignment",
-                mine.assignment.pair.project.slug,
-                mine.assignment.pk,
+                args=[mine.assignment.pair.project.slug, mine.assignment.pk],
             )
             if mine.assignment.touched_at is None
             else None,
@@ -244,7 +219,7 @@ def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
                         "member": member,
                         "task": task.value,
                         "task_name": name,
-                        "url": address("annotate:assignment", member.project.slug),
+                        "url": reverse("annotate:assignment", args=[member.project.slug]),
                         "free_words": _open_words(len(open_ones)),
                         "next": open_ones[0],
                         "hides_figures": blindness.hides_figures(task=task, by=member),

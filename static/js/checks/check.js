@@ -5,7 +5,7 @@ import "../judging/asked.js";
 import "../judging/read.js";
 import "../judging/place.js";
 import { conditionRows } from "../condition-rows.js";
-import { sessionMap } from "../judging/kept.js";
+import { sessionMap } from "../judging/judging-session.js";
 
 const root = document.querySelector(".judge");
 const save = document.getElementById("count");

@@ -2,14 +2,11 @@
 // are listed in the bar, highlighted in place, sent with the judgment, and shown again with its document. Unsent marks are
 // kept while other documents are shown. If the project requires evidence for this grade, the grade is refused and marking
 // starts. Offsets are code points of the stored text.
-import { chooseClause, clausesOf } from "./clause.js";
+import { bringIntoSight, cellsOf, chooseCell, chooseClause, choosePassage, clausesOf, unitAt, unitInSight, Words, wordsOf as wordsOfCell } from "./choosing.js";
 import { unfold } from "./asked.js";
-import { cellsOf, chooseCell, wordsOf as wordsOfCell } from "./cells.js";
-import { sessionMap } from "./kept.js";
-import { openNote } from "./note.js";
-import { bringIntoSight, choosePassage, unitAt, unitInSight } from "./passage.js";
-import { Text, mergeSpans } from "./spans.js";
-import { Words } from "./words.js";
+import { sessionMap } from "./judging-session.js";
+import { openNote } from "./page.js";
+import { mergeSpans, Text } from "./spans.js";
 
 const MOST = 50;
 const SHOWN = 60;

@@ -1,4 +1,50 @@
-import { candidateOf, isUndo, valueOf } from "./entries.js";
+// The entries that a work page writes to the journal: a judgment or a flag on a candidate, the check of a label or its
+// settlement, and the undoing of each. Where it says "candidate" on these pages, it is the number of what is answered: that
+// of a candidate, or of a label.
+export const candidateOf = (entry) => entry.candidate ?? entry.item;
+export const isUndo = (entry) => entry.undoes !== undefined;
+export const isCheck = (entry) => entry.item !== undefined;
+
+// The answer of an entry, in short: a grade, a flag, or null for answers without either.
+export function valueOf(entry) {
+  if (entry.kind === "flag") return entry.flag;
+  const grade = isCheck(entry) ? entry.fields.relevance : entry.relevance;
+  return grade === undefined ? null : Number(grade);
+}
+
+// A map, by candidate, of what was begun and not sent, for one person and one narrative version, or for the labels to check. Each change is stored at once:
+// it survives a reload, a visit to another page and a crash, as long as the tab is open or the browser restores it.
+class SessionMap extends Map {
+  #key;
+
+  constructor(key) {
+    super();
+    this.#key = key;
+    for (const [candidate, begun] of JSON.parse(sessionStorage.getItem(key) ?? "[]")) super.set(candidate, begun);
+  }
+
+  set(candidate, begun) {
+    super.set(candidate, begun);
+    this.#store();
+    return this;
+  }
+
+  delete(candidate) {
+    const found = super.delete(candidate);
+    if (found) this.#store();
+    return found;
+  }
+
+  #store() {
+    if (this.size) sessionStorage.setItem(this.#key, JSON.stringify([...this]));
+    else sessionStorage.removeItem(this.#key);
+  }
+}
+
+export function sessionMap(name) {
+  const { user, narrative, task } = JSON.parse(document.getElementById("judging-session").textContent);
+  return new SessionMap(`rejudge.${name}.${user}.${narrative ?? task}`);
+}
 
 // One judge's session on one narrative, or one checker's on the labels of a sample: the documents in order and the answer to each. It follows the same rules as
 // annotate.judging.judging_session.JudgingSession, so that the page knows the next document without asking the server; a

@@ -1,11 +1,10 @@
 // List mode: the rows of a pool, one of them current; a grade's key journals the judgment and moves to the next row. The
 // badges on the rows come from the same judging session and journal as on the judge page, so that both agree. Pages of a
 // long list are fetched and replaced in place, and the data on the whole pool is kept.
-import { inSight } from "../in-sight.js";
+import { highlightMarks, inSight, marksIn, wantsMarks } from "./spans.js";
 import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
 import { clearNotices, showNotice } from "../notices.js";
 import { Clock, watched } from "./clock.js";
-import { highlightMarks, marksIn, wantsMarks } from "./marked.js";
 import { JudgingSession } from "./judging-session.js";
 import { Stack } from "./stack.js";
 

@@ -7,11 +7,8 @@
 import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
 import { clearNotices, showNotice } from "../notices.js";
 import { Clock, watched } from "./clock.js";
-import { candidateOf, isCheck, isUndo, valueOf } from "./entries.js";
-import { summarize } from "./finished.js";
-import { sessionMap } from "./kept.js";
-import { JudgingSession } from "./judging-session.js";
-import { clearOnward } from "./onward.js";
+import { clearOnward, summarize } from "./end.js";
+import { candidateOf, isCheck, isUndo, JudgingSession, sessionMap, valueOf } from "./judging-session.js";
 import { Stack } from "./stack.js";
 
 const BEHIND = 20;
@@ -457,3 +454,11 @@ enqueue(async () => {
   await painted();
   fetchAhead();
 });
+
+// Opens the note of the judge page, when words are needed.
+export function openNote() {
+  const field = document.getElementById("note");
+  const menu = field?.closest("details");
+  if (menu) menu.open = true;
+  field?.focus();
+}

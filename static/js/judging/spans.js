@@ -93,3 +93,84 @@ export function mergeSpans(spans) {
   }
   return kept;
 }
+
+// The texts of a document that can be marked, in reading order, and the highlights over them. The document itself does not
+// change: the highlights use the CSS Custom Highlight API.
+
+export const canMark = "highlights" in CSS;
+
+const READ = ".document h2, .document__text, .document__table caption, .document__table :is(th, td), .document__note";
+
+export const texts = (documentView) => documentView.querySelectorAll(READ);
+
+// Each text is walked only once.
+const walked = new WeakMap();
+function textOf(element) {
+  if (!walked.has(element)) walked.set(element, new Text(element));
+  return walked.get(element);
+}
+
+// Whether the person wants marked words, for all documents.
+const KEPT = "rejudge.marks";
+export const wantsMarks = () => localStorage.getItem(KEPT) !== "off";
+export const keepMarks = (wanted) => localStorage.setItem(KEPT, wanted ? "on" : "off");
+
+// The words to mark in a part of the page, as the server says, in document order: {element, start, end, kind}, in units.
+// Kind 0 is for words of the query, 1 for words of the change.
+export function marksIn(place) {
+  return [...place.querySelectorAll("[data-marks]")].flatMap((element) => {
+    const text = textOf(element);
+    const found = [];
+    JSON.parse(element.dataset.marks).forEach((offsets, kind) => {
+      for (let n = 0; n < offsets.length; n += 2) found.push({ element, start: text.units(offsets[n]), end: text.units(offsets[n + 1]), kind });
+    });
+    return found.sort((one, other) => one.start - other.start);
+  });
+}
+
+export const rangeOf = ({ element, start, end }) => textOf(element).range([start, end]);
+
+export function highlightMarks(marks) {
+  setHighlight("mark-query", marks.filter((mark) => mark.kind === 0).map(rangeOf));
+  setHighlight("mark-change", marks.filter((mark) => mark.kind === 1).map(rangeOf));
+}
+
+export function setHighlight(name, ranges, priority = 0) {
+  if (!canMark) return;
+  const highlight = new Highlight(...ranges);
+  highlight.priority = priority;
+  CSS.highlights.set(name, highlight);
+}
+
+// How many frames the layout may take to settle.
+const FRAMES = 20;
+
+let revealed;
+
+// Scrolls a range of a document to the middle of the window. Parts of a long text that were never visible have only an
+// estimated height, so the range is centred again in each frame until it stays there.
+export function reveal(range) {
+  revealed = range;
+  const element = range.startContainer.parentElement;
+  const cell = element.closest("td, th, caption");
+  if (cell) return cell.scrollIntoView({ block: "center", inline: "center" });
+  element.closest(".document__part")?.scrollIntoView({ block: "center" });
+  centre(range, FRAMES);
+}
+
+function centre(range, frames, stays = false) {
+  if (range !== revealed) return;
+  const box = range.getBoundingClientRect();
+  const bar = document.querySelector(".judge__bar")?.offsetHeight ?? 0;
+  const away = box.top + box.height / 2 - (innerHeight - bar) / 2;
+  const there = box.height && Math.abs(away) <= 1;
+  if (box.height && !there) scrollBy(0, away);
+  // At the end of a document the range cannot reach the middle.
+  if (frames && !(there && stays)) requestAnimationFrame(() => centre(range, frames - 1, there));
+}
+
+// Returns whether the whole element is visible without scrolling.
+export function inSight(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+}

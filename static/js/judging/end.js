@@ -1,3 +1,6 @@
+// The card after the last document: the summary of a query, and the ways on.
+import { journal, status } from "../journal.js";
+
 // The summary at the end of a query: the number of each grade and flag, the documents with a note or a flag, the time spent.
 // `[data-sum]` holds a count, `[data-documents]` the links; rows with the count 0 are hidden, except grades.
 const timeSpent = (words, ms) => {
@@ -36,3 +39,45 @@ export function summarize(place, { given, judgingSession, entries, address, numb
   time.hidden = !spent;
   time.lastElementChild.textContent = timeSpent(words, spent);
 }
+
+// The ways on from the card after the last document (`data-onward`): they wait until every answer is saved, and say so. Without a
+// network they would lead to the browser's own error page.
+
+const card = document.querySelector("[data-part=end]");
+const line = card?.querySelector("[data-part=onward]");
+let wanted = null; // the link or the form that waits
+
+const waits = () => status.waiting > 0 || !navigator.onLine;
+
+function hold(event) {
+  if (!waits()) return;
+  event.preventDefault();
+  wanted = event.target.closest("[data-onward]");
+  show();
+}
+
+function show() {
+  if (!line || !wanted) return;
+  line.hidden = false;
+  line.textContent = card.dataset.waits.replace("{count}", status.waiting);
+}
+
+function goOn() {
+  if (!wanted) return;
+  if (waits()) return show();
+  const element = wanted;
+  clearOnward();
+  if (element.matches("form")) element.requestSubmit();
+  else element.click();
+}
+
+// Forgets the way that was wanted: another document is shown.
+export function clearOnward() {
+  wanted = null;
+  if (line) line.hidden = true;
+}
+
+document.addEventListener("submit", (event) => event.target.matches("[data-onward]") && hold(event), true);
+document.addEventListener("click", (event) => event.target.closest("a[data-onward]") && hold(event), true);
+journal.addEventListener("status", goOn);
+addEventListener("online", goOn);

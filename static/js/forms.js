@@ -1,0 +1,88 @@
+// The forms of every page: errors, sending once, the CSRF token, sending on change, and drafts.
+
+// After a form was refused: focuses the first invalid field, and scrolls its error into view. Without this a long page opens
+// at its top, and looks as if nothing had happened.
+const firstInvalid = document.querySelector("form [aria-invalid=true]:not([type=hidden])");
+
+if (firstInvalid) {
+  const error = firstInvalid.getAttribute("aria-describedby")?.split(" ").map((id) => document.getElementById(id)).find((element) => element?.matches(".errorlist"));
+  firstInvalid.focus({ preventScroll: true });
+  // Wait until the page has its final height: fields grow with their content.
+  addEventListener("load", () => requestAnimationFrame(() => (error ?? firstInvalid).scrollIntoView({ block: "center" })));
+}
+
+// Does not send a form again while it is being sent: a key pressed twice acts once, and no error says that the second time
+// failed. Only for a while, because the answer may be a file, and then the page stays.
+const WHILE = 5_000;
+
+let sent = new WeakMap(); // form -> when
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || form.getAttribute("method")?.toLowerCase() !== "post" || form.target) return;
+  if (event.timeStamp - (sent.get(form) ?? -WHILE) < WHILE) event.preventDefault();
+  else sent.set(form, event.timeStamp);
+});
+
+// The browser showed the same page again, from its back button.
+addEventListener("pageshow", ({ persisted }) => persisted && (sent = new WeakMap()));
+
+// Signing in again in another tab changes the CSRF token. Each form and each htmx request takes the newest token from the cookie,
+// so that a page that was left open keeps working.
+const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
+
+document.addEventListener("submit", ({ target }) => {
+  const field = target.querySelector("input[name=csrfmiddlewaretoken]");
+  if (field && token()) field.value = token();
+});
+
+document.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (!token()) return;
+  detail.headers["x-csrftoken"] = token();
+  // The server would prefer the form's own field.
+  detail.formData.delete("csrfmiddlewaretoken");
+});
+
+// Sends a form with `data-autosubmit` when one of its fields changes, and hides its button, which is then not needed.
+const tidy = (root) => root.querySelectorAll("form[data-autosubmit] [data-without-script]").forEach((button) => (button.hidden = true));
+tidy(document);
+document.addEventListener("htmx:load", (event) => tidy(event.target));
+document.addEventListener("change", (event) => event.target.form?.matches("[data-autosubmit]") && event.target.form.requestSubmit());
+
+// Keeps the fields (not the checkboxes) of a form with `data-draft="name"` in this browser until the server shows them
+// saved, and restores them when the page is opened again; leaving with unsent text asks first. `[data-draft-notice]` in
+// the form is shown after a restore, and its button `[data-draft-discard]` goes back to what the server has. The rewrite
+// page keeps its drafts on the server too: see rewriting/draft.js.
+for (const form of document.querySelectorAll("form[data-draft]")) {
+  const name = `draft:${form.dataset.draft}`;
+  const fields = [...form.elements].filter((field) => field.matches("textarea, input:not([type=hidden], [type=file], [type=password], [type=checkbox])"));
+  const values = () => fields.map((field) => field.value);
+  const trimmed = (list) => JSON.stringify(list.map((value) => value.trim()));
+  const notice = form.querySelector("[data-draft-notice]");
+  const served = values();
+  let sending = false;
+
+  function fill(list) {
+    fields.forEach((field, index) => (field.value = list[index]));
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  form.addEventListener("input", () => localStorage.setItem(name, JSON.stringify(values())));
+  form.addEventListener("submit", () => (sending = true));
+  form.querySelector("[data-draft-discard]")?.addEventListener("click", () => {
+    fill(served);
+    notice.hidden = true;
+  });
+  addEventListener("beforeunload", (event) => {
+    if (!sending && trimmed(values()) !== trimmed(served)) event.preventDefault();
+  });
+
+  const kept = JSON.parse(localStorage.getItem(name) ?? "null");
+  if (kept?.length !== fields.length) continue;
+  if (trimmed(kept) === trimmed(served)) {
+    localStorage.removeItem(name);
+    continue;
+  }
+  fill(kept);
+  if (notice) notice.hidden = false;
+}
