@@ -19,7 +19,6 @@ class Qrels(StagedRecords):
 
     order = 40
     records: ClassVar = (Qrel,)
-    in_slices = True
     differing = "stage_qrels_changed"
 
     def __init__(self, intake: Intake) -> None:
@@ -100,10 +99,9 @@ class Qrels(StagedRecords):
             self._change_existing()
         # Before the new candidates are written: those that only join the pool.
         only_pooled = self._count_new_without_grade() if self._without_grade else 0
-        self.new = intake.insert(
-            "annotate_candidate",
-            "query_id, document_id, prior_relevance, origin",
+        self.new = intake.run(
             """
+            INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
             SELECT q.id, d.id, s.relevance,
                 CASE WHEN s.relevance IS NULL THEN 'listed' ELSE 'prior' END
             FROM stage_qrels s CROSS JOIN annotate_query q CROSS JOIN annotate_document d
@@ -114,8 +112,7 @@ class Qrels(StagedRecords):
                 WHERE c.query_id = q.id AND c.document_id = d.id
             )
             ORDER BY q.id, d.id
-            """,
-            needed=False,
+            """
         )
         if intake.options.load is not None:
             self._remember_new(intake.options.load, newest)
@@ -152,14 +149,14 @@ class Qrels(StagedRecords):
         )
         self.changed = bulk.number("SELECT COUNT(*) FROM stage_qrels_changed")
         if intake.options.load is not None:
-            intake.run_at_end(
+            intake.run(
                 f"""
                 INSERT INTO annotate_loadedcandidate (load_id, candidate_id, is_new, earlier)
                 SELECT {intake.options.load}, c.id, 1 = 0, c.prior_relevance
                 FROM stage_qrels_changed x JOIN annotate_candidate c ON c.id = x.id
                 """  # noqa: S608 (a key)
             )
-        intake.run_at_end(
+        intake.run(
             """
             UPDATE annotate_candidate SET prior_relevance = x.relevance
             FROM stage_qrels_changed x WHERE annotate_candidate.id = x.id
@@ -168,7 +165,7 @@ class Qrels(StagedRecords):
 
     def _remember_new(self, load: int, newest: int) -> None:
         """Remember the candidates that this file made: those with a key above `newest`."""
-        self.intake.run_at_end(
+        self.intake.run(
             f"""
             INSERT INTO annotate_loadedcandidate (load_id, candidate_id, is_new, earlier)
             SELECT {load}, c.id, 1 = 1, CAST(NULL AS integer)
