@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from celery.beat import EmbeddedService
 
@@ -37,7 +38,9 @@ def main() -> int:
     )
     if options.beside_the_web:
         # It only publishes a message now and then: a thread is enough.
-        EmbeddedService(app, thread=True, scheduler_cls=app.conf.beat_scheduler).start()
+        celery: Any = app
+        schedule: Any = EmbeddedService(celery, thread=True, scheduler_cls=app.conf.beat_scheduler)
+        schedule.start()
     worker.start()
     return int(worker.exitcode or 0)
 

@@ -26,7 +26,7 @@ def carla(tides, client):
 
 
 def page(client) -> str:
-    return client.get(reverse("exporters:new_release", args=["tides"])).content.decode()
+    return str(client.get(reverse("exporters:new_release", args=["tides"])).text)
 
 
 def claim_by_two_machines(tides) -> None:
@@ -41,6 +41,7 @@ def test_the_trial_has_the_warnings_rules_and_counts_of_the_release(tides, empty
     trial = try_release(tides.carla)
 
     held = contents.of(make_release(tides, "v1.0"))
+    assert trial.manifest is not None
     assert trial.manifest["warnings"] == held["warnings"]
     assert trial.manifest["must_hold"] == held["must_hold"]
     assert trial.manifest["counts"] == held["counts"]["trec"]
@@ -89,6 +90,7 @@ def test_the_form_says_what_changed_since_the_last_release(tides, carla, empty_s
 
     rewriting.rewrite_narrative(pair=tides.pair, text="On land.", by=tides.carla, based_on=2)
 
+    assert release.at is not None
     assert changes_since(tides.project, release.at) == [
         "1 narrative",
         "stale by other narratives: 7 judgments, 1 flag",

@@ -50,10 +50,10 @@ def scene(db):
             claimed=claimed,
         )
         for checker, relevance in zip((made.ada, made.ben), answers, strict=True):
-            given = {"relevance": relevance}
             if relevance is None:
-                given = {"cannot_judge": True, "words": "Unreadable."}
-            checking.check(item=item, by=checker, **given)
+                checking.check(item=item, by=checker, cannot_judge=True, words="Unreadable.")
+            else:
+                checking.check(item=item, by=checker, relevance=relevance)
     return made
 
 
@@ -65,7 +65,7 @@ def settle(scene, rule, **more) -> int:
     )
 
 
-def settled() -> dict[str, int]:
+def settled() -> dict[str, int | None]:
     rows = Check.objects.current().filter(place=Check.SETTLES)
     return dict(rows.values_list("item__candidate__document__doc_id", "relevance"))
 
