@@ -34,5 +34,8 @@ def test_the_table_names_exactly_the_packages_and_subjects():
     assert named == packages | subjects
 
 
-def test_architecture_page_is_at_most_200_lines():
-    assert len(PAGE.splitlines()) <= 200
+def test_the_page_has_at_most_150_lines_of_120_characters():
+    lines = PAGE.splitlines()
+
+    assert len(lines) <= 150
+    assert [line for line in lines if len(line) > 120] == []
