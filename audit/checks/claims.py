@@ -138,7 +138,9 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
     """
     if selection.source == Sample.Source.PRIOR:
         narratives = _original_narratives(project)
-        claims = _claims_of_qrels(project, narratives)
+        # Verdicts on conditions may still change what is claimed.
+        of_all = selection.asks == Sample.Asks.COUNT or not selection.relevant_only
+        claims = _claims_of_qrels(project, narratives, None if of_all else project.relevant_from)
     elif selection.source == Sample.Source.NEVER:
         narratives = list(
             _load_narratives(
@@ -163,8 +165,6 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
         narratives = [one for one in narratives if one.side == selection.side]
     if selection.asks == Sample.Asks.COUNT:
         claims, narratives = _with_condition_counts(claims, narratives, selection.rater)
-    else:
-        claims = _with_questions(project, claims, selection)
     if selection.asks == Sample.Asks.QUESTIONS:
         # An original narrative sets no constraint.
         claims = [one for one in claims if one.narrative.side != Narrative.Side.ORIGINAL]
@@ -195,41 +195,28 @@ def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str
     )
 
 
-def _with_questions(
-    project: Project, claims: list[Claim], selection: ClaimSelection
-) -> list[Claim]:
-    """Add what each label claims on the two questions, and why a document violates.
+def _claim(
+    project: Project,
+    narrative: ClaimNarrative,
+    candidate: int,
+    document: int,
+    doc_id: str,
+    relevance: int,
+    *,
+    prior: int | None,
+    note: str = "",
+) -> Claim:
+    """Return a claim with what it says on the two questions, and why a document violates.
 
     A relevant document is on topic and meets the constraint. One that is not relevant violates the
     constraint if it was relevant to the query before, and is off topic if it was not; without an
-    earlier relevance the label does not say which.
+    earlier relevance (`prior`) the label does not say which.
     """
-    priors = dict(
-        Candidate.objects.filter(query__project=project, prior_relevance__isnull=False).values_list(
-            "pk", "prior_relevance"
-        )
-    )
-    reasons = _notes_of(selection.rater) if selection.rater is not None else {}
-    found = []
-    for one in claims:
-        if one.relevance >= project.relevant_from:
-            found.append(one._replace(topic=True, constraint=True))
-            continue
-        prior = priors.get(one.candidate)
-        was_relevant = None if prior is None else prior >= project.relevant_from
-        reason = reasons.get((one.narrative.pk, one.candidate), "")
-        constraint = False if was_relevant else None
-        found.append(one._replace(topic=was_relevant, constraint=constraint, reason=reason))
-    return found
-
-
-def _notes_of(rater: Membership) -> dict[tuple[int, int], str]:
-    """Return the notes on a machine's current judgments, by narrative and candidate."""
-    rows = Judgment.objects.current().filter(annotator=rater).exclude(note="")
-    return {
-        (narrative, candidate): note
-        for narrative, candidate, note in rows.values_list("narrative", "candidate", "note")
-    }
+    if relevance >= project.relevant_from:
+        return Claim(narrative, candidate, document, doc_id, relevance, True, True)
+    topic = None if prior is None else prior >= project.relevant_from
+    constraint = False if topic else None
+    return Claim(narrative, candidate, document, doc_id, relevance, topic, constraint, note)
 
 
 def _with_condition_counts(
@@ -296,13 +283,21 @@ def _original_narratives(project: Project) -> list[ClaimNarrative]:
     return list(of_query.values())
 
 
-def _claims_of_qrels(project: Project, narratives: Iterable[ClaimNarrative]) -> list[Claim]:
+def _claims_of_qrels(
+    project: Project, narratives: Iterable[ClaimNarrative], least: int | None
+) -> list[Claim]:
+    """Return earlier relevances under the original narratives; only those from `least` on, if it is
+    not None.
+    """
     of_query = {one.query: one for one in narratives}
-    rows: Iterable[Any] = Candidate.objects.filter(
-        query__project=project, prior_relevance__isnull=False
-    ).values_list("pk", "query", "document", "document__doc_id", "prior_relevance")
+    found = Candidate.objects.filter(query__project=project, prior_relevance__isnull=False)
+    if least is not None:
+        found = found.filter(prior_relevance__gte=least)
+    rows: Iterable[Any] = found.values_list(
+        "pk", "query", "document", "document__doc_id", "prior_relevance"
+    )
     return [
-        Claim(of_query[query], candidate, document, doc_id, relevance)
+        _claim(project, of_query[query], candidate, document, doc_id, relevance, prior=relevance)
         for candidate, query, document, doc_id, relevance in rows
         if query in of_query
     ]
@@ -319,14 +314,21 @@ def _claims_of_never_relevant(
         query__in=of_query, prior_relevance__lt=project.relevant_from
     ).values_list("pk", "query", "document", "document__doc_id", "prior_relevance", "made_for")
     return [
-        Claim(one, candidate, document, doc_id, relevance)
+        _claim(project, one, candidate, document, doc_id, relevance, prior=relevance)
         for candidate, query, document, doc_id, relevance, made_for in rows
         for one in of_query[query]
         if made_for in (None, one.pair)
     ]
 
 
-_COLUMNS = ("narrative", "candidate", "candidate__document", "candidate__document__doc_id")
+_COLUMNS = (
+    "narrative",
+    "candidate",
+    "candidate__document",
+    "candidate__document__doc_id",
+    "relevance",
+    "candidate__prior_relevance",
+)
 
 
 def _claims_of_machine(
@@ -335,28 +337,28 @@ def _claims_of_machine(
     rows = (
         Judgment.objects.current()
         .filter(in_pools(), annotator=rater, annotator__project=project, annotator__is_machine=True)
-        .values_list(*_COLUMNS, "relevance")
+        .values_list(*_COLUMNS, "note")
     )
     return [
-        Claim(narratives[narrative], candidate, document, doc_id, relevance)
-        for narrative, candidate, document, doc_id, relevance in rows
+        _claim(project, narratives[narrative], *document, prior=prior, note=note)
+        for narrative, *document, prior, note in rows
         if narrative in narratives
     ]
 
 
 def _claims_of_people(project: Project, narratives: Mapping[int, ClaimNarrative]) -> list[Claim]:
     grades: dict[tuple[int, int], list[int]] = defaultdict(list)
-    documents: dict[int, tuple[int, str]] = {}
+    documents: dict[int, tuple[int, str, int | None]] = {}
     rows = (
         Judgment.objects.current()
         .of_people()
         .filter(in_pools(), annotator__project=project)
-        .values_list(*_COLUMNS, "relevance")
+        .values_list(*_COLUMNS)
     )
-    for narrative, candidate, document, doc_id, relevance in rows:
+    for narrative, candidate, document, doc_id, relevance, prior in rows:
         if narrative in narratives:
             grades[narrative, candidate].append(relevance)
-            documents[candidate] = (document, doc_id)
+            documents[candidate] = (document, doc_id, prior)
     decided = {
         (narrative, candidate): relevance
         for narrative, candidate, relevance in Adjudication.objects.current()
@@ -367,7 +369,16 @@ def _claims_of_people(project: Project, narratives: Mapping[int, ClaimNarrative]
     for (narrative, candidate), given in grades.items():
         outcome = consensus(given, project.consensus, decided.get((narrative, candidate)))
         if outcome.relevance is not None:
+            document, doc_id, prior = documents[candidate]
             claims.append(
-                Claim(narratives[narrative], candidate, *documents[candidate], outcome.relevance)
+                _claim(
+                    project,
+                    narratives[narrative],
+                    candidate,
+                    document,
+                    doc_id,
+                    outcome.relevance,
+                    prior=prior,
+                )
             )
     return claims

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Container, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef
 from annotate.collection.models import Query, Run, RunLine
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
-from audit.checks.claims import Claim, ClaimSelection, build_frame
+from audit.checks.claims import Claim, ClaimNarrative, ClaimSelection, build_frame
 
 
 class Suspect(NamedTuple):
@@ -54,21 +54,26 @@ def find_suspects(
     """
     gold = build_frame(project, selection._replace(relevant_only=True)).claims
     covered = _coverage(project, runs)
-    hits = _hits(runs, {claim.document for claim in gold}, depth, below)
+    hits = _hits(runs, depth, below)
 
     suspects, searched = [], 0
     left: set[int] = set()
+    of_narratives: dict[ClaimNarrative, list[Claim]] = defaultdict(list)
     for claim in gold:
-        rankings = _rankings(claim, selection.side)
+        of_narratives[claim.narrative].append(claim)
+    for narrative, claims in of_narratives.items():
+        rankings = _rankings(narrative, selection.side)
         of = sum(covered[ranking] for ranking in rankings)
         if of < at_least:
-            left.add(claim.narrative.query)
+            left.add(narrative.query)
             continue
-        searched += 1
-        missed = of - sum(hits[ranking, claim.document] for ranking in rankings)
-        if of and missed >= at_least:
-            suspects.append(Suspect(claim, missed, of))
-    suspects.sort(key=lambda one: (-one.missed, one.claim.narrative.query_id, one.claim.name))
+        searched += len(claims)
+        found = [hits[ranking] for ranking in rankings]
+        for claim in claims:
+            missed = of - sum(in_ranking[claim.document] for in_ranking in found)
+            if of and missed >= at_least:
+                suspects.append(Suspect(claim, missed, of))
+    suspects.sort(key=_order)
     return FoundSuspects(suspects, searched, len(gold) - searched, len(left))
 
 
@@ -77,7 +82,7 @@ def merge_suspects(found: Sequence[FoundSuspects]) -> FoundSuspects:
     if len(found) == 1:
         return found[0]
     every = [one for of_mode in found for one in of_mode.suspects]
-    every.sort(key=lambda one: (-one.missed, one.claim.narrative.query_id, one.claim.name))
+    every.sort(key=_order)
     return FoundSuspects(
         every,
         sum(of_mode.gold for of_mode in found),
@@ -86,13 +91,20 @@ def merge_suspects(found: Sequence[FoundSuspects]) -> FoundSuspects:
     )
 
 
+def _order(suspect: Suspect) -> tuple[int, str, str]:
+    """Return the key that sorts the most missed first, then by query and name."""
+    claim = suspect.claim
+    return -suspect.missed, claim.narrative.query_id, claim.name
+
+
 # The key of a ranking: a query alone (the pair is None) or one of its pairs, and a side.
 Ranking = tuple[int, int | None, str]
 
 
-def _rankings(claim: Claim, mode: str) -> list[Ranking]:
-    """Return the rankings that count for a claim; only those of `mode`, unless it is ""."""
-    narrative = claim.narrative
+def _rankings(narrative: ClaimNarrative, mode: str) -> list[Ranking]:
+    """Return the rankings that count for claims under a narrative; only those of `mode`, unless it
+    is "".
+    """
     found: list[Ranking] = []
     if mode in ("", Narrative.Side.ORIGINAL):
         found.append((narrative.query, None, Run.Side.ORIGINAL))
@@ -118,18 +130,13 @@ def _coverage(project: Project, runs: Collection[Run]) -> Counter[Ranking]:
     return found
 
 
-def _hits(
-    runs: Collection[Run], documents: Container[int], depth: int, below: float | None
-) -> Counter[tuple[Ranking, int]]:
-    """Return how many runs rank each of these documents up to `depth` and score it high enough."""
+def _hits(runs: Collection[Run], depth: int, below: float | None) -> dict[Ranking, Counter[int]]:
+    """Return by ranking how many runs have each document up to `depth` with a sufficient score."""
     found = RunLine.objects.filter(run__in=runs, rank__lte=depth)
     if below is not None:
         found = found.filter(score__gte=below)
     rows = found.order_by().values_list("query", "pair", "run__side", "document")
-    return Counter(
-        {
-            ((query, pair, side), document): hits
-            for query, pair, side, document, hits in rows.annotate(hits=Count("run")).iterator()
-            if document in documents
-        }
-    )
+    hits: dict[Ranking, Counter[int]] = defaultdict(Counter)
+    for query, pair, side, document, times in rows.annotate(hits=Count("run")).iterator():
+        hits[query, pair, side][document] = times
+    return hits
