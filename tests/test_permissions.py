@@ -334,6 +334,7 @@ RIGHTS = {
     "audit:agreement_comparison": Right.LEAD,
     "audit:agreement_reports": Right.LEAD,
     "audit:agreement_past": Right.LEAD,
+    "audit:agreement_table": Right.LEAD,
     "audit:agreement_units": Right.LEAD,
     "audit:agreement_report": Right.LEAD,
     "audit:agreement_cancellation": Right.LEAD,
@@ -595,6 +596,8 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "audit:reveal_checkers.pk": label.pk,
         "audit:agreement_report.pk": report.pk,
         "audit:agreement_past.pk": report.pk,
+        "audit:agreement_table.pk": report.pk,
+        "audit:agreement_table.key": "judgments",
         "audit:agreement_cancellation.pk": report.pk,
     }
     return World(project, pair, candidate, keys)

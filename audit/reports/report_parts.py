@@ -34,6 +34,11 @@ COEFFICIENTS: dict[str, str] = {
 _OVER_PAIRS = {"cohen", "cohen_linear", "cohen_quadratic", "scott"}
 
 
+# The mean over all pairs of more people than this has its interval from the linearised variance:
+# resamples are so much lower than the value that percentiles may exclude it (docs/agreement.md).
+MOST_RESAMPLED = 8
+
+
 # With fewer queries, an interval over queries would depend more on the queries than on agreement.
 FEWEST_QUERIES = 10
 
@@ -86,7 +91,7 @@ class Measure:
         if clusters is not None and len(clusters) >= FEWEST_QUERIES:
             clustered = ratings_of(patterns, who, self._scale, clusters)
             for key, of in coefficients().items():
-                over = of(clustered, **self._options)
+                over = of(clustered, **self._interval_options(key, who, clusters))
                 found[key] |= {
                     "interval_over_queries": ready_for_json(over)["interval"],
                     "interval_over_queries_note": over.interval_note.replace("clusters", "queries"),
@@ -106,11 +111,11 @@ class Measure:
     ) -> dict[str, Any]:
         """Return the options for a coefficient's interval.
 
-        Resampling the kappas of all pairs of many raters takes longer than everything else. In
-        splits, of which there may be hundreds, their variance is linearised instead, and the
-        interval's note says so.
+        In splits, of which there may be hundreds, and for many raters, the variance of the mean
+        over pairs is linearised instead of resampled, and the interval's note says so.
         """
-        if key in _OVER_PAIRS and len(who) > 2 and clusters is None:
+        most = 2 if clusters is None else MOST_RESAMPLED
+        if key in _OVER_PAIRS and len(who) > most:
             return {**self._options, "interval": "analytic"}
         return self._options
 

@@ -32,7 +32,9 @@ class Line(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Scopes in one table: `of` names a line, `unit` what was counted, `by` the raters."""
+    """Scopes in one table: `of` names a line, `unit` what was counted, `by` the raters; `left_out`
+    is how many of its lines are on other pages.
+    """
 
     key: str
     title: str
@@ -40,6 +42,11 @@ class Table(NamedTuple):
     unit: str
     lines: list[Line]
     by: str = "people"
+    left_out: int = 0
+
+    def with_lines(self, lines: list[Line]) -> Table:
+        """Return the table with only these of its lines."""
+        return self._replace(lines=lines, left_out=len(self.lines) - len(lines))
 
     @property
     def one_unit(self) -> str:

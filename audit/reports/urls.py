@@ -41,6 +41,11 @@ urlpatterns = [
         name="agreement_past",
     ),
     path(
+        "projects/<slug:slug>/agreement/reports/<int:pk>/tables/<slug:key>/",
+        agreement.agreement_table,
+        name="agreement_table",
+    ),
+    path(
         "projects/<slug:slug>/agreement/reports/<int:pk>.json",
         agreement.agreement_report,
         name="agreement_report",

@@ -330,6 +330,13 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
             "audit:agreement_past", pk=scene.project.agreement_reports.latest("pk").pk
         )
     ],
+    "audit:agreement_table": lambda scene: [
+        scene.project_url(
+            "audit:agreement_table",
+            pk=scene.project.agreement_reports.latest("pk").pk,
+            key="judgments",
+        )
+    ],
     "audit:agreement_reports": project_pages("audit:agreement_reports"),
     "exporters:exports": project_pages("exporters:exports"),
     "exporters:publication": project_pages("exporters:publication"),

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.db.models import F
 from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
@@ -34,6 +35,9 @@ from audit.reports.unit_table import Of, units
 from base.csv_output import csv_response
 from base.page_request import PageRequest, refusal_as_message
 from base.pagination import newest_by_key
+
+# The number of lines of a table on a page, such as pairs of people.
+LINES = 50
 
 
 @require_http_methods(["GET", "POST"])
@@ -100,6 +104,30 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         **_report_context(report),
     }
     return project_page(request, "reports/agreement.html", member, "agreement", **context)
+
+
+@require_GET
+def agreement_table(request: PageRequest, slug: str, pk: int, key: str) -> HttpResponse:
+    """Show a table of a report with all its lines, such as every pair of people, by pages."""
+    member = access.unblinded_lead(request.user, slug)
+    report = access.computed_report(request.user, slug, pk)
+    if report.compares or report.figures is None:
+        return redirect(report)
+    table = next((one for one in tables(report.figures) if one.key == key), None)
+    if table is None:
+        raise Http404("There is no such table in this report.")
+    page = Paginator(table.lines, LINES).get_page(request.GET.get("page"))
+    return project_page(
+        request,
+        "reports/agreement_table.html",
+        member,
+        "agreement",
+        report=report,
+        figures=report.figures,
+        scope_words=describe_scope(stored_scope(report.scope)),
+        table=table.with_lines(list(page)),
+        lines=page,
+    )
 
 
 def _headline(report: Any) -> dict[str, Any] | None:
@@ -270,7 +298,7 @@ def _report_context(report: AgreementReport | None) -> dict[str, Any]:
         "computed": report,
         "figures": figures,
         "stale_words": _stale_words(count_changes_since(report)),
-        "tables": found,
+        "tables": [table.with_lines(table.lines[:LINES]) for table in found],
         "lonely_words": _people_alone_words(people_alone(figures)),
         "against": [(one, _latex_against(one, of)) for one in against_machines(figures)],
         "paper": [part for table in found if (part := _paper_text(table, of))],
