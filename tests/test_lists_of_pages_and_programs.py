@@ -210,3 +210,28 @@ def test_a_list_of_the_api_has_the_rows_of_its_page(crowded, client, operation):
 
         assert {str(value_at(row, listed.field)) for row in rows} == set(map(str, shown))
         assert shown, on_page
+
+
+@pytest.mark.parametrize("reader", ["root", "ada"])
+def test_the_documents_of_a_query_have_the_order_of_its_page(crowded, client, reader):
+    for number in range(6):
+        factories.candidate(crowded.pair.query, f"more {number}")
+    client.force_login(factories.user(reader))
+    shown = client.get(crowded.url("annotate:query")).context["candidates"]
+
+    read, address = [], crowded.url("annotate:api_candidates") + "?page_size=2"
+    while address:
+        content = client.get(address).json()
+        read += [row["id"] for row in content["results"]]
+        address = content["next"]
+
+    assert read == [one.candidate.pk for one in shown]
+    assert (read == sorted(read)) == (reader == "root")
+
+
+def test_an_unknown_place_in_the_documents_of_a_query_is_refused(crowded, client):
+    client.force_login(factories.user("ada"))
+
+    response = client.get(crowded.url("annotate:api_candidates"), {"cursor": "0"})
+
+    assert response.status_code == 400

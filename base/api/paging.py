@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rest_framework.exceptions import ValidationError
@@ -28,6 +28,18 @@ def requested_cursor(request: Request) -> str:
 def invalid_cursor() -> ValidationError:
     """Return the error to raise for an invalid cursor."""
     return ValidationError({f"?{CURSOR}": ["This cursor is not valid."]})
+
+
+def requested_part(request: Request, cursors: Sequence[str]) -> tuple[slice, str | None]:
+    """Return which part of a list the request asks for, and the cursor of the next part; `cursors`
+    are those of all entries, in order. 400 if the request's cursor is not among them.
+    """
+    after, size = requested_cursor(request), page_size(request)
+    if after and after not in cursors:
+        raise invalid_cursor()
+    start = cursors.index(after) + 1 if after else 0
+    end = start + size
+    return slice(start, end), cursors[end - 1] if end < len(cursors) else None
 
 
 def page_response(request: Request, results: Iterable[Any], following: str | None) -> Response:

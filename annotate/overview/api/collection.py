@@ -13,7 +13,7 @@ from annotate.collection import core_queries
 from annotate.collection.document_rendering import read_pane
 from annotate.collection.models import Candidate, Query
 from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
-from annotate.judgments.document_names import names_for
+from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.judgments.repeats import unmask
 from annotate.overview import pool_lists, query_lists
@@ -37,6 +37,7 @@ from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.rewriting.api.narratives import FullNarrativeSerializer
 from annotate.rewriting.kept_and_dropped import outcome
+from base.api.paging import page_response, requested_part
 from base.api.resource import Resource, reads
 
 
@@ -78,7 +79,9 @@ class Candidates(Resource, tag="Collection"):
     def get(self, request: Request, slug: str, query: int) -> Response:
         """List the documents of a pool, with the answers that you may see.
 
-        Only leads can search, or ask for a state: 403.
+        Only leads can search, or ask for a state: 403. The documents are in the order of the page
+        without a choice of order: for leads as loaded, for others by neutral numbers, because the
+        order of a file may reveal what is relevant.
         """
         member = access.member(self.person, slug)
         found = collection_access.query(member, query)
@@ -93,10 +96,15 @@ class Candidates(Resource, tag="Collection"):
         ):
             raise PermissionDenied("Which documents these are would tell you an earlier answer.")
         pool = pool_lists.find_candidates(member, found.candidates.all(), **asked)
-        return self.page(
-            pool.select_related("document"),
-            prepare=lambda rows: _candidates(member, rows, prior=prior),
-        )
+        pool = pool.select_related("document")
+        if member.leads:
+            return self.page(pool, prepare=lambda rows: _candidates(member, rows, prior=prior))
+        keys = neutral_order(found, member.project)
+        part, following = requested_part(request, [str(key) for key in keys])
+        by_key = pool.in_bulk(keys[part])
+        # A candidate may be taken out while it is listed.
+        rows = [by_key[key] for key in keys[part] if key in by_key]
+        return page_response(request, self.shape(_candidates(member, rows, prior=prior)), following)
 
 
 class Pairs(Resource, tag="Collection"):

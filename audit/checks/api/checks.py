@@ -49,7 +49,7 @@ from audit.checks.queue import (
 )
 from audit.checks.sampled_claims import plan
 from audit.checks.suspects import find_suspects
-from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
+from base.api.paging import page_response, requested_part
 from base.api.resource import Resource, Scope, reads, writes
 
 
@@ -128,13 +128,8 @@ class Suspects(Resource, tag="Checks"):
             below=given.get("below"),
         ).suspects
         places = [f"{one.missed}-{one.claim.narrative.pk}-{one.claim.candidate}" for one in found]
-        after, size = requested_cursor(request), page_size(request)
-        if after and after not in places:
-            raise invalid_cursor()
-        start = places.index(after) + 1 if after else 0
-        rows = self.shape(found[start : start + size])
-        more = start + size < len(found)
-        return page_response(request, rows, places[start + size - 1] if more else None)
+        part, following = requested_part(request, places)
+        return page_response(request, self.shape(found[part]), following)
 
     @writes(SampleSerializer, body=SentSuspects, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> dict[str, Any]:
