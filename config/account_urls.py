@@ -16,7 +16,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import TemplateView
 
-from config.accounts import password_reset, password_reset_from_key, totp_picture
+from config.accounts import email, password_reset, password_reset_from_key, totp_picture
 
 
 class Base36(StringConverter):
@@ -55,7 +55,7 @@ urlpatterns = [
         account.password_reset_from_key_done,
         name="account_reset_password_from_key_done",
     ),
-    path("email/", account.email, name="account_email"),
+    path("email/", email, name="account_email"),
     path("email/sent/", account.email_verification_sent, name="account_email_verification_sent"),
     path("email/confirmation/<str:key>/", account.confirm_email, name="account_confirm_email"),
     path("second-factor/", mfa.index, name="mfa_index"),

@@ -262,6 +262,29 @@ class PasswordResetView(account_views.PasswordResetView):
 password_reset = PasswordResetView.as_view()
 
 
+class EmailView(account_views.EmailView):
+    """The page of a person's mail address."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Add the address, or send the link again; say so on the page if no mail can be sent.
+
+        The address is then kept, to be confirmed by a later mail.
+        """
+        try:
+            answer: HttpResponse = super().post(request, *args, **kwargs)
+        except OSError:
+            messages.error(
+                request,
+                "No mail can be sent right now. The address is confirmed by a link: have it sent "
+                "again in a few minutes.",
+            )
+            answer = redirect("account_email")
+        return answer
+
+
+email = EmailView.as_view()
+
+
 class LinkUsed(Exception):
     """Raised if a link for a new password was used after its page was opened."""
 

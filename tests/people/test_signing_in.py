@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import smtplib
 import time
 
 import pytest
@@ -442,6 +443,34 @@ def test_an_address_counts_once_its_link_was_opened(ada, client):
     address = EmailAddress.objects.get()
     assert (address.email, address.verified) == ("new@example.org", True)
     assert User.objects.get().email == "new@example.org"
+
+
+@pytest.mark.parametrize(
+    "failure", [ConnectionRefusedError(), smtplib.SMTPRecipientsRefused({}), TimeoutError()]
+)
+def test_a_mail_address_is_kept_and_said_to_wait_while_no_mail_can_be_sent(
+    ada, client, monkeypatch, failure
+):
+    def fail(self):
+        raise failure
+
+    sign_in(client)
+    confirm_again(client, "/accounts/email/")
+    monkeypatch.setattr(mail.EmailMultiAlternatives, "send", fail)
+    monkeypatch.setattr(mail.EmailMessage, "send", fail)
+
+    added = client.post(
+        "/accounts/email/", {"email": "new@example.org", "action_add": ""}, follow=True
+    )
+    again = client.post(
+        "/accounts/email/", {"email": "new@example.org", "action_send": ""}, follow=True
+    )
+
+    assert (added.status_code, again.status_code) == (200, 200)
+    assert "No mail can be sent right now." in added.content.decode()
+    assert "To be confirmed" in again.content.decode()
+    address = EmailAddress.objects.get()
+    assert (address.email, address.verified) == ("new@example.org", False)
 
 
 def confirm_again(client, wanted):
