@@ -13,8 +13,6 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-import billiard.pool
-import celery.beat
 from celery import Celery, Task
 from celery.signals import (
     setup_logging,
@@ -38,14 +36,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # A worker that ran the checks of `manage.py check` at its start would import every URL and view:
 # 40 MB that it never needs.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
-
-# The schedule inside a worker runs in a thread, not a process: it only publishes two messages now
-# and then.
-celery.beat._Process = None  # type: ignore[misc, assignment]
-
-# A process that has just finished a job when the worker stops waits for its result to be read,
-# perhaps in vain: by default for half a minute. The row has the result, so two seconds are enough.
-billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
 
 # In seconds. Redis gives a message to another worker after this long. It is longer than any job: a
 # dead worker is found by the job's own lease, and much sooner.

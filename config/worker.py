@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from celery.beat import EmbeddedService
+
 from config.celery import app
 
 
@@ -23,7 +25,6 @@ def main() -> int:
     )
     parser.add_argument("--hostname", help="the name of the worker")
     options = parser.parse_args()
-    beside = {"pool_cls": "threads", "beat": True} if options.beside_the_web else {}
     worker = app.Worker(
         hostname=options.hostname,
         concurrency=options.jobs,
@@ -32,8 +33,11 @@ def main() -> int:
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,
-        **beside,
+        pool="threads" if options.beside_the_web else None,
     )
+    if options.beside_the_web:
+        # It only publishes a message now and then: a thread is enough.
+        EmbeddedService(app, thread=True, scheduler_cls=app.conf.beat_scheduler).start()
     worker.start()
     return int(worker.exitcode or 0)
 
