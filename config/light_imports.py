@@ -29,7 +29,7 @@ def read_little() -> None:
     """Set up the imports of a web process; call this before it imports views."""
     for name in (OTHER_TEMPLATES, SECURITY_KEYS):
         read_when_used(name)
-    uses_sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite")
+    uses_sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
     with hidden(HTTP_CLIENT, *([POSTGRESQL] if uses_sqlite else [])):
         import rest_framework.compat  # noqa: F401
 

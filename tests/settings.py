@@ -36,7 +36,7 @@ if "REJUDGE_TEST_DATABASE" in os.environ:
     DATABASES["default"]["NAME"] = os.environ["REJUDGE_TEST_DATABASE"]  # noqa: F405
     # A web server beside the test serves static files from where they are.
     WHITENOISE_USE_FINDERS = True
-if DATABASES["default"]["ENGINE"].endswith("sqlite"):  # noqa: F405
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
     # Tests kill processes, never the machine, so writes need not wait for the disk.
     DATABASES["default"]["OPTIONS"]["init_command"] += " PRAGMA synchronous=OFF;"  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -1,1 +1,0 @@
-"""Django's PostgreSQL backend, adjusted for statements that every key press executes."""
