@@ -12,7 +12,6 @@ from annotate.collection.models import (
     Run,
     RunLine,
 )
-from annotate.collection.unseen_rows import Unseen
 from annotate.guidelines.models import GuidelineCase
 from annotate.judgments.models import (
     Adjudication,
@@ -101,7 +100,6 @@ __all__ = [
     "Run",
     "RunLine",
     "Token",
-    "Unseen",
     "User",
     "Verdict",
 ]

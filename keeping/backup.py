@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,6 @@ from django.core.files.storage import default_storage
 from django.db import connection, models
 from django.utils import timezone
 
-from annotate.collection.intake import slices
 from annotate.collection.intake.progress import Progress
 from annotate.projects.audit_log import record
 from annotate.projects.models import Project
@@ -51,7 +49,7 @@ def back_up(*, path: Path, project: str | None = None, progress: Progress) -> Ba
             raise Refused(f"There is no project “{project}”.")
     backup = archive.BackupWriter(path)
     try:
-        with _consistent_snapshot(progress):
+        with snapshot():
             manifest = _write(backup, project_row, progress)
         backup.close(manifest)
     except BaseException:
@@ -65,17 +63,6 @@ def back_up(*, path: Path, project: str | None = None, progress: Progress) -> Ba
         missing=manifest["missing"],
         bytes=path.stat().st_size,
     )
-
-
-@contextmanager
-def _consistent_snapshot(progress: Progress) -> Iterator[None]:
-    """Let every query inside read the same snapshot, in which no load is half written."""
-    with ExitStack() as stack:
-        with slices.turn(progress):
-            stack.enter_context(snapshot())
-            # On SQLite the snapshot is taken at the first read.
-            Project.objects.exists()
-        yield
 
 
 class _TablePart(NamedTuple):

@@ -26,7 +26,6 @@ LEFT_OUT: dict[str, str] = {
     "usersessions.usersession": "lists who is signed in, and after a restore nobody is",
     "jobs.heartbeat": "heartbeats of the workers that are running",
     "annotate.revision": "triggers create them when rows are restored",
-    "annotate.unseen": "rows of a load that is being written: a backup waits for its end",
 }
 # Those among them to which rows point by natural key.
 BY_NATURAL_KEY = {"contenttypes.contenttype", "auth.permission"}

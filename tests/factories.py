@@ -21,7 +21,6 @@ from annotate.models import (
     Narrative,
     Project,
     Query,
-    Unseen,
     User,
 )
 
@@ -94,25 +93,6 @@ def candidate(
         prior_relevance=prior,
         origin=Candidate.Origin.RUN if prior is None else Candidate.Origin.PRIOR,
     )
-
-
-def unseen_rows(of: Project) -> None:
-    """Create rows that an unfinished load on SQLite has written but not yet made visible.
-
-    They are a query, a document with a text, and in every pool both that document and the others.
-    """
-    made: dict[Unseen.Kind, list[Any]] = {kind: [] for kind in Unseen.Kind}
-    new_query, new = query(of, "unseen query", "unseen title"), document(of, "unseen document")
-    made[Unseen.Kind.QUERY].append(new_query)
-    made[Unseen.Kind.DOCUMENT].append(new)
-    for pool in of.queries.all():
-        for one in of.documents.exclude(candidates__query=pool):
-            candidate = Candidate(query=pool, document=one, prior_relevance=2, origin="prior")
-            candidate.save()
-            made[Unseen.Kind.CANDIDATE].append(candidate)
-    for kind, rows in made.items():
-        for row in rows:
-            Unseen.objects.create(kind=kind, first=row.pk, last=row.pk)
 
 
 def pair(

@@ -10,7 +10,6 @@ from uuid import UUID
 from django.db.models.functions import Length
 
 from annotate.collection.models import Candidate
-from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judgments import repeats
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot
@@ -258,7 +257,6 @@ def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
     unsettled = f"""
         SELECT 1 FROM annotate_candidate o
         WHERE o.query_id = %(query)s AND o.removed_at IS NULL AND {scope}
-        AND {seen_condition(Unseen.Kind.CANDIDATE, "o.id")}
         AND NOT EXISTS (
             SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
             AND p.candidate_id = o.id AND p.annotator_id = %(member)s
@@ -297,7 +295,6 @@ def pool_and_repeats_sql(project: Project, *, again: bool = False) -> str:
         (
             SELECT COUNT(*) FROM annotate_candidate o
             WHERE o.query_id = %(query)s AND o.removed_at IS NULL {scope}
-            AND {seen_condition(Unseen.Kind.CANDIDATE, "o.id")}
         ),
         (
             SELECT COUNT(*) FROM annotate_repeat p

@@ -12,7 +12,6 @@ from django.db import connection
 
 from annotate.collection import text_versions
 from annotate.collection.models import Document
-from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judging.judging_session import (
     others_unsettled_sql,
     pool_and_repeats_sql,
@@ -241,7 +240,6 @@ def _lookup_sql(target: Target, project: Project) -> str:
             {"AND f.flag <> ''" if target.again else ""}
         {_FIRST if target.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
-            AND {seen_condition(Unseen.Kind.CANDIDATE, "c.id")}
         {text_versions.SHARE_LOCK if _is_postgresql() else ""}
     """  # noqa: S608
 

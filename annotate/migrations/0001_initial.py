@@ -736,18 +736,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Unseen',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=10)),
-                ('first', models.BigIntegerField()),
-                ('last', models.BigIntegerField()),
-            ],
-            options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('first__lte', models.F('last'))), name='unseen_from_first_to_last'), models.CheckConstraint(condition=models.Q(('kind__in', ['query', 'document', 'candidate'])), name='unseen_of_a_known_kind')],
-            },
-        ),
-        migrations.CreateModel(
             name='Verdict',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -39,8 +39,6 @@ def create_triggers(apps, schema_editor):
     create = {'postgresql': _create_on_postgresql, 'sqlite': _create_on_sqlite}
     for trigger in _triggers():
         create[schema_editor.connection.vendor](schema_editor, *trigger)
-    if schema_editor.connection.vendor == 'sqlite':
-        _create_for_loads(schema_editor)
 
 
 def _create_on_postgresql(schema_editor, table, event, name, column, source):
@@ -72,7 +70,6 @@ def _create_on_postgresql(schema_editor, table, event, name, column, source):
 
 def _create_on_sqlite(schema_editor, table, event, name, column, source):
     random = RANDOM['sqlite']
-    condition = ''
     if event == 'DELETE':
         body = f"""
             UPDATE annotate_revision SET value = {random}
@@ -82,29 +79,8 @@ def _create_on_sqlite(schema_editor, table, event, name, column, source):
             INSERT INTO annotate_revision ({column}, source, value)
             VALUES (NEW.{column}, {source.format(row='NEW')}, {random})
             {AGAIN.format(column=column)};"""
-    if (table, event) == ('annotate_candidate', 'INSERT'):
-        # Rows of a load are unseen until it is done; they change the revision then.
-        condition = """WHEN NOT EXISTS (
-            SELECT 1 FROM annotate_unseen u
-            WHERE u.kind = 'candidate' AND NEW.id BETWEEN u.first AND u.last
-        )"""
     schema_editor.execute(
-        f'CREATE TRIGGER {name} AFTER {event} ON {table} {condition} BEGIN {body} END',
-        params=None,
-    )
-
-
-def _create_for_loads(schema_editor):
-    schema_editor.execute(
-        f"""CREATE TRIGGER annotate_unseen_revises_delete AFTER DELETE ON annotate_unseen
-        WHEN OLD.kind = 'candidate' BEGIN
-            INSERT INTO annotate_revision (query_id, source, value)
-            SELECT k.query_id, {POOL}, {RANDOM['sqlite']} FROM (
-                SELECT DISTINCT query_id FROM annotate_candidate
-                WHERE id BETWEEN OLD.first AND OLD.last
-            ) k WHERE 1 = 1 {AGAIN.format(column='query_id')};
-        END""",
-        params=None,
+        f'CREATE TRIGGER {name} AFTER {event} ON {table} BEGIN {body} END', params=None
     )
 
 
@@ -114,8 +90,6 @@ def drop_triggers(apps, schema_editor):
         schema_editor.execute(
             f'DROP FUNCTION {name}() CASCADE' if is_postgresql else f'DROP TRIGGER {name}'
         )
-    if not is_postgresql:
-        schema_editor.execute('DROP TRIGGER annotate_unseen_revises_delete')
 
 
 class Migration(migrations.Migration):

@@ -23,7 +23,6 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from annotate.collection.unseen_rows import IsSeen, Unseen
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import State
 from annotate.judgments.models import Adjudication, Flag, Judgment
@@ -123,7 +122,6 @@ def _all_rows(project: Project, asked: Asked) -> QuerySet[Any, Any]:
         removed_at=F("pair__query__candidates__removed_at"),
         made_for=F("pair__query__candidates__made_for"),
     ).filter(
-        IsSeen(F("candidate"), kind=Unseen.Kind.CANDIDATE),
         in_pool_of(F("pair")),
         candidate__isnull=False,
         removed_at__isnull=True,

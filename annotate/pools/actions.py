@@ -9,7 +9,6 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotate.collection.intake import slices
 from annotate.collection.models import Run
 from annotate.judgments.blindness import must_answer_first
 from annotate.pools import choosing, counting
@@ -188,28 +187,26 @@ def make_pool(job: Pool, progress: Progress) -> None:
     """
     if job.counts is not None:
         return
-    # On SQLite, serialize loads and pools.
-    with slices.turn(progress):
-        progress.start(job.project.queries.count(), "Choosing documents")
-        stage = bulk.Stage(STAGE, {"query": "integer", "document": "integer", "is_new": "integer"})
-        try:
-            pool_counts = PoolCounts(recipe_of_pool(job))
-            for query, query_id, chosen in counting.choose_documents(pool_counts.recipe):
-                pool_counts.add(query_id, chosen)
-                for one in counting.in_seed_order(pool_counts.recipe, query_id, chosen):
-                    stage.add(query, one.document, int(one.state == counting.NEW))
-                progress.advance()
-            stage.settle()
-            if job.counted and job.counted != pool_counts.sha256:
-                raise JobError(CHANGED)
-            progress.start(None, "Adding candidates")
-            with transaction.atomic():
-                # Serialize the loads and pools of the project on PostgreSQL as well.
-                Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
-                _write_pool(job, pool_counts)
-        finally:
-            if not connection.needs_rollback:
-                stage.drop()
+    progress.start(job.project.queries.count(), "Choosing documents")
+    stage = bulk.Stage(STAGE, {"query": "integer", "document": "integer", "is_new": "integer"})
+    try:
+        pool_counts = PoolCounts(recipe_of_pool(job))
+        for query, query_id, chosen in counting.choose_documents(pool_counts.recipe):
+            pool_counts.add(query_id, chosen)
+            for one in counting.in_seed_order(pool_counts.recipe, query_id, chosen):
+                stage.add(query, one.document, int(one.state == counting.NEW))
+            progress.advance()
+        stage.settle()
+        if job.counted and job.counted != pool_counts.sha256:
+            raise JobError(CHANGED)
+        progress.start(None, "Adding candidates")
+        with transaction.atomic():
+            # Serialize the loads and pools of the project.
+            Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
+            _write_pool(job, pool_counts)
+    finally:
+        if not connection.needs_rollback:
+            stage.drop()
 
 
 def _write_pool(job: Pool, pool_counts: PoolCounts) -> None:

@@ -256,7 +256,6 @@ def _doc_ids(documents: list[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for start in range(0, len(documents), 10_000):
         part = documents[start : start + 10_000]
-        # No run ranks an unseen document, so this need not filter them out.
         sql = f"""
             SELECT d.id, d.doc_id FROM annotate_document d WHERE d.id IN ({_numbers(part)})
         """  # noqa: S608 (numbers alone are put in)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from annotate.collection.models import Run
-from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judgments.in_force import judgments_in_force
 from annotate.pools.actions import MAX_DEPTH
 from annotate.projects.models import Project
@@ -56,7 +55,7 @@ def _judged_at_of_run(
     run: Run, cutoffs: list[int], judgments_sql: str, parameters: Sequence[Any]
 ) -> Judged:
     # A condition on a candidate `c`.
-    in_pool = f"c.removed_at IS NULL AND {seen_condition(Unseen.Kind.CANDIDATE, 'c.id')}"
+    in_pool = "c.removed_at IS NULL"
     if run.names_pairs:
         topic, labelled = "l.pair_id", "(l.pair_id, c.id) IN (SELECT pair, candidate FROM judged)"
         if run.side == Run.Side.ALTERED and run.project.judge_scope == Project.Scope.RELEVANT:

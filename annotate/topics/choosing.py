@@ -15,7 +15,6 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 
 from annotate.collection.models import Query
 from annotate.collection.removal import ChangeCounts
-from annotate.collection.unseen_rows import IsSeen
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from annotate.topics.removal import remove_queries
@@ -68,7 +67,7 @@ def topics(project: Project) -> list[Topic]:
     before = Q(
         candidates__prior_relevance__gte=project.relevant_from,
         candidates__removed_at__isnull=True,
-    ) & Q(IsSeen(F("candidates__pk"), kind="candidate"))
+    )
     rows = (
         Query.objects.filter(project=project, removed_at__isnull=True)
         .annotate(relevant=Count("candidates", filter=before), has_narrative=Exists(narratives))

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from annotate.collection.models import Candidate, Query
-from annotate.collection.unseen_rows import Unseen, seen_condition
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
@@ -364,7 +363,6 @@ def _pool_rows(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[t
         LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
             AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL
         WHERE n.id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
-            AND {seen_condition(Unseen.Kind.CANDIDATE, "c.id")}
         ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
     """  # noqa: S608 (only placeholders and a constant are inserted)
     return stream_sql(statement, [*machines, *narratives])

@@ -11,7 +11,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from exporters.exports.files import pack
-from tests import factories
 from tests.exports.conftest import Tides
 
 pytestmark = pytest.mark.both_databases
@@ -103,13 +102,3 @@ def test_an_archive_of_the_same_files_is_the_same_archive(tides, write):
         archives.append(stream.getvalue())
 
     assert archives[0] == archives[1]
-
-
-@pytest.mark.sqlite
-@pytest.mark.parametrize("format_name", ["trec", "jsonl"])
-def test_rows_of_an_unfinished_load_are_in_no_file(tides, write, format_name):
-    before = write(tides.project, format_name)
-
-    factories.unseen_rows(tides.project)
-
-    assert write(tides.project, format_name).bytes() == before.bytes()

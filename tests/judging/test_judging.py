@@ -12,9 +12,9 @@ from annotate.judging import actions as judging
 from annotate.judging import judging_session
 from annotate.judging.withdrawal import undo
 from annotate.judgments import assignments
-from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Unseen
+from annotate.models import Assignment, Flag, Judgment, Project
 from annotate.rewriting import actions as rewriting
-from base.errors import ObjectNotFound, Refused, Stale
+from base.errors import Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -128,31 +128,6 @@ def test_a_document_of_another_query_is_refused(scene):
 
     with pytest.raises(Refused, match="not among those to be judged"):
         scene.judge(1, of=stranger)
-
-
-def invisible_candidate(scene):
-    """Return a document that a load has written into the pool but not made visible yet."""
-    factories.unseen_rows(scene.project)
-    return Candidate._base_manager.filter(query=scene.query).latest("pk")
-
-
-@pytest.mark.sqlite
-def test_a_document_of_an_unfinished_load_is_not_in_the_pool(scene):
-    candidate = invisible_candidate(scene)
-
-    with pytest.raises(ObjectNotFound):
-        scene.judge(1, of=candidate)
-    Unseen.objects.all().delete()
-    scene.judge(1, of=candidate)
-
-
-@pytest.mark.sqlite
-def test_documents_of_an_unfinished_load_do_not_keep_the_assignment_open(scene):
-    invisible_candidate(scene)
-    scene.judge(1)
-    scene.judge(0, of=scene.second)
-
-    assert scene.ada.assignments.get().done_at
 
 
 def test_a_note_of_a_megabyte_is_refused(scene):

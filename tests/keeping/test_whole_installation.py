@@ -191,19 +191,6 @@ def test_rows_written_meanwhile_are_not_in_the_backup(installation, quiet, tmp_p
     assert done.rows == sum(len(rows) for rows in before.values())
 
 
-@pytest.mark.sqlite
-def test_hidden_rows_of_a_killed_load_are_not_backed_up(installation, quiet, tmp_path):
-    rows = all_rows()
-    factories.unseen_rows(installation.project)
-    assert all_rows() != rows
-
-    done = back_up(path=tmp_path / "whole.zip", progress=quiet)
-
-    assert done.rows == sum(len(table) for table in rows.values())
-    for table in ("query", "document", "documenttext", "candidate"):
-        assert all_rows()[f"annotate.{table}"] == rows[f"annotate.{table}"]
-
-
 # --- what is refused ------------------------------------------------------------------------------
 
 

@@ -16,9 +16,8 @@ from annotate.models import (
     DocumentText,
     Draft,
     Narrative,
-    Unseen,
 )
-from annotate.rewriting import actions, rewrite_impact
+from annotate.rewriting import actions
 from tests import factories
 
 
@@ -245,16 +244,6 @@ def test_a_text_of_another_pool_is_not_found(pair, ada, client):
     factories.candidate(factories.query(pair.project, "302"), "other", prior=1)
 
     assert rows(client, pair, find="text", **{"in": "texts"}) == ["kept"]
-
-
-@pytest.mark.sqlite
-def test_texts_of_an_unfinished_load_are_not_searched(pair):
-    lead = factories.lead(pair.project)
-    factories.unseen_rows(pair.project)
-
-    assert [source.doc_id for source in rewrite_impact.texts_at_stake(pair, lead)] == ["kept"]
-    Unseen.objects.all().delete()
-    assert len(list(rewrite_impact.texts_at_stake(pair, lead))) > 1
 
 
 def test_a_long_list_comes_in_parts(pair, ada, client, django_assert_max_num_queries):

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import IO, Any, ClassVar, NamedTuple
 
 from annotate.collection.intake.report import MAX_SHOWN, FileReport, Problem, RowCounts
-from annotate.collection.intake.slices import Slices
 from annotate.projects.models import Membership, Project
 from base import bulk
 from base.bulk import Stage
@@ -57,8 +56,6 @@ class Intake:
             "project": project.pk,
             "now": bulk.datetime_parameter(now),
         }
-        # Set while the rows are written in slices.
-        self.slices: Slices | None = None
         self.committed = False
         self._numbers: dict[str, int] = {}
         self._staged: dict[type[StagedRecords], StagedRecords] = {}
@@ -135,37 +132,6 @@ class Intake:
     def run(self, sql: str, **params: Any) -> int:
         """Execute a statement with the project's parameters; return the number of affected rows."""
         return bulk.run(sql, {**self.params, **params})
-
-    def insert(
-        self,
-        table: str,
-        columns: str,
-        rows: str,
-        *,
-        values: str = "p.*",
-        beside: str = "",
-        needed: bool = True,
-    ) -> int:
-        """Insert the rows of the query `rows` into columns of a table; return their number.
-
-        `values` is a select list over such a row, `p`, and over whatever `beside` joins to it
-        ("CROSS JOIN … WHERE …"), such as long texts that should not be copied in between. `needed`:
-        a later statement looks these rows up, so even a preview has to write them before it
-        deletes them again.
-        """
-        if self.slices is not None:
-            return self.slices.insert(
-                table, columns, rows, self.params, values=values, beside=beside, needed=needed
-            )
-        select = f"SELECT {values} FROM ({rows}) p {beside}" if beside else rows  # noqa: S608 (ours)
-        return self.run(f"INSERT INTO {table} ({columns}) {select}")
-
-    def run_at_end(self, sql: str) -> None:
-        """Execute a statement that changes visible rows, in the final transaction."""
-        if self.slices is not None:
-            self.slices.run_at_end(lambda: self.run(sql))
-        else:
-            self.run(sql)
 
     def number(self, sql: str, **params: Any) -> int:
         """Return the one number that a query with the project's parameters selects."""
@@ -245,9 +211,6 @@ class StagedRecords(ABC):
     order: ClassVar[int]
     # Whether its records define their queries, instead of only naming them.
     defines_queries: ClassVar[bool] = False
-    # Whether this kind writes only by `Intake.insert` and `Intake.run_at_end`, and can therefore be
-    # written in slices, outside of one transaction.
-    in_slices: ClassVar[bool] = False
     # The name of a temporary table of the project's rows that differ from the file's.
     differing: ClassVar[str] = ""
 

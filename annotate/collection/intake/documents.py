@@ -29,7 +29,6 @@ class Documents(StagedRecords):
 
     order = 10
     records: ClassVar = (Doc,)
-    in_slices = True
     differing = "stage_docs_changed"
 
     def __init__(self, intake: Intake) -> None:
@@ -104,10 +103,10 @@ class Documents(StagedRecords):
                 return
         self._find_changed()
         earlier_of_new, earlier_of_known = self._count_earlier()
-        new = intake.insert(
-            "annotate_document",
-            "project_id, doc_id, title, markup, digest, length, text_version",
+        new = intake.run(
             """
+            INSERT INTO annotate_document
+                (project_id, doc_id, title, markup, digest, length, text_version)
             SELECT %(project)s, s.doc_id, s.title, s.markup, s.digest, s.length,
                 CASE WHEN s.length IS NULL THEN NULL WHEN s.version > 0 THEN s.version ELSE 1 END
             FROM stage_docs s
@@ -116,8 +115,7 @@ class Documents(StagedRecords):
                 WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
             )
             ORDER BY s.doc_id
-            """,
-            needed=len(intake.staged) > 1,
+            """
         )
         if new > ANALYZE_AFTER:
             bulk.analyze("annotate_document")
@@ -215,28 +213,17 @@ class Documents(StagedRecords):
 
     def _write_first_texts(self) -> None:
         """Write the texts of documents that had none."""
-        # A killed load may have left an unseen text of a document that has none.
-        orphaned = """
-            SELECT t.id FROM stage_docs s CROSS JOIN annotate_document d
-            CROSS JOIN annotate_documenttext t
-            WHERE s.length IS NOT NULL AND d.project_id = %(project)s AND d.doc_id = s.doc_id
-            AND d.text_version IS NULL AND t.document_id = d.id
+        self.intake.run(
             """
-        if self.intake.number(f"SELECT COUNT(*) FROM ({orphaned}) x"):  # noqa: S608 (ours)
-            self.intake.run(f"DELETE FROM annotate_documenttext WHERE id IN ({orphaned})")  # noqa: S608
-        self.intake.insert(
-            "annotate_documenttext",
-            "document_id, version, markup, digest, length, created_at, text",
-            """
-            SELECT d.id, CASE WHEN s.version > 0 THEN s.version ELSE 1 END AS version, s.markup,
-                s.digest, s.length, %(now)s AS created_at, s.n
-            FROM stage_docs s CROSS JOIN annotate_document d
+            INSERT INTO annotate_documenttext
+                (document_id, version, markup, digest, length, created_at, text)
+            SELECT d.id, CASE WHEN s.version > 0 THEN s.version ELSE 1 END, s.markup,
+                s.digest, s.length, %(now)s, t.text
+            FROM stage_docs s CROSS JOIN annotate_document d CROSS JOIN stage_texts t
             WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id AND s.length IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM annotate_documenttext o WHERE o.document_id = d.id)
-            """,
-            values="p.id, p.version, p.markup, p.digest, p.length, p.created_at, t.text",
-            beside="CROSS JOIN stage_texts t WHERE t.n = p.n",
-            needed=False,
+            AND t.n = s.n
+            """
         )
 
     def _write_changes(self) -> None:
@@ -256,7 +243,7 @@ class Documents(StagedRecords):
             """
         intake.row_counts("texts").new += bulk.number(f"SELECT COUNT(*) {of_changed}")
         stale_answers.lock_answers(intake)
-        intake.run_at_end(
+        intake.run(
             f"""
             INSERT INTO annotate_documenttext
                 (document_id, version, markup, digest, length, created_at, text)
@@ -267,7 +254,7 @@ class Documents(StagedRecords):
             """  # noqa: S608
         )
         stale_answers.mark_stale(intake)
-        intake.run_at_end(
+        intake.run(
             """
             UPDATE annotate_document SET
                 title = CASE WHEN s.length IS NULL AND s.title = '' THEN annotate_document.title

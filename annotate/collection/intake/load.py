@@ -10,7 +10,6 @@ from typing import Any
 from django.db import DatabaseError, IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
-from annotate.collection.intake import slices
 from annotate.collection.intake.arrivals import Intake, Options, StagedRecords
 from annotate.collection.intake.documents import ANALYZE_AFTER, Documents
 from annotate.collection.intake.files import InputFile
@@ -76,8 +75,7 @@ def load(
     writes the rows, if there is one: whatever it writes is committed or rolled back with them.
 
     Records are staged in temporary tables until all of them are read and checked. Then a few
-    statements write the rows in one transaction. On SQLite, where other writers have to wait for
-    that transaction, many documents and qrels are written in slices.
+    statements write the rows in one transaction. On SQLite other writers wait for that transaction.
 
     Once that transaction is committed the file is loaded, even if the database fails during the
     cleanup (a full disk): that is logged.
@@ -200,35 +198,22 @@ def _write(
     A concurrent change can make the first attempt fail; the second one takes it into account.
     """
     notes = list(intake.report.notes)
-    many = sum(stage.count for one in intake.staged for stage in one.stages) > slices.AT_ONCE
-    writing = _write_in_slices if many and _may_be_sliced(intake) else _write_at_once
     try:
-        with slices.turn(progress):
-            writing(intake, ids, progress, record)
+        _write_at_once(intake, ids, progress, record)
     except (IntegrityError, OperationalError):
         if connection.in_atomic_block or intake.committed:
             # The enclosing transaction has failed as well, or everything is already committed.
             raise
         intake.report.reset_loaded()
         intake.report.notes[:] = notes
-        # A new turn: it first deletes the rows that could not be deleted just now.
-        with slices.turn(progress):
-            writing(intake, ids, progress, record)
-
-
-def _may_be_sliced(intake: Intake) -> bool:
-    return (
-        not bulk.on_postgresql()
-        and not connection.in_atomic_block
-        and all(one.in_slices for one in intake.staged)
-    )
+        _write_at_once(intake, ids, progress, record)
 
 
 def _write_at_once(
     intake: Intake, ids: NamedIds, progress: Progress, record: Callable[[FileReport], None] | None
 ) -> None:
     """Write everything in one transaction; a dry run rolls it back."""
-    progress.start(None, _step_name(intake))
+    progress.start(None, COMPARING if intake.dry_run else WRITING)
     try:
         with transaction.atomic():
             _lock_project(intake.project)
@@ -242,32 +227,6 @@ def _write_at_once(
     except BaseException:
         _undo_side_effects(intake.staged)
         raise
-
-
-def _write_in_slices(
-    intake: Intake, ids: NamedIds, progress: Progress, record: Callable[[FileReport], None] | None
-) -> None:
-    """Write new rows in slices, then show them and write the rest in one transaction.
-
-    A dry run deletes them again.
-    """
-    progress.start(None, COMPARING)
-    newest = _newest_candidate()
-    intake.slices = slices.Slices(progress, step=_step_name(intake), dry_run=intake.dry_run)
-    try:
-        _write_rows(intake, ids)
-        if not intake.report.refused and not intake.dry_run:
-            with transaction.atomic():
-                _lock_project(intake.project)
-                intake.slices.show()
-                _finish(intake, newest, record)
-    finally:
-        intake.slices.delete_unseen()
-        intake.slices = None
-
-
-def _step_name(intake: Intake) -> str:
-    return COMPARING if intake.dry_run else WRITING
 
 
 def _lock_project(project: Project) -> None:

@@ -60,25 +60,23 @@ class NamedIds:
             )
             """
         )
-        queries = self.intake.insert(
-            "annotate_query",
-            "project_id, query_id, title, description",
+        queries = self.intake.run(
             """
+            INSERT INTO annotate_query (project_id, query_id, title, description)
             SELECT %(project)s, query_id, '', '' FROM stage_query_ids
             WHERE fresh = 1 ORDER BY n, query_id
-            """,
-        )
-        documents = self.intake.insert(
-            "annotate_document",
-            "project_id, doc_id, title, markup, digest",
             """
+        )
+        documents = self.intake.run(
+            """
+            INSERT INTO annotate_document (project_id, doc_id, title, markup, digest)
             SELECT %(project)s, s.doc_id, '', 'plain', '' FROM stage_doc_ids s
             WHERE NOT EXISTS (
                 SELECT 1 FROM annotate_document d
                 WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
             )
             ORDER BY s.doc_id
-            """,
+            """
         )
         self.intake.row_counts("queries").new += queries
         self.intake.row_counts("documents").new += documents

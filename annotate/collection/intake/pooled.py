@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
-from annotate.collection.intake.qrels import Qrels
 from base import bulk
 from formats.records import Pooled
 
@@ -16,7 +15,6 @@ class Pools(StagedRecords):
     # After the earlier relevance of the same file.
     order = 45
     records: ClassVar = (Pooled,)
-    in_slices = True
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
@@ -41,15 +39,10 @@ class Pools(StagedRecords):
         )
 
     def write(self) -> None:
-        # A preview does not write the candidates of the qrels: the table does not have them.
-        brought = self.intake.has_records(Qrels)
-        without = "EXCEPT SELECT query_id, doc_id FROM stage_qrels" if brought else ""
-        self.new = self.intake.insert(
-            "annotate_candidate",
-            "query_id, document_id, prior_relevance, origin",
-            f"""
-            SELECT q.id, d.id, NULL, 'listed'
-            FROM (SELECT query_id, doc_id FROM stage_pooled {without}) s
+        self.new = self.intake.run(
+            """
+            INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
+            SELECT q.id, d.id, NULL, 'listed' FROM stage_pooled s
             CROSS JOIN annotate_query q CROSS JOIN annotate_document d
             WHERE q.project_id = %(project)s AND q.query_id = s.query_id
             AND d.project_id = %(project)s AND d.doc_id = s.doc_id
@@ -58,7 +51,7 @@ class Pools(StagedRecords):
                 WHERE c.query_id = q.id AND c.document_id = d.id
             )
             ORDER BY q.id, d.id
-            """,  # noqa: S608 (our own statements)
+            """
         )
         rows = self.intake.row_counts("candidates")
         rows.new += self.new

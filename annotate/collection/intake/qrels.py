@@ -19,7 +19,6 @@ class Qrels(StagedRecords):
 
     order = 40
     records: ClassVar = (Qrel,)
-    in_slices = True
     differing = "stage_qrels_changed"
 
     def __init__(self, intake: Intake) -> None:
@@ -99,10 +98,9 @@ class Qrels(StagedRecords):
             self._change_existing()
         # Before the new candidates are written: those that only join the pool.
         only_pooled = self._count_new_without_grade() if self._without_grade else 0
-        self.new = intake.insert(
-            "annotate_candidate",
-            "query_id, document_id, prior_relevance, origin",
+        self.new = intake.run(
             """
+            INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
             SELECT q.id, d.id, s.relevance,
                 CASE WHEN s.relevance IS NULL THEN 'listed' ELSE 'prior' END
             FROM stage_qrels s CROSS JOIN annotate_query q CROSS JOIN annotate_document d
@@ -113,8 +111,7 @@ class Qrels(StagedRecords):
                 WHERE c.query_id = q.id AND c.document_id = d.id
             )
             ORDER BY q.id, d.id
-            """,
-            needed=False,
+            """
         )
         rows = intake.row_counts("candidates")
         rows.new += self.new
@@ -148,7 +145,7 @@ class Qrels(StagedRecords):
             """
         )
         self.changed = bulk.number("SELECT COUNT(*) FROM stage_qrels_changed")
-        intake.run_at_end(
+        intake.run(
             """
             UPDATE annotate_candidate SET prior_relevance = x.relevance
             FROM stage_qrels_changed x WHERE annotate_candidate.id = x.id

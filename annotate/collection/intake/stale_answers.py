@@ -2,7 +2,7 @@
 
 An answer names the text version that was read. When a newer one arrives, `text_replaced_at` is set
 on the answers to the older ones: they are kept and no longer counted anywhere. All of this happens
-in the transaction that shows the new texts.
+in the transaction that writes the new texts.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def lock_answers(intake: Intake) -> None:
     """
     if not bulk.on_postgresql():
         return
-    intake.run_at_end(
+    intake.run(
         """
         SELECT s.id FROM annotate_assignment s WHERE s.task = 'judge' AND s.pair_id IN (
             SELECT p.id FROM stage_docs_changed x
@@ -133,7 +133,7 @@ def lock_answers(intake: Intake) -> None:
         ) ORDER BY s.id FOR UPDATE
         """
     )
-    intake.run_at_end(
+    intake.run(
         "SELECT id FROM annotate_document WHERE id IN (SELECT id FROM stage_docs_changed "
         "WHERE version IS NOT NULL) ORDER BY id FOR UPDATE"
     )
@@ -142,7 +142,7 @@ def lock_answers(intake: Intake) -> None:
 def mark_stale(intake: Intake) -> None:
     """Mark answers about replaced texts stale, and reopen the assignments they belong to."""
     for one in _answer_tables:
-        intake.run_at_end(
+        intake.run(
             f"""
             UPDATE {one.table} AS r SET text_replaced_at = %(now)s
             WHERE r.text_replaced_at IS NULL AND {one.about.format(candidates=_CANDIDATES)}
@@ -155,7 +155,7 @@ def mark_stale(intake: Intake) -> None:
         Project.Scope.RELEVANT: (f"AND c.prior_relevance >= {int(intake.project.relevant_from)}"),
         Project.Scope.EXISTING: "AND c.made_for_id IS NULL",
     }.get(Project.Scope(scope), "")
-    intake.run_at_end(
+    intake.run(
         f"""
         UPDATE annotate_assignment SET done_at = NULL
         WHERE done_at IS NOT NULL AND task = 'judge' AND pair_id IN (

@@ -8,7 +8,6 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotate.collection.unseen_rows import InPoolManager, SeenManager
 from annotate.projects.models import Membership, Project
 
 
@@ -32,8 +31,6 @@ class Document(models.Model):
     length = models.PositiveIntegerField(null=True)
     # The newest text version, to which markup, digest and length belong; null if there is none.
     text_version = models.PositiveIntegerField(null=True, blank=True)
-
-    objects = SeenManager()
 
     class Meta:
         constraints: ClassVar = [
@@ -128,8 +125,6 @@ class Query(models.Model):
     # Whether a file gave the key, in which case a new title does not change it.
     core_given = models.BooleanField(default=False, db_default=False)
 
-    objects = SeenManager()
-
     class Meta:
         indexes: ClassVar = [
             # The queries of one core query.
@@ -150,6 +145,18 @@ class Query(models.Model):
 
     def __str__(self) -> str:
         return self.query_id
+
+
+class InPoolManager(models.Manager["Candidate"]):
+    """Manager of candidates that were not taken out of their pools.
+
+    Candidates that a lead took out are not judged and in no qrels; `Candidate.with_removed`
+    includes them.
+    """
+
+    def get_queryset(self) -> models.QuerySet[Candidate]:
+        """Return all candidates except those that were taken out."""
+        return super().get_queryset().filter(removed_at__isnull=True)
 
 
 class Candidate(models.Model):
@@ -194,7 +201,7 @@ class Candidate(models.Model):
 
     objects = InPoolManager()
     # Includes candidates that were taken out of their pools.
-    with_removed = SeenManager()
+    with_removed = models.Manager()  # noqa: DJ012 (a manager, not a field)
 
     class Meta:
         constraints: ClassVar = [
