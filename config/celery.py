@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from celery import Celery, Task
+from celery.beat import Service
 from celery.signals import (
     setup_logging,
     task_postrun,
@@ -142,6 +143,13 @@ def _connection_with_timeouts() -> Iterator[Connection]:
             yield broker
     except errors as error:
         raise BrokerUnavailable(str(error)) from error
+
+
+def start_schedule() -> None:
+    """Publish what is scheduled from a thread of this process, until the process ends."""
+    # Celery's type stubs accept only an app with the default class of tasks.
+    schedule = Service(app, scheduler_cls=app.conf.beat_scheduler)  # type: ignore[arg-type]
+    threading.Thread(target=schedule.start, name="schedule", daemon=True).start()
 
 
 @setup_logging.connect

@@ -9,9 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from celery.beat import EmbeddedService
-
-from config.celery import app
+from config.celery import app, start_schedule
 
 
 def main() -> int:
@@ -36,8 +34,7 @@ def main() -> int:
         pool="threads" if options.beside_the_web else None,
     )
     if options.beside_the_web:
-        # It only publishes a message now and then: a thread is enough.
-        EmbeddedService(app, thread=True, scheduler_cls=app.conf.beat_scheduler).start()
+        start_schedule()
     worker.start()
     return int(worker.exitcode or 0)
 
