@@ -74,9 +74,9 @@ def _undo(load: Load) -> None:
     """Delete the new candidates, change the others back, and delete what is only an id then."""
     rows = LoadedCandidate.objects.filter(load=load)
     candidates = Candidate.with_removed.filter(pk__in=rows.values("candidate"))
-    queries = list(candidates.order_by().values_list("query_id", flat=True).distinct())
+    queries = list(candidates.order_by().values_list("query__pk", flat=True).distinct())
     new = Candidate.with_removed.filter(pk__in=rows.filter(is_new=True).values("candidate"))
-    documents = list(new.values_list("document", flat=True))
+    documents = list(new.values_list("document__pk", flat=True))
     earlier = rows.filter(candidate=OuterRef("pk")).values("earlier")
     Candidate.with_removed.filter(pk__in=rows.filter(is_new=False).values("candidate")).update(
         prior_relevance=Subquery(earlier)

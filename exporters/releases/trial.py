@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, NamedTuple
+from typing import NamedTuple, NoReturn
 
 from django.conf import settings
 
@@ -59,10 +57,8 @@ class _FirstFile(Exception):
 class _NoFiles(Writer):
     """A writer that stops at the first file, before which layouts refuse what they cannot hold."""
 
-    @contextmanager
-    def file(self, name: str, holds: str) -> Iterator[IO[bytes]]:
+    def file(self, name: str, holds: str) -> NoReturn:
         raise _FirstFile
-        yield  # type: ignore[unreachable]
 
 
 def try_release(by: Membership) -> Trial:
