@@ -151,7 +151,18 @@ class SentPublication(RequestBody):
     claims = serializers.BooleanField(
         required=False, help_text="Whether claimed labels are published where nobody has judged."
     )
-    licence = serializers.CharField(max_length=100, required=False, allow_blank=True)
+    licence = serializers.CharField(
+        max_length=100,
+        required=False,
+        allow_blank=True,
+        help_text="Of instructions and labels, by its SPDX name.",
+    )
+    texts_licence = serializers.CharField(
+        max_length=200, required=False, allow_blank=True, help_text="Of the texts, if another."
+    )
+    texts_source = serializers.CharField(
+        max_length=500, required=False, allow_blank=True, help_text="Where the texts come from."
+    )
     languages = serializers.CharField(
         max_length=200, required=False, allow_blank=True, help_text="As in `eng-Latn deu-Latn`."
     )
@@ -184,6 +195,8 @@ class PublicationSerializer(serializers.Serializer[Any]):
     texts = serializers.BooleanField()
     claims = serializers.BooleanField()
     licence = serializers.CharField()
+    texts_licence = serializers.CharField()
+    texts_source = serializers.CharField()
     languages = serializers.CharField()
     creators = serializers.CharField()
     publisher = serializers.CharField()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 
 from exporters.exports.actions import LAYOUTS
 from exporters.exports.models import Export, Publication
-from exporters.exports.publishing import FIELDS
+from exporters.exports.publishing import FIELDS, find_faults
 
 
 class ExportForm(forms.Form):
@@ -35,7 +37,9 @@ class PublicationForm(forms.ModelForm[Publication]):
         model = Publication
         fields = FIELDS
         help_texts = {
-            "licence": "As in CC-BY-4.0.",
+            "licence": "By its SPDX name, as in CC-BY-4.0.",
+            "texts_licence": "If it is another one, such as that of a news collection.",
+            "texts_source": "Where the texts come from, as in TREC Washington Post Collection.",
             "languages": "As in eng-Latn, several separated by spaces.",
             "creators": "One per line, as in Curie, Marie.",
             "publisher": "Who publishes it, as in Zenodo.",
@@ -46,6 +50,14 @@ class PublicationForm(forms.ModelForm[Publication]):
             "description": forms.Textarea(attrs={"rows": 3}),
             "citation": forms.Textarea(attrs={"rows": 4}),
         }
+
+    def clean(self) -> dict[str, Any]:
+        """Add every fault that the action would refuse, at its field."""
+        given = super().clean() or self.cleaned_data
+        for field, sentence in find_faults(given).items():
+            if field not in self.errors:
+                self.add_error(field, sentence)
+        return given
 
     def _post_clean(self) -> None:
         """Do not change the instance: the action validates and saves it."""

@@ -94,7 +94,10 @@ class Publication(models.Model):
         default=False,
         help_text="Only of accepted instructions; what a check found stands before the claim.",
     )
-    licence = models.CharField("Licence", max_length=100, blank=True)
+    licence = models.CharField("Licence of instructions and labels", max_length=100, blank=True)
+    # "": the texts have the same licence.
+    texts_licence = models.CharField("Licence of the texts", max_length=200, blank=True, default="")
+    texts_source = models.CharField("Source of the texts", max_length=500, blank=True, default="")
     # As MTEB names them: eng-Latn, deu-Latn.
     languages = models.CharField("Languages", max_length=200, blank=True)
     # One per line: Family name, Given name.
@@ -121,6 +124,19 @@ class Publication(models.Model):
 
     def __str__(self) -> str:
         return f"publication of project {self.project_id}"
+
+    @property
+    def rights(self) -> str:
+        """Under which licence instructions and labels are published, and texts if they are."""
+        if not self.texts or not (self.texts_licence or self.texts_source):
+            return f"{self.licence}." if self.licence else ""
+        return f"{self.licence} for instructions and labels. {self.texts_rights}"
+
+    @property
+    def texts_rights(self) -> str:
+        """The licence of the texts, and where they come from."""
+        source = f", from {self.texts_source}" if self.texts_source else ""
+        return f"Texts of documents: {self.texts_licence or self.licence}{source}."
 
 
 def publication_of(project: Project) -> Publication:

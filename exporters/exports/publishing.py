@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from annotate.collection.models import Candidate, Document
 from annotate.pairs.models import Narrative
@@ -30,6 +31,8 @@ FIELDS = (
     "texts",
     "claims",
     "licence",
+    "texts_licence",
+    "texts_source",
     "languages",
     "creators",
     "publisher",
@@ -70,7 +73,8 @@ def set_publication(
         before = {name: getattr(publication, name) for name in FIELDS}
         for name, value in changes.items():
             setattr(publication, name, _trim(value))
-        _validate(publication)
+        if faults := find_faults({name: getattr(publication, name) for name in FIELDS}):
+            raise Refused(" ".join(dict.fromkeys(faults.values())))
         after = {name: getattr(publication, name) for name in FIELDS}
         if before == after:
             return publication
@@ -205,21 +209,51 @@ def _trim(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
-def _validate(publication: Publication) -> None:
-    names = (publication.licence, publication.publisher, *publication.creators.splitlines())
-    refuse_invalid_names(*names)
-    for text in (publication.description, publication.citation):
-        refuse_invalid_characters(tidy(text))
-    if publication.texts and not publication.licence:
-        raise Refused("Texts are published under a licence. Name it, as in CC-BY-4.0.")
-    for language in publication.languages.split():
+def find_faults(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is wrong with publication settings: a sentence by field.
+
+    Settings that are missing are not checked.
+    """
+    given = {name: _trim(value) for name, value in settings.items()}
+    faults: dict[str, str] = {}
+    names = ("licence", "texts_licence", "texts_source", "publisher", "creators")
+    for name in (*names, "description", "citation"):
+        text = given.get(name) or ""
+        try:
+            if name in names:
+                refuse_invalid_names(*text.splitlines())
+            else:
+                refuse_invalid_characters(tidy(text))
+        except Refused as refused:
+            faults[name] = str(refused)
+    licence, texts = given.get("licence", ""), given.get("texts")
+    if "licence" not in faults:
+        if texts and not licence:
+            faults["licence"] = "Texts are published under a licence. Name it, as in CC-BY-4.0."
+        elif licence and not _is_known_licence(licence):
+            faults["licence"] = (
+                f"“{licence}” is not the name of a licence. Write its SPDX name, as in CC-BY-4.0, "
+                "or LicenseRef- and a name of your own."
+            )
+    for language in (given.get("languages") or "").split():
         if not LANGUAGE.fullmatch(language):
-            raise Refused(
+            faults["languages"] = (
                 f"“{language}” is not a language. Write its three letters and its script, as "
                 "in eng-Latn, several separated by spaces."
             )
-    if publication.year is not None and not FIRST_YEAR <= publication.year <= LAST_YEAR:
-        raise Refused(f"The year must be between {FIRST_YEAR} and {LAST_YEAR}.")
-    for layout in publication.layouts:
+    year = given.get("year")
+    if year is not None and not FIRST_YEAR <= year <= LAST_YEAR:
+        faults["year"] = f"The year must be between {FIRST_YEAR} and {LAST_YEAR}."
+    for layout in given.get("layouts") or []:
         if layout not in LAYOUTS:
-            raise Refused(f"“{layout}” is not a layout. Choose from: {', '.join(LAYOUTS)}.")
+            faults["layouts"] = f"“{layout}” is not a layout. Choose from: {', '.join(LAYOUTS)}."
+    return faults
+
+
+def _is_known_licence(name: str) -> bool:
+    """Return whether a licence has an SPDX name, or is marked as one's own."""
+    try:
+        canonicalize_license_expression(name)
+    except InvalidLicenseExpression:
+        return False
+    return True

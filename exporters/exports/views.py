@@ -21,7 +21,7 @@ from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.job_page import job_page
 from exporters.exports.models import Export, publication_of
 from exporters.exports.proof.content import PROOF
-from exporters.exports.proof.readers import PLAIN
+from exporters.exports.proof.readers import tools_for
 
 # How many exports the list shows, the newest first.
 SHOWN = 50
@@ -75,7 +75,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
         form=form,
         blind=access.BLIND if blind else "",
         preview=None if blind else publishing.preview(member.project),
-        layouts=[(layout.value, layout.label, layout in PLAIN) for layout in actions.LAYOUTS],
+        layouts=[(layout.value, layout.label, tools_for(layout)) for layout in actions.LAYOUTS],
         proofs=[] if blind else publishing.newest_proofs(member.project),
         status=422 if form.errors else 200,
     )

@@ -93,7 +93,7 @@ def test_a_topic_without_narrative_has_an_empty_one_and_the_report_says_so(proje
     report = load(project, "trec-topics", "<top>\n<num> Number: 886\n<title> x\n</top>\n")
 
     assert originals("886") == [(1, "")]
-    assert report.notes == ["1 topic has no narrative"]
+    assert report.notes == ["1 topic has no narrative: its original one is empty"]
 
 
 def test_a_file_without_narratives_keeps_the_known_narratives(project):

@@ -14,6 +14,7 @@ from annotate.people.naming import set_named
 from base.errors import Refused
 from base.users import User
 from exporters.exports.models import Export, Publication, publication_of
+from exporters.exports.proof import readers
 from exporters.exports.publishing import set_publication
 from jobs.errors import JobError
 from tests import factories
@@ -55,6 +56,11 @@ def test_setting_the_same_again_changes_nothing():
         ({"languages": "English"}, "“English” is not a language."),
         ({"year": 26}, "The year must be between 1900 and 2200."),
         ({"layouts": ["zip"]}, "“zip” is not a layout."),
+        ({"licence": "CC-BY-9.0"}, "“CC-BY-9.0” is not the name of a licence."),
+        (
+            {"licence": "CC-BY-9.0", "year": 26},
+            r"“CC-BY-9.0” is not the name of a licence\. .*The year must be between 1900 and",
+        ),
     ],
 )
 def test_a_wrong_setting_is_refused_and_nothing_is_saved(changes, sentence):
@@ -64,6 +70,60 @@ def test_a_wrong_setting_is_refused_and_nothing_is_saved(changes, sentence):
         set_publication(project=project, changes=changes, by=None)
 
     assert not Publication.objects.exists()
+
+
+def test_a_refused_form_shows_every_fault_at_its_field(tides, client):
+    client.force_login(tides.carla.user)
+    sent = {"texts": "on", "languages": "English", "year": "26", "publisher": "A\u202eB"}
+
+    form = client.post("/projects/tides/publication/", sent).context["form"]
+
+    assert set(form.errors) == {"licence", "languages", "year", "publisher"}
+    assert form.errors["languages"][0].startswith("“English” is not a language.")
+
+
+def test_two_licences_are_named_apart_with_the_source_of_the_texts(tides, write):
+    changes = {"texts": True, "licence": "CC-BY-4.0", "creators": "Curie, Marie", "year": 2026}
+    changes |= {"texts_licence": "TREC news licence", "texts_source": "TREC Disks 4 and 5"}
+    changes |= {"publisher": "Zenodo"}
+    set_publication(project=tides.project, changes=changes, by=tides.carla)
+    rights = "Texts of documents: TREC news licence, from TREC Disks 4 and 5."
+
+    card = write(tides.project, "hf")["README.md"]
+    cited = write(tides.project, "citation")
+    manifest = write(tides.project, "mteb").manifest
+
+    assert f"CC-BY-4.0 for instructions and labels. {rights}" in card
+    assert "license: other\n" in card
+    assert 'license: "CC-BY-4.0"\n' in cited["CITATION.cff"]
+    assert rights in cited["CITATION.cff"]
+    assert json.loads(cited[".zenodo.json"])["notes"] == rights
+    says = {rule["about"]: rule["says"] for rule in manifest["rules"]}
+    assert says["Texts"] == f"Titles and newest texts are published. {rights}"
+    assert says["Licence"] == f"CC-BY-4.0 for instructions and labels. {rights}"
+
+
+def test_without_texts_only_the_licence_of_the_labels_is_named(tides, write):
+    changes = {"licence": "CC-BY-4.0", "texts_licence": "TREC news licence"}
+    set_publication(project=tides.project, changes=changes, by=tides.carla)
+
+    says = {one["about"]: one["says"] for one in write(tides.project, "mteb").manifest["rules"]}
+
+    assert says["Licence"] == "CC-BY-4.0."
+
+
+def test_the_page_says_which_tools_this_server_can_prove_a_layout_with(tides, client, monkeypatch):
+    monkeypatch.setattr(
+        readers, "READERS", (readers.Reader("no-such-tool", ("beir",), readers.PLAIN["beir"]),)
+    )
+    client.force_login(tides.carla.user)
+
+    page = client.get("/projects/tides/publication/")
+
+    tools = {name: tools for name, _words, tools in page.context["layouts"]}
+    assert (tools["beir"].installed, tools["beir"].missing) == ([], ["no-such-tool"])
+    assert "not installed here: no-such-tool" in page.text
+    assert 'name="prove"' not in page.text
 
 
 def test_an_annotator_and_a_lead_of_another_project_are_refused():

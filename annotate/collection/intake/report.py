@@ -23,7 +23,7 @@ KINDS = {
     "runs": "Runs",
     "run_lines": "Lines of runs",
     "raters": "Raters",
-    "judgments": "Judgments",
+    "judgments": "Judgments and claimed labels",
     "verdicts": "Verdicts",
     "flags": "Flags",
     "adjudications": "Adjudications",

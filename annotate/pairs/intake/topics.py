@@ -150,9 +150,9 @@ class Topics(StagedRecords):
         )
         if without := self._marked("own = 1 AND narrative IS NULL"):
             self.intake.report.notes.append(
-                "1 topic has no narrative"
+                "1 topic has no narrative: its original one is empty"
                 if without == 1
-                else f"{without:,} topics have no narrative"
+                else f"{without:,} topics have no narrative: their original ones are empty"
             )
 
     def _write_narratives(self) -> None:

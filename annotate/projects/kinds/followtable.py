@@ -45,7 +45,7 @@ FOLLOWTABLE = ProjectKind(
             "Five tables per instruction, in turn from those that comply, violate and are off "
             "topic: alignment with the query topic and the constraint.",
             size=5,
-            name="Five tables per instruction",
+            name="Tables of each instruction",
             per="instruction",
             asks="questions",
             stratify="label",

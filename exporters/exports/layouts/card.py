@@ -109,10 +109,12 @@ def _metadata(published: Published, parts: list[Part]) -> list[str]:
     lines = [f"pretty_name: {quoted(published.project.name)}"]
     if publication.licence:
         licence = publication.licence.lower()
-        if licence in LICENCES:
+        two = publication.texts and publication.texts_licence not in ("", publication.licence)
+        if licence in LICENCES and not two:
             lines.append(f"license: {licence}")
         else:
-            lines += ["license: other", f"license_name: {quoted(publication.licence)}"]
+            named = publication.rights if two else publication.licence
+            lines += ["license: other", f"license_name: {quoted(named)}"]
     if languages := publication.languages.split():
         lines.append("language:")
         lines += [f"- {quoted(one.partition('-')[0])}" for one in languages]
@@ -249,6 +251,6 @@ def _licence(published: Published) -> str:
     publication = published.publication
     if not publication.licence:
         return "No licence is given."
-    return f"{publication.licence}." + (
+    return publication.rights + (
         "" if publication.texts else " The texts of documents are not part of this data set."
     )

@@ -93,8 +93,10 @@ def _cff(published: Published, edition: Edition | None = None) -> str:
             lines.append(f"- name: {quoted(family)}")
     if not creators_of(publication):
         lines.append(f"- name: {quoted(published.project.name)}")
-    if publication.description:
-        lines.append(f"abstract: {quoted(publication.description)}")
+    # CFF has one licence, that of the annotations: the abstract names that of the texts.
+    abstract = " ".join(filter(None, (publication.description, _texts_rights(publication))))
+    if abstract:
+        lines.append(f"abstract: {quoted(abstract)}")
     if publication.licence:
         lines.append(f"license: {quoted(publication.licence)}")
     if publication.year:
@@ -111,6 +113,12 @@ def _cff(published: Published, edition: Edition | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _texts_rights(publication: Publication) -> str:
+    """Return the licence and source of the texts, if they are published and differ."""
+    other = publication.texts_licence or publication.texts_source
+    return publication.texts_rights if publication.texts and other else ""
+
+
 def _zenodo(published: Published, edition: Edition | None) -> dict[str, object]:
     publication = published.publication
     record: dict[str, object] = {
@@ -123,6 +131,8 @@ def _zenodo(published: Published, edition: Edition | None) -> dict[str, object]:
     }
     if publication.licence:
         record["license"] = publication.licence
+    if rights := _texts_rights(publication):
+        record["notes"] = rights
     if publication.publisher:
         record["imprint_publisher"] = publication.publisher
     if edition is not None:

@@ -62,6 +62,8 @@ def _describe(
     }
     if publication.licence:
         found["license"] = publication.licence
+        if publication.texts and publication.texts_licence:
+            found["license"] = [publication.licence, publication.texts_licence]
     if languages := publication.languages.split():
         found["inLanguage"] = [one.partition("-")[0] for one in languages]
     if creators := citation.creators_of(publication):

@@ -93,12 +93,13 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
 def _rules(published: Published) -> list[Rule]:
     publication = published.publication
     texts = (
-        f"Titles and newest texts are published under the licence {publication.licence}."
+        f"Titles and newest texts are published. {publication.texts_rights}"
         if publication.texts
         else "Only ids are published: the project's publication settings withhold texts."
     )
     return [
         Rule(about="Texts", says=texts),
+        *([Rule(about="Licence", says=publication.rights)] if publication.rights else []),
         Rule(
             about="Relevance",
             says="Before the change: the relevance that documents were loaded with. After it: the "

@@ -224,3 +224,25 @@ READERS = (
         for layout in ("followtable", "infosearch", "multiconir", "multi-infosearch")
     ),
 )
+
+
+class Tools(NamedTuple):
+    """The tools that read a layout: those installed on this server, and those that are not."""
+
+    installed: list[str]
+    missing: list[str]
+
+
+def tools_for(layout: str) -> Tools:
+    """Return the tools that a proof of a layout asks, as this server has them."""
+    tools = Tools([], [])
+    for reader in READERS:
+        if layout in reader.layouts:
+            known = reader.version()
+            if known is None:
+                tools.missing.append(reader.package)
+            elif reader.package == OWN_READER:
+                tools.installed.append("Rejudge’s own reader")
+            else:
+                tools.installed.append(f"{reader.package} {known}")
+    return tools

@@ -29,7 +29,11 @@ class Command(RejudgeCommand):
             action=BooleanOptionalAction,
             help="publish claimed labels of accepted instructions where nobody has judged",
         )
-        parser.add_argument("--licence", help="the licence, as in CC-BY-4.0")
+        parser.add_argument(
+            "--licence", help="the licence of instructions and labels, as in CC-BY-4.0"
+        )
+        parser.add_argument("--texts-licence", help="the licence of the texts, if it is another")
+        parser.add_argument("--texts-source", help="where the texts come from")
         parser.add_argument("--languages", help="the languages, as in 'eng-Latn deu-Latn'")
         parser.add_argument(
             "--creator",
