@@ -45,7 +45,6 @@ from annotate.pairs.pool import judged_narrative
 from annotate.projects import hash_chain
 from annotate.projects.models import Membership
 from base.errors import ObjectNotFound, Refused
-from base.raw_sql import insert
 
 
 def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
@@ -167,7 +166,7 @@ def record_grade(
             return _record_repeat(repeat, target, by, instead_of, state)
         row = Judgment(**columns, replaces_id=state.judgment.pk if state.judgment else None)
         state.supersede_current()
-        insert(row)
+        row.save(force_insert=True)
         _add_verdicts(row, content)
         state.append_to_chain(target, by, event=_chain_event(row, content, target, by, state))
         state.update_assignment(target, by, settled=True)
@@ -207,7 +206,7 @@ def record_flag(
             return _record_repeat(repeat, target, by, instead_of, state)
         row = Flag(**about, kind=kind, words=words)
         state.supersede_current()
-        insert(row)
+        row.save(force_insert=True)
         state.append_to_chain(target, by)
         state.update_assignment(target, by, settled=kind != Flag.Kind.LATER)
     return Recorded(row, state.warning(instead_of, kind))

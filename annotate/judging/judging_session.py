@@ -282,27 +282,27 @@ _LOOK_UP = "LIMIT 1 OFFSET 0"
 
 
 def pool_and_repeats_sql(project: Project, *, again: bool = False) -> str:
-    """Return SQL for two columns: the size of a judge's pool, and the number of settled repeats.
+    """Return SQL for two columns: `pool_size`, a judge's, and the number of `settled_repeats`.
 
     `again`: the candidate's own repeat is not counted. Both are 0 if the project has no repeats.
     Parameters as for `others_unsettled_sql`.
     """
     if not project.repeat_percent:
-        return "0, 0"
+        return "0 AS pool_size, 0 AS settled_repeats"
     scope = f"AND {pool_sql(project, 'o', '%(pair)s')}"
     others = "AND p.candidate_id <> %(candidate)s" if again else ""
     return f"""
         (
             SELECT COUNT(*) FROM annotate_candidate o
             WHERE o.query_id = %(query)s AND o.removed_at IS NULL {scope}
-        ),
+        ) AS pool_size,
         (
             SELECT COUNT(*) FROM annotate_repeat p
             JOIN annotate_candidate o ON o.id = p.candidate_id AND o.removed_at IS NULL {scope}
             WHERE p.narrative_id = %(narrative)s AND p.annotator_id = %(member)s
             AND p.superseded_at IS NULL AND p.text_replaced_at IS NULL
             AND p.flag <> '{Flag.Kind.LATER}' {others}
-        )
+        ) AS settled_repeats
     """  # noqa: S608 (constants)
 
 

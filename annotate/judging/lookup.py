@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid as uuids
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from annotate.projects import access as projects_access
 from annotate.projects import hash_chain
 from annotate.projects.models import Membership, Project
 from base.errors import ObjectNotFound, Refused, Stale
-from base.raw_sql import aware_datetime, first_values, repeating_cursor
+from base.raw_sql import aware_datetime, first_named_values, repeating_cursor
 
 
 class CurrentStatement(NamedTuple):
@@ -193,41 +193,44 @@ def _lookup_sql(target: Target, project: Project) -> str:
     )
     # Everything interpolated is a constant of this module or of `judging_session`.
     return f"""
-        SELECT v.side, v.version, LENGTH(v.text),
+        SELECT v.side, v.version, LENGTH(v.text) AS narrative_length,
             v.withdrawn_at IS NOT NULL OR EXISTS (
                 SELECT 1 FROM annotate_narrative w
                 WHERE w.pair_id = v.pair_id AND w.side = v.side AND w.version > v.version
                     AND w.withdrawn_at IS NULL
-            ),
-            c.prior_relevance, c.made_for_id, d.doc_id, d.text_version, t.version, t.length,
-            t.markup,
+            ) AS is_stale,
+            c.prior_relevance, c.made_for_id, d.doc_id, d.text_version AS newest_text,
+            t.version AS text_version, t.length AS document_length, t.markup,
             (
                 SELECT n.created_at FROM annotate_documenttext n
                 WHERE n.document_id = d.id AND n.version = {_NEXT_TEXT}
-            ),
+            ) AS text_replaced_at,
             (
                 SELECT {listed % "g.value"} FROM annotate_grade g
                 WHERE g.project_id = %(project)s
-            ),
+            ) AS grades,
             (
                 SELECT {listed % "(k.id || ':' || k.number)"} FROM annotate_condition k
                 WHERE k.narrative_id = v.id
-            ),
-            j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at,
-            f.{"flag" if target.again else "kind"}, {request}, {first},
-            {_UUID_IS_KNOWN},
+            ) AS conditions,
+            j.id AS judgment_id, j.uuid AS judgment_uuid, j.at AS judgment_at,
+            j.relevance AS judgment_content,
+            f.id AS flag_id, f.uuid AS flag_uuid, f.at AS flag_at,
+            f.{"flag" if target.again else "kind"} AS flag_content,
+            {request} AS has_rejudge_request, {first} AS first_id,
+            {_UUID_IS_KNOWN} AS is_resend,
             (
                 SELECT s.done_at IS NOT NULL FROM annotate_assignment s
                 WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
-            ),
+            ) AS is_done,
             EXISTS (
                 SELECT 1 FROM annotate_assignment s
                 WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
                     AND s.touched_at IS NOT NULL
-            ),
-            {others_unsettled_sql(project, again=target.again)},
+            ) AS is_begun,
+            {others_unsettled_sql(project, again=target.again)} AS others_left,
             {pool_and_repeats_sql(project, again=target.again)},
-            {_LAST_LINK % "number"}, {_LAST_LINK % "sum"}
+            {_LAST_LINK % "number"} AS link_number, {_LAST_LINK % "sum"} AS link_sum
         FROM annotate_narrative v
         JOIN annotate_candidate c ON c.id = %(candidate)s AND c.query_id = %(query)s
         JOIN annotate_document d ON d.id = c.document_id
@@ -252,7 +255,7 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
     """
     project = by.project
     links = hash_chain.of_assignment(target.pair.pair_id, by.name)
-    row = first_values(
+    row = first_named_values(
         _lookup_sql(target, project),
         {
             "project": project.pk,
@@ -269,11 +272,12 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
     )
     if row is None:
         raise ObjectNotFound(not_in_pair_message())
-    side, version, length, stale, prior, made_for, doc_id, newest, *rest = row
-    text, document_length, markup, replaced_at, grades, conditions, *rest = rest
-    if target.text and text is None:
-        raise Refused(text_versions.missing_version_message(target.text, newest))
-    judgment, flagged = _read_statement(rest[0:4]), _read_statement(rest[4:8])
+    if target.text and row.text_version is None:
+        raise Refused(text_versions.missing_version_message(target.text, row.newest_text))
+    judgment = _read_statement(
+        row.judgment_id, row.judgment_uuid, row.judgment_at, row.judgment_content
+    )
+    flagged = _read_statement(row.flag_id, row.flag_uuid, row.flag_at, row.flag_content)
     for statement in (judgment, flagged):
         if statement:
             # A new statement is always later than the current one, whatever the clock says.
@@ -281,30 +285,33 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
     return JudgingState(
         now=now,
         again=target.again,
-        side=side,
-        version=version,
-        narrative_length=length,
-        stale=bool(stale),
+        side=row.side,
+        version=row.version,
+        narrative_length=row.narrative_length,
+        stale=bool(row.is_stale),
         is_to_judge=is_shown_to_judges(
-            project, prior=prior, made_for=made_for, pair=target.pair.pk
+            project, prior=row.prior_relevance, made_for=row.made_for_id, pair=target.pair.pk
         ),
-        prior=prior,
-        doc_id=doc_id,
-        text_version=text,
-        text_replaced_at=aware_datetime(replaced_at),
-        document_length=document_length,
-        markable=markup == Document.Markup.PLAIN and bool(document_length),
-        grades=sorted(map(int, (grades or "").split(",") if grades else ())),
-        conditions=dict(_parse_numbers(conditions)),
+        prior=row.prior_relevance,
+        doc_id=row.doc_id,
+        text_version=row.text_version,
+        text_replaced_at=aware_datetime(row.text_replaced_at),
+        document_length=row.document_length,
+        markable=row.markup == Document.Markup.PLAIN and bool(row.document_length),
+        grades=sorted(map(int, row.grades.split(",") if row.grades else ())),
+        conditions=dict(_parse_numbers(row.conditions)),
         judgment=judgment,
         flag=flagged,
-        has_rejudge_request=bool(rest[8]),
-        first=rest[9],
-        is_resend=bool(rest[10]),
-        done=bool(rest[11]),
-        begun=bool(rest[12]),
-        others_left=bool(rest[13]) or _repeats_left(target, by, side, version, rest[14], rest[15]),
-        end=hash_chain.End(rest[16], bytes(rest[17])) if rest[16] else hash_chain.End(),
+        has_rejudge_request=bool(row.has_rejudge_request),
+        first=row.first_id,
+        is_resend=bool(row.is_resend),
+        done=bool(row.is_done),
+        begun=bool(row.is_begun),
+        others_left=bool(row.others_left)
+        or _repeats_left(target, by, row.side, row.version, row.pool_size, row.settled_repeats),
+        end=hash_chain.End(row.link_number, bytes(row.link_sum))
+        if row.link_number
+        else hash_chain.End(),
     )
 
 
@@ -360,8 +367,9 @@ def _parse_numbers(conditions: str | None) -> Iterator[tuple[int, int]]:
         yield int(key), int(position)
 
 
-def _read_statement(columns: Sequence[Any]) -> CurrentStatement | None:
-    pk, uuid, at, content = columns
+def _read_statement(
+    pk: int | None, uuid: uuids.UUID | str, at: datetime | str, content: int | str
+) -> CurrentStatement | None:
     if pk is None:
         return None
     # SQLite stores a UUID as hexadecimal digits.

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import models
-from django.db.models.signals import post_init, pre_init
 
 from annotate.collection.models import Query
 from annotate.pairs.models import Assignment, InstructionPair
@@ -52,15 +50,3 @@ def test_an_instance_can_be_changed_and_saved():
 
     query.refresh_from_db()
     assert query.title == "energy of waves"
-
-
-def test_no_model_or_receiver_customizes_making_an_instance():
-    """Instances are made without `__init__`, `from_db` and their signals."""
-    own = [
-        model
-        for model in apps.get_models()
-        if model.__init__ is not models.Model.__init__ or "from_db" in vars(model)
-    ]
-
-    assert own == []
-    assert (pre_init.receivers, post_init.receivers) == ([], [])
