@@ -292,6 +292,7 @@ RIGHTS = {
     "audit:review_acceptance": Right.LEAD,
     "audit:review_assignment": Right.MEMBER,
     "audit:review": Right.MEMBER,
+    "audit:criterion": Right.MEMBER,
     "audit:story": Right.MEMBER,
     "audit:decision": Right.LEAD,
     "audit:decision_withdrawal": Right.LEAD,

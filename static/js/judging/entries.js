@@ -1,13 +1,21 @@
-// The entries that a work page writes to the journal: a judgment or a flag on a candidate, the check of a label or its
-// settlement, and the undoing of each. Where it says "candidate" on these pages, it is the number of what is answered: that
-// of a candidate, or of a label.
+// The tasks of the work page, and the entries that each writes to the journal. What is answered has a number: that of a candidate,
+// a label or a criterion; where these pages say "candidate", they mean that number.
+// `answers`: the kinds of answers. `undo`: the kind of their undoing. `number`: the field with the number. `of`: the fields that name
+// what is worked on. `restores`: whether an undoing brings the answer before back.
+const CHECK = { undo: "check_withdrawal", number: "item", of: [], restores: false };
+export const TASKS = {
+  judge: { answers: ["judgment", "flag"], undo: "undo", number: "candidate", of: ["pair", "narrative"], restores: true },
+  check: { ...CHECK, answers: ["check"] },
+  settle: { ...CHECK, answers: ["settle"] },
+  review: { answers: ["rating"], undo: "rating", number: "item", of: ["pair", "narrative"], restores: true },
+};
+
 export const candidateOf = (entry) => entry.candidate ?? entry.item;
 export const isUndo = (entry) => entry.undoes !== undefined;
-export const isCheck = (entry) => entry.item !== undefined;
 
-// The answer of an entry, in short: a grade, a flag, or null for answers without either.
+// The answer of an entry, in short: a grade, a level, a flag, or null for answers without any.
 export function valueOf(entry) {
   if (entry.kind === "flag") return entry.flag;
-  const grade = isCheck(entry) ? entry.fields.relevance : entry.relevance;
-  return grade === undefined ? null : Number(grade);
+  const { relevance, level } = entry.fields ?? entry;
+  return level ?? (relevance === undefined ? null : Number(relevance));
 }

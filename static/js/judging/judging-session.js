@@ -1,6 +1,6 @@
-import { candidateOf, isUndo, valueOf } from "./entries.js";
+import { TASKS, candidateOf, isUndo, valueOf } from "./entries.js";
 
-// One judge's session on one narrative, or one checker's on the labels of a sample: the documents in order and the answer to each. It follows the same rules as
+// One judge's session on one narrative, one checker's on the labels of a sample, or one auditor's on the criteria of a review: the documents in order and the answer to each. It follows the same rules as
 // annotate.judging.judging_session.JudgingSession, so that the page knows the next document without asking the server; a
 // test compares the two. Beyond it, this one holds every statement: if one is withdrawn or refused, its predecessor becomes
 // current again. After the undoing of a check nothing is current.
@@ -17,7 +17,7 @@ export class JudgingSession {
   // first (statements from a file cannot). `asked`: UUIDs of the statements that rejudge requests are shown with.
   constructor({ order, answers = {}, history = [], asked = [], task = "judge" }) {
     this.order = order;
-    this.#restores = task === "judge";
+    this.#restores = TASKS[task].restores;
     this.#asked = new Set(asked);
     this.#places = new Map(order.map((candidate, place) => [candidate, place]));
     const known = new Set(history);

@@ -1,4 +1,4 @@
-// A map, by candidate, of what was begun and not sent, for one person and one narrative version, or for the labels to check. Each change is stored at once:
+// A map, by candidate, of what was begun and not sent, for one person, one task and one narrative version. Each change is stored at once:
 // it survives a reload, a visit to another page and a crash, as long as the tab is open or the browser restores it.
 class SessionMap extends Map {
   #key;
@@ -28,6 +28,6 @@ class SessionMap extends Map {
 }
 
 export function sessionMap(name) {
-  const { user, narrative, task } = JSON.parse(document.getElementById("judging-session").textContent);
-  return new SessionMap(`rejudge.${name}.${user}.${narrative ?? task}`);
+  const { user, narrative = "", task = "judge" } = JSON.parse(document.getElementById("judging-session").textContent);
+  return new SessionMap(`rejudge.${name}.${user}.${task}.${narrative}`);
 }

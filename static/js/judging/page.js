@@ -1,13 +1,13 @@
-// The work page, on which documents are judged and labels are checked or settled (templates/judging/work.html). It stays while
+// The work page, on which documents are judged, labels checked or settled, and instructions reviewed (templates/judging/work.html). It stays while
 // the documents change: an answer goes into the journal (journal.js), and once it is kept there the next document is shown,
 // from the stack of those fetched ahead. Actions are processed one after the other, and each ends when the document is
 // painted, so a key pressed twice quickly grades two documents.
-// Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved, and
-// judge:amended, which they send when more was added to the answer that stands.
+// Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved, judge:draw; and
+// judge:amended, which they send when more was added to the answer that stands, and judge:next to go on.
 import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
 import { clearNotices, showNotice } from "../notices.js";
 import { Clock, watched } from "./clock.js";
-import { candidateOf, isCheck, isUndo, valueOf } from "./entries.js";
+import { TASKS, candidateOf, isUndo, valueOf } from "./entries.js";
 import { summarize } from "./finished.js";
 import { sessionMap } from "./kept.js";
 import { JudgingSession } from "./judging-session.js";
@@ -23,6 +23,7 @@ const given = JSON.parse(document.getElementById("judging-session").textContent)
 const place = document.getElementById("document-view");
 const spoken = document.getElementById("spoken");
 const note = document.getElementById("note");
+const grades = root.querySelectorAll(".grade-button");
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
 
 const judgingSession = new JudgingSession(given);
@@ -34,18 +35,21 @@ const notes = sessionMap("notes"); // candidate -> a note that was begun and not
 const elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
 const visited = [];
 let current = given.candidate;
+let stays = false; // whether the answer that is collected keeps its document on the page
 
 const number = new Intl.NumberFormat(document.documentElement.lang);
 const words = (name, values = {}) => root.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 const address = (candidate) => (candidate === null ? given.urls.judging : given.urls.candidate.replace("/0/", `/${candidate}/`));
-const checks = given.task !== undefined;
-const isOurs = (entry) => (checks ? isCheck(entry) && judgingSession.position(entry.item) > 0 : entry.pair === given.pair && entry.narrative === given.narrative);
+const task = TASKS[given.task ?? "judge"];
+const byForm = task.number === "item"; // the content of an answer is that of its form
+const isOurs = (entry) =>
+  (task.answers.includes(entry.kind) || entry.kind === task.undo) && task.of.every((name) => entry[name] === given[name]) && (!byForm || judgingSession.position(entry.item) > 0);
 const gradeName = (value) => given.grades.find((grade) => grade.value === value)?.name ?? "";
 
 function answerText(entry) {
   if (entry.kind === "flag") return root.querySelector(`[data-flag-badge="${entry.flag}"]`).content.textContent.trim();
   const value = valueOf(entry);
-  if (value !== null) return `${value} ${gradeName(value)}`;
+  if (value !== null) return typeof value === "number" ? `${value} ${gradeName(value)}` : gradeName(value);
   return words(entry.fields.cannot_judge ? "unable" : "answered");
 }
 
@@ -82,22 +86,22 @@ function painted() {
 // The full answer to a candidate, in the form in which the server writes it on the document view.
 function fullAnswer(candidate, documentView) {
   const short = judgingSession.answerOf(candidate);
-  if (!short) return {};
+  if (!short) return { note: documentView.dataset.begun };
   const { uuid, kind, value } = short;
   const entry = entries.get(uuid);
-  if (entry && checks) return { kind, uuid, fields: entry.fields, note: entry.fields.cannot_judge ? "" : entry.fields.words };
+  if (entry && byForm) return { kind, uuid, fields: entry.fields, note: entry.fields.cannot_judge ? "" : entry.fields.words };
   if (entry?.kind === "judgment") return { kind, uuid, relevance: value, note: entry.note, evidence: entry.evidence, clauses: entry.clauses, verdicts: entry.verdicts };
   if (entry) return { kind, uuid, flag: value, words: entry.words };
   const drawn = JSON.parse(documentView.dataset.answer || "{}");
   if (drawn.uuid === uuid) return drawn;
-  if (checks) return { kind, uuid, fields: {}, note: "" };
+  if (byForm) return { kind, uuid, fields: {}, note: "" };
   return kind === "flag" ? { kind, uuid, flag: value, words: "" } : { kind, uuid, relevance: value, note: "", evidence: [], clauses: [], verdicts: {} };
 }
 
 // Updates what changes with every statement: the grade, the flag, the progress, and the links to the neighbours.
 function draw(long) {
   const short = current === null ? null : judgingSession.answerOf(current);
-  for (const button of root.querySelectorAll("[name=relevance]")) button.setAttribute("aria-pressed", short !== null && short.kind !== "flag" && Number(button.value) === short.value);
+  for (const button of grades) button.setAttribute("aria-pressed", short !== null && short.kind !== "flag" && button.value === String(short.value));
   const flag = part("flag");
   if (flag) flag.hidden = short?.kind !== "flag";
   if (flag && !flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
@@ -109,6 +113,7 @@ function draw(long) {
   document.getElementById("undo").disabled = judgingSession.last() === null;
   setLink("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
   setLink("next", current === null ? null : judgingSession.following(current));
+  root.dispatchEvent(new CustomEvent("judge:draw", { detail: { current, answerTo: (candidate) => fullAnswer(candidate, stack.get(candidate)) } }));
 }
 
 // The rejudge request that belongs to the current answer to the shown document, also if that was just flagged "later".
@@ -155,6 +160,7 @@ function updateHistory(candidate, step) {
 function show(candidate, step = "push") {
   closeMenus();
   clearNotices();
+  part("error")?.remove();
   clearOnward();
   // The next Space or Enter is not meant for the button that answered the last document.
   if (root.contains(document.activeElement) && document.activeElement.matches("button, a, summary, input[type=radio]")) document.activeElement.blur();
@@ -239,29 +245,38 @@ const updateNoteTick = () => (part("noted").hidden = !note.value.trim());
 
 // --- answering ------------------------------------------------------------------------------------
 
-const about = (entry, label) => ({ label, answer: isUndo(entry) ? words("takenBack") : answerText(entry) });
+// An entry in words, for the list of what the server refused: with its note, which is nowhere else then.
+function about(entry, label) {
+  const note = entry.note ?? entry.words ?? entry.fields?.words;
+  return { label, answer: isUndo(entry) ? words("takenBack") : [answerText(entry), note].filter(Boolean).join(": ") };
+}
 
 function newEntry(kind, candidate) {
   const origin = { uuid: uuid(), user: given.user, made_at: new Date().toISOString() };
-  if (!checks) return { ...origin, kind, pair: given.pair, narrative: given.narrative, candidate };
-  return { ...origin, kind: kind === "undo" ? "check_withdrawal" : given.task, item: candidate };
+  const entry = { ...origin, kind: kind === "undo" ? task.undo : byForm ? task.answers[0] : kind, [task.number]: candidate };
+  for (const name of task.of) entry[name] = given[name];
+  if (given.criteria) entry.criterion = given.criteria[candidate - 1];
+  return entry;
 }
 
 // The content of an answer to the document on screen, from the fields of the form that was sent.
 function contentOf(kind, fields, pressed) {
   if (kind === "flag") return { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() };
-  if (checks) return { fields: Object.fromEntries([...fields].filter(([name]) => name !== "csrfmiddlewaretoken")) };
+  if (byForm) return { fields: Object.fromEntries([...fields].filter(([name]) => name !== "csrfmiddlewaretoken")) };
   return { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(current), pressed };
 }
 
 // Builds the entry of an answer and shows why it is refused, if it is; returns it or null.
 function collect(kind, content) {
-  const text_version = Number(place.firstElementChild.dataset.textVersion);
+  const documentView = place.firstElementChild;
+  const { textVersion } = documentView.dataset;
   const entry = { ...newEntry(kind, current), ...content, instead_of: judgingSession.answerOf(current)?.uuid ?? null };
-  if (checks) entry.fields.text_version = String(text_version);
-  else entry.text_version = text_version;
+  if (!byForm) entry.text_version = Number(textVersion);
+  else if (textVersion) entry.fields.text_version = textVersion;
   let refused = null;
-  root.dispatchEvent(new CustomEvent("judge:collect", { detail: { entry, refuse: (sentence) => (refused ??= sentence) } }));
+  stays = false;
+  const detail = { entry, stands: fullAnswer(current, documentView), refuse: (sentence) => (refused ??= sentence), stay: () => (stays = true) };
+  root.dispatchEvent(new CustomEvent("judge:collect", { detail }));
   if (refused === null) return entry;
   clearNotices();
   showNotice(refused, { kind: "warning" });
@@ -274,7 +289,16 @@ async function answer(kind, fields, pressed) {
   if (entry === null) return;
   const candidate = current;
   await keepAnswer(entry);
+  if (stays) return keepShown();
   await show(judgingSession.next(candidate));
+}
+
+// The answer is kept and its document stays: what is there now is the answer's.
+function keepShown() {
+  const long = fullAnswer(current, place.firstElementChild);
+  note.defaultValue = long.note ?? "";
+  setUnsaved(false);
+  draw(long);
 }
 
 async function keepAnswer(entry) {
@@ -288,15 +312,13 @@ async function keepAnswer(entry) {
 // Saves a note or a mark that was added to the grade that stands, at once and with the same grade. The document stays.
 async function amend() {
   const stands = current === null ? null : judgingSession.answerOf(current);
-  const button = stands && stands.kind !== "flag" && [...root.querySelectorAll("[name=relevance]")].find((one) => Number(one.value) === stands.value);
+  const button = stands && stands.kind !== "flag" && [...grades].find((one) => one.value === String(stands.value));
   if (root.dataset.at !== "document" || !button || isFromElsewhere(current)) return;
   const kind = button.form.dataset.entry;
   const entry = collect(kind, contentOf(kind, new FormData(button.form, button), ""));
   if (entry === null) return setUnsaved(true);
   await keepAnswer(entry);
-  note.defaultValue = entry.note ?? entry.fields.words;
-  setUnsaved(false);
-  draw(fullAnswer(current, place.firstElementChild));
+  keepShown();
 }
 
 // Says beside "Saved" that something on the page is not.
@@ -322,10 +344,18 @@ async function undo() {
   if (!statement) return;
   const { candidate } = statement;
   const entry = { ...newEntry("undo", candidate), undoes: statement.uuid };
-  if (statement.given && !checks) unsure.add(entry.uuid);
+  if (statement.given && !byForm) unsure.add(entry.uuid);
+  if (given.criteria) putBack(entry, statement);
   await record(entry, stack.get(candidate)?.dataset.label ?? "");
   await show(candidate, candidate === current ? "stay" : "push");
   spoken.textContent = `${words("takenBack")}. ${spoken.textContent}`;
+}
+
+// The server keeps one answer to a criterion: its undoing sends what stood before.
+function putBack(entry, statement) {
+  judgingSession.apply(entry);
+  const { fields } = fullAnswer(statement.candidate, stack.get(statement.candidate));
+  Object.assign(entry, { undone: statement.value, fields: { level: "", words: "", ...fields } });
 }
 
 async function record(entry, label) {
@@ -403,9 +433,9 @@ root.addEventListener("click", (event) => {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   enqueue(() => {
-    const back = link.dataset.go === "previous";
-    const to = current === null ? (back ? judgingSession.order.at(-1) : null) : back ? judgingSession.before(current) : judgingSession.following(current);
-    return to === null || to === undefined ? null : show(to);
+    const { go } = link.dataset;
+    const to = go === "next" ? judgingSession.following(current) : go !== "previous" ? Number(go) : current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current);
+    return to === null ? null : show(to);
   });
 });
 
@@ -416,9 +446,10 @@ note.addEventListener("input", () => {
 });
 note.addEventListener("blur", () => note.value !== note.defaultValue && enqueue(amend));
 root.addEventListener("judge:amended", () => enqueue(amend));
+root.addEventListener("judge:next", () => enqueue(() => show(judgingSession.next(current))));
 addEventListener("popstate", () => {
   // Also fires if only the fragment changed: then the document is already shown.
-  const candidate = Number(location.pathname.match(/\/(?:candidates|labels)\/(\d+)\//)?.[1]) || null;
+  const candidate = Number(location.pathname.match(/\/(?:candidates|labels|review)\/(\d+)\//)?.[1]) || null;
   enqueue(() => (candidate === current ? null : show(candidate, "stay")));
 });
 // A page from the browser's back/forward cache does not know the answers given since.
@@ -434,11 +465,13 @@ enqueue(async () => {
     entries.set(entry.uuid, entry);
     judgingSession.apply(entry);
   }
+  const isPassedOn = location.pathname === given.urls.judging;
   updateHistory(current, "replace");
+  for (const documentView of document.getElementById("ahead")?.content.children ?? []) stack.put(Number(documentView.dataset.candidate), documentView);
   // If the server redirected to a document that has been judged in the meantime, move on to the next one.
   // A document that was requested by its own URL is shown.
   const { type, redirectCount } = performance.getEntriesByType("navigation")[0] ?? {};
-  const sent = type === "navigate" && redirectCount > 0;
+  const sent = type === "navigate" && (redirectCount > 0 || isPassedOn);
   const passed = sent && fresh.some((entry) => candidateOf(entry) === current && entry.uuid === judgingSession.answerOf(current)?.uuid);
   if (current === null || passed) {
     const next = judgingSession.next(current);
