@@ -563,6 +563,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "annotate:replacement_undoing.pk": replacement.pk,
         "replacement": replacement.pk,
         "which": "none",
+        "number": 1,
         "uuid": uuid4(),
         "annotate:query.pk": query.pk,
         "annotate:query_people.pk": query.pk,

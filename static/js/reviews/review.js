@@ -11,45 +11,48 @@ const { grades: levels } = JSON.parse(document.getElementById("judging-session")
 const levelOf = (value) => levels.find((level) => level.value === value);
 const dropped = new Map(); // number of a criterion -> what was said of the level that was replaced
 const rated = new Map(); // key of a criterion -> the level and words that the list shows
-let isAsking = false; // {level}: the page waits for the reason of the level that was just given
+let asked = null; // the level that was just given without the reason that it needs
 
 // A reason explains one level: a level that accepts drops it, and undo brings it back.
 root.addEventListener("judge:collect", ({ detail: { entry, stands, stay } }) => {
   const { fields } = entry;
-  const before = stands.fields?.words;
-  const replaces = before && fields.words === before && fields.level !== stands.fields.level && !levelOf(fields.level).rejects;
-  if (replaces) fields.words = "";
-  if (replaces) dropped.set(entry.item, { level: levelOf(stands.fields.level).name, words: before });
-  else dropped.delete(entry.item);
-  isAsking = levelOf(fields.level).rejects && !fields.words.trim() && { level: fields.level };
-  if (isAsking) stay();
+  const { rejects } = levelOf(fields.level);
+  const { level, words } = stands.fields ?? {};
+  dropped.delete(entry.item);
+  if (words && fields.words === words && fields.level !== level && !rejects) {
+    dropped.set(entry.item, { level: levelOf(level).name, words });
+    fields.words = "";
+  }
+  asked = rejects && !fields.words.trim() ? fields.level : null;
+  if (asked) stay();
 });
 
 root.addEventListener("judge:saved", ({ detail: { entry } }) => {
   if (entry.undoes) dropped.delete(entry.item);
-  else if (isAsking) openNote();
+  else if (asked) openNote();
 });
 
-root.addEventListener("judge:document", () => (isAsking = false));
+root.addEventListener("judge:document", () => (asked = null));
 
 // Enter and Escape leave the reason. If the page had asked for it, they give the level with it, which goes on; without words they
 // only go on.
 note.addEventListener("keydown", (event) => {
-  if (event.isComposing || event.keyCode === 229 || !(event.key === "Enter" && !event.shiftKey)) return;
+  if (event.isComposing || event.keyCode === 229 || event.key !== "Enter" || event.shiftKey) return;
   event.preventDefault();
   leave();
 });
-addEventListener("keydown", (event) => event.key === "Escape" && event.target === note && isAsking && leave(), true);
+addEventListener("keydown", (event) => event.key === "Escape" && event.target === note && asked && leave(), true);
 
 function leave() {
-  const { level } = isAsking;
-  // It goes along with the level: no answer of its own.
-  if (level && note.value.trim()) note.defaultValue = note.value;
+  const level = asked;
+  const isGiven = level && note.value.trim();
+  asked = null;
+  // The reason goes along with the level: it is no answer of its own.
+  if (isGiven) note.defaultValue = note.value;
   note.blur();
   note.closest("details").open = false;
-  if (level && note.value.trim()) root.querySelector(`.grade-button[value="${level}"]`).click();
+  if (isGiven) root.querySelector(`.grade-button[value="${level}"]`).click();
   else if (level) root.dispatchEvent(new Event("judge:next"));
-  isAsking = false;
 }
 
 root.addEventListener("judge:draw", ({ detail: { current, answerTo } }) => {
