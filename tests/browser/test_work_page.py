@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Judgment
+from annotate.models import Assignment, Candidate, Judgment
 from audit.models import Check, Rating, Sample
 from audit.reviews.criteria import FOLLOWTABLE, Criterion, Rubric
 from audit.reviews.project_rubric import save_rubric
@@ -96,6 +96,34 @@ class Judging(Work):
         return sorted(rows.values_list("candidate__document__doc_id", "note"))
 
 
+class Listing(Judging):
+    """Judging the rows of a list, one of which is current."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.url = self.url.replace("judging", "list")
+
+    def document_on(self, page: Page) -> str:
+        number = page.locator("[data-row][data-current]").get_attribute("data-row")
+        return Candidate.objects.get(pk=number).document.doc_id
+
+    def row(self, page: Page, name: str) -> Locator:
+        number = Candidate.objects.get(document__doc_id=name).pk
+        return page.locator(f"[data-row='{number}'][data-current]")
+
+    def shows(self, page: Page, name: str) -> None:
+        expect(self.row(page, name)).to_have_count(1)
+
+    def hides(self, page: Page, name: str) -> None:
+        expect(self.row(page, name)).to_have_count(0)
+
+    def button(self, page: Page) -> Locator:
+        return page.locator("[data-current] button[name=relevance]").nth(1)
+
+    def wait_until_fetched(self, page: Page) -> None:
+        """The list needs no texts."""
+
+
 class Checking(Work):
     """Checking grades."""
 
@@ -166,7 +194,9 @@ class Reviewing(Work):
 
 
 TASKS = [Judging, Checking, Questions, Counting, Settling, Reviewing]
+# The list has neither notes nor a card after its last row.
 EVERY_TASK = pytest.mark.parametrize("task", TASKS)
+AND_THE_LIST = pytest.mark.parametrize("task", [*TASKS, Listing])
 BY_GRADE = pytest.mark.parametrize("task", [Judging, Checking, Settling, Reviewing])
 
 
@@ -175,7 +205,7 @@ def work(live_server, task):
     return task()
 
 
-@EVERY_TASK
+@AND_THE_LIST
 def test_answers_given_offline_are_kept_and_saved_when_the_network_is_back(
     work, new_person, expected_complaints
 ):
@@ -197,7 +227,7 @@ def test_answers_given_offline_are_kept_and_saved_when_the_network_is_back(
     assert work.rows() == [(doc_id, "") for doc_id in sorted(answered)]
 
 
-@EVERY_TASK
+@AND_THE_LIST
 def test_no_answer_is_lost_at_ten_keys_a_second_and_slow_answers(work, new_person):
     page = work.open(new_person)
     work.wait_until_fetched(page)
@@ -251,7 +281,7 @@ def test_after_a_note_enter_and_further_keys_do_what_the_page_promises(work, new
     assert work.rows() == [(first, "On page 2.")]
 
 
-@EVERY_TASK
+@AND_THE_LIST
 def test_undo_takes_the_last_answer_back_and_shows_its_document(work, new_person):
     page = work.open(new_person)
     first = work.document_on(page)
@@ -266,7 +296,7 @@ def test_undo_takes_the_last_answer_back_and_shows_its_document(work, new_person
     expect(page.locator("#judge-progress")).to_have_text("0 of 5")
 
 
-@EVERY_TASK
+@AND_THE_LIST
 def test_another_tab_shows_the_answer_and_warns_before_it_is_replaced(work, new_person):
     page = work.open(new_person)
     other = page.context.new_page()
@@ -288,7 +318,7 @@ def test_another_tab_shows_the_answer_and_warns_before_it_is_replaced(work, new_
     assert work.rows() == [(first, "")]
 
 
-@EVERY_TASK
+@AND_THE_LIST
 def test_answers_wait_until_the_person_signs_in_again(work, new_person, expected_complaints):
     expected_complaints += ["status of 403", "status of 401"]
     page = work.open(new_person)
@@ -327,7 +357,25 @@ def test_space_and_enter_after_a_click_answer_nothing(work, new_person):
     expect(page.locator("#judge-progress")).to_have_text("1 of 5")
 
 
-@EVERY_TASK
+@pytest.mark.parametrize("task", [Listing])
+def test_in_the_list_space_after_a_click_answers_nothing_and_enter_opens_the_row(work, new_person):
+    page = work.open(new_person)
+    first = work.document_on(page)
+    work.button(page).click()
+    work.hides(page, first)
+    second = work.document_on(page)
+
+    page.keyboard.press("Space")
+    work.shows(page, second)
+    saved(page)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+    shows(page, second)
+    assert work.rows() == [(first, "")]
+
+
+@AND_THE_LIST
 def test_a_held_key_answers_one_document(work, new_person):
     page = work.open(new_person)
     first = work.document_on(page)
@@ -385,10 +433,11 @@ def test_the_ways_on_after_the_last_document_wait_for_the_network(
     assert len(work.rows()) == len(DOCUMENTS)
 
 
-@EVERY_TASK
+@AND_THE_LIST
 @pytest.mark.parametrize("size", [(1280, 800), (720, 450), (400, 800)])
 def test_the_page_is_accessible_at_every_size(work, new_person, accessibility, size):
     page = work.open(new_person, viewport={"width": size[0], "height": size[1]})
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
 
     assert accessibility(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]

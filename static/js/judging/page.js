@@ -4,15 +4,13 @@
 // painted, so a key pressed twice quickly grades two documents.
 // Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved, judge:draw; and
 // judge:amended, which they send when more was added to the answer that stands, and judge:next to go on.
-import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
 import { clearNotices, showNotice } from "../notices.js";
+import { Answers } from "./answers.js";
 import { Clock, watched } from "./clock.js";
-import { TASKS, candidateOf, isUndo, valueOf } from "./entries.js";
+import { candidateOf, isUndo, valueOf } from "./entries.js";
 import { summarize } from "./finished.js";
 import { sessionMap } from "./kept.js";
-import { JudgingSession } from "./judging-session.js";
 import { clearOnward } from "./onward.js";
-import { Stack } from "./stack.js";
 
 const BEHIND = 20;
 const PATIENCE = 3_000;
@@ -26,13 +24,10 @@ const note = document.getElementById("note");
 const grades = root.querySelectorAll(".grade-button");
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
 
-const judgingSession = new JudgingSession(given);
-const stack = new Stack(given.urls.documents);
+const answers = new Answers(given, root.dataset.refused);
+const { entries, session: judgingSession, stack, task } = answers;
 const clock = watched(new Clock());
-const entries = new Map(); // uuid -> an entry of the journal
-const unsure = new Set(); // UUIDs of undo entries for which the statement to restore is not known here
 const notes = sessionMap("notes"); // candidate -> a note that was begun and not sent
-const elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
 const visited = [];
 let current = given.candidate;
 let stays = false; // whether the answer that is collected keeps its document on the page
@@ -40,10 +35,7 @@ let stays = false; // whether the answer that is collected keeps its document on
 const number = new Intl.NumberFormat(document.documentElement.lang);
 const words = (name, values = {}) => root.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 const address = (candidate) => (candidate === null ? given.urls.judging : given.urls.candidate.replace("/0/", `/${candidate}/`));
-const task = TASKS[given.task ?? "judge"];
 const byForm = task.number === "item"; // the content of an answer is that of its form
-const isOurs = (entry) =>
-  (task.answers.includes(entry.kind) || entry.kind === task.undo) && task.of.every((name) => entry[name] === given[name]) && (!byForm || judgingSession.position(entry.item) > 0);
 const gradeName = (value) => given.grades.find((grade) => grade.value === value)?.name ?? "";
 
 function answerText(entry) {
@@ -251,14 +243,6 @@ function about(entry, label) {
   return { label, answer: isUndo(entry) ? words("takenBack") : [answerText(entry), note].filter(Boolean).join(": ") };
 }
 
-function newEntry(kind, candidate) {
-  const origin = { uuid: uuid(), user: given.user, made_at: new Date().toISOString() };
-  const entry = { ...origin, kind: kind === "undo" ? task.undo : byForm ? task.answers[0] : kind, [task.number]: candidate };
-  for (const name of task.of) entry[name] = given[name];
-  if (given.criteria) entry.criterion = given.criteria[candidate - 1];
-  return entry;
-}
-
 // The content of an answer to the document on screen, from the fields of the form that was sent.
 function contentOf(kind, fields, pressed) {
   if (kind === "flag") return { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() };
@@ -270,7 +254,7 @@ function contentOf(kind, fields, pressed) {
 function collect(kind, content) {
   const documentView = place.firstElementChild;
   const { textVersion } = documentView.dataset;
-  const entry = { ...newEntry(kind, current), ...content, instead_of: judgingSession.answerOf(current)?.uuid ?? null };
+  const entry = answers.make(byForm ? task.answers[0] : kind, current, { ...content, instead_of: judgingSession.answerOf(current)?.uuid ?? null });
   if (!byForm) entry.text_version = Number(textVersion);
   else if (textVersion) entry.fields.text_version = textVersion;
   let refused = null;
@@ -329,22 +313,18 @@ function setUnsaved(on) {
 
 // The first key on a document that another tab has judged in the meantime shows that answer; the next one replaces it.
 function isFromElsewhere(candidate) {
-  const stands = judgingSession.answerOf(candidate)?.uuid;
-  const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
-  elsewhere.delete(candidate);
-  if (isNew) {
-    clearNotices();
-    showNotice(words("replace", { answer: answerText(entries.get(stands)) }), { kind: "warning" });
-  }
-  return isNew;
+  const stands = answers.fromElsewhere(candidate);
+  if (stands === null) return false;
+  clearNotices();
+  showNotice(words("replace", { answer: answerText(entries.get(stands)) }), { kind: "warning" });
+  return true;
 }
 
 async function undo() {
   const statement = judgingSession.last();
   if (!statement) return;
   const { candidate } = statement;
-  const entry = { ...newEntry("undo", candidate), undoes: statement.uuid };
-  if (statement.given && !byForm) unsure.add(entry.uuid);
+  const entry = answers.makeUndo(statement);
   if (given.criteria) putBack(entry, statement);
   await record(entry, stack.get(candidate)?.dataset.label ?? "");
   await show(candidate, candidate === current ? "stay" : "push");
@@ -359,9 +339,7 @@ function putBack(entry, statement) {
 }
 
 async function record(entry, label) {
-  entries.set(entry.uuid, entry);
-  await add(entry, about(entry, label));
-  judgingSession.apply(entry);
+  await answers.keep(entry, about(entry, label));
   root.dispatchEvent(new CustomEvent("judge:saved", { detail: { entry } }));
 }
 
@@ -373,37 +351,9 @@ function redraw() {
   if (current === null) enqueue(() => (current === null && judgingSession.next() !== null ? show(judgingSession.next(), "replace") : null));
 }
 
-// Another tab of this browser has answered, or a refused entry is tried again.
-journal.addEventListener("entry", ({ detail: { entry } }) => {
-  if (!isOurs(entry)) return;
-  const known = entries.has(entry.uuid);
-  entries.set(entry.uuid, entry);
-  judgingSession.apply(entry);
-  redraw();
-  if (known || isUndo(entry)) return;
-  elsewhere.set(candidateOf(entry), entry.uuid);
+answers.addEventListener("change", redraw);
+answers.addEventListener("elsewhere", ({ detail: { entry } }) => {
   if (candidateOf(entry) === current) showNotice(words("elsewhere", { answer: answerText(entry) }), { kind: "warning" });
-});
-
-journal.addEventListener("gone", ({ detail: { entry } }) => {
-  if (!isOurs(entry)) return;
-  judgingSession.withdraw(entry);
-  redraw();
-});
-
-journal.addEventListener("answer", async ({ detail: { entry, answer } }) => {
-  if (!isOurs(entry)) return;
-  if (answer.state === "refused") {
-    judgingSession.withdraw(entry);
-    redraw();
-    showNotice(answer.sentence || words("refused"), { kind: "error", stays: true });
-  } else if (unsure.delete(entry.uuid) && (await stack.ensure(entry.candidate, true))) {
-    // The statement's predecessor is current again, and only the server knows whether there was one.
-    const documentView = stack.get(entry.candidate);
-    const before = JSON.parse(documentView.dataset.answer || "{}");
-    if (before.kind) judgingSession.underlie(entry.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
-    draw();
-  }
 });
 
 root.addEventListener("submit", (event) => {
@@ -460,11 +410,7 @@ addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 enqueue(async () => {
   // Wait until the other modules of the page are listening.
   if (document.readyState !== "complete") await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
-  const fresh = (await entriesSinceLoad(isOurs));
-  for (const entry of fresh) {
-    entries.set(entry.uuid, entry);
-    judgingSession.apply(entry);
-  }
+  const fresh = await answers.load();
   const isPassedOn = location.pathname === given.urls.judging;
   updateHistory(current, "replace");
   for (const documentView of document.getElementById("ahead")?.content.children ?? []) stack.put(Number(documentView.dataset.candidate), documentView);
