@@ -2,8 +2,9 @@
 
 It drives the pages (`data-key`), the list behind `?`, and the page where people change their keys.
 A key is a value of `KeyboardEvent.key`, with `Space` for the space bar; letters are lower case. On
-a layout without Latin letters, a letter is the key at its place. A key has one meaning on a page
-and may have another on a different page. Digits are reserved for grades and levels.
+a layout without Latin letters, a letter is the key at its place. A key has one meaning in all work
+on a document or an instruction (judging, checking, reviewing), and may have another on a different
+page. Digits are reserved for grades and levels: a higher one is better.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Action(NamedTuple):
     name: str
     key: str
     label: str
-    page: str = "judge"
+    page: str = "work"
     beside: tuple[str, ...] = ()
 
     @property
@@ -33,51 +34,41 @@ class Action(NamedTuple):
 
 
 PAGES: Mapping[str, str] = {
-    "judge": "Judging",
-    "review": "Reviewing instructions",
+    "work": "Judging, checking and reviewing",
     "settle": "Settling disagreements",
-    "check": "Checking labels",
     "lists": "Lists and guidelines",
 }
 
-# Actions on a document that are the same when judging it and when checking its label.
-_CHECK = ("check",)
-
 ACTIONS = (
-    Action("undo", "z", "Take the last answer back", beside=_CHECK),
-    Action("previous", "ArrowLeft", "Previous document", beside=_CHECK),
-    Action("next", "ArrowRight", "Next document, without a grade", beside=_CHECK),
+    Action("undo", "z", "Take the last answer back"),
+    Action("previous", "ArrowLeft", "Previous document or criterion"),
+    Action("next", "ArrowRight", "Next document or criterion, without an answer"),
     Action("later", "l", "Later: comes back at the end"),
-    Action("cannot_judge", "c", "Cannot judge", beside=_CHECK),
+    Action("cannot_judge", "c", "Cannot judge"),
     Action("problem", "p", "Problem with this document"),
-    Action("note", "n", "A note with the answer", beside=_CHECK),
+    Action("note", "n", "A note with the answer"),
     Action("evidence", "e", "Mark a passage or cell as evidence"),
     Action("sentence", "t", "Mark the sentence or cell under the pointer"),
     Action("clause", "w", "Mark a clause of the narrative"),
-    Action("met", "a", "The condition is met", beside=_CHECK),
-    Action("not_met", "s", "The condition is not met", beside=_CHECK),
-    Action("cant_tell", "d", "Can't tell", beside=_CHECK),
-    Action("condition_previous", "ArrowUp", "Previous condition", beside=_CHECK),
-    Action("condition_next", "ArrowDown", "Next condition", beside=_CHECK),
-    Action("find", "/", "Find in the document", beside=_CHECK),
-    Action("marks", "m", "Marked words on or off", beside=_CHECK),
-    Action("next_mark", "j", "Next marked word", beside=_CHECK),
-    Action("previous_mark", "k", "Previous marked word", beside=_CHECK),
-    Action("table_left", ",", "Scroll the table to the left", beside=_CHECK),
-    Action("table_right", ".", "Scroll the table to the right", beside=_CHECK),
-    Action("guidelines", "g", "Guidelines", beside=_CHECK),
+    Action("met", "a", "The condition is met"),
+    Action("not_met", "s", "The condition is not met"),
+    Action("cant_tell", "d", "Can't tell"),
+    Action("condition_previous", "ArrowUp", "Previous condition"),
+    Action("condition_next", "ArrowDown", "Next condition"),
+    Action("find", "/", "Find in the document"),
+    Action("marks", "m", "Marked words on or off"),
+    Action("next_mark", "j", "Next marked word"),
+    Action("previous_mark", "k", "Previous marked word"),
+    Action("table_left", ",", "Scroll the table to the left"),
+    Action("table_right", ".", "Scroll the table to the right"),
+    Action("guidelines", "g", "Guidelines"),
     Action("original", "o", "Narrative: changes, side by side, clean"),
-    Action("fold", "f", "Fold the narrative away", beside=_CHECK),
+    Action("fold", "f", "Fold the narrative away"),
     Action("mode", "v", "One document, or all as a list"),
-    Action("open", "x", "Open the row"),
-    Action("leave", "q", "Leave: back to the list", beside=_CHECK),
-    Action("review_previous", "k", "Previous row", "review"),
-    Action("review_next", "j", "Next row", "review"),
-    Action("review_since", "p", "What changed since the last version", "review"),
-    Action("review_documents", "d", "Some of its documents", "review"),
-    Action("review_submit", "s", "Submit the review", "review"),
-    Action("review_go_on", "n", "Review the next", "review"),
-    Action("review_leave", "q", "Leave: back to the reviews", "review"),
+    Action("open", "x", "Open the row, or documents of the query"),
+    Action("leave", "q", "Leave: back to the list"),
+    Action("review_since", "h", "What changed since the last version"),
+    Action("check_reason", "r", "Read why the document violates"),
     Action("settle_decide", "s", "Settle it", "settle"),
     Action("settle_ambiguous", "w", "Because of an ambiguous text", "settle"),
     Action("settle_guideline", "e", "Because of a gap in the guidelines", "settle"),
@@ -91,9 +82,8 @@ ACTIONS = (
     Action("settle_send", "l", "Send back to the annotator", "settle"),
     Action("settle_case", "g", "Needs a guideline change", "settle"),
     Action("settle_leave", "q", "Leave: back to the list", "settle"),
-    Action("check_reason", "r", "Read why the document violates", "check"),
-    Action("list_previous", "[", "Previous page", "lists", beside=("judge",)),
-    Action("list_next", "]", "Next page", "lists", beside=("judge",)),
+    Action("list_previous", "[", "Previous page", "lists", beside=("work",)),
+    Action("list_next", "]", "Next page", "lists", beside=("work",)),
     Action("list_write", "e", "Write a new version of the guidelines", "lists"),
 )
 

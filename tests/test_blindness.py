@@ -623,10 +623,18 @@ def first_requests(stage: SimpleNamespace, name: str) -> list[tuple[str, str, di
         "narrative": narrative,
         "made_at": ANSWERED_AT.isoformat(),
     }
-    level = {"kind": "rating", "criterion": "semantic_expansion", "level": "acceptable"}
+    level = {"kind": "rating", "criterion": "semantic_expansion"}
     reviewed: list[tuple[str, str, dict[str, Any]]] = [
-        ("json", url("annotate:api_journal"), {"entries": [{**entry, **level}]}),
-        ("form", url("audit:review"), {"narrative": narrative, "level-query_dependency": "poor"}),
+        (
+            "json",
+            url("annotate:api_journal"),
+            {"entries": [{**entry, **level, "fields": {"level": "acceptable"}}]},
+        ),
+        (
+            "form",
+            url("audit:review"),
+            {"narrative": narrative, "criterion": "query_dependency", "level": "poor"},
+        ),
     ]
     checked = [("form", url("audit:check"), {"relevance": 1, "uuid": UUID(int=79)})]
     return {

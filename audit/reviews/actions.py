@@ -73,6 +73,7 @@ def save_ratings(
     words by criterion key.
 
     None leaves a value unchanged, but a different level drops the words given for the one before.
+    The level "" takes the level back.
     A rejecting level without words is saved; only submitting requires words.
     Refused, as a whole: no review assignment, `by` is the author, the pair is sent back or removed,
     an unknown criterion or level, too many words, a submitted review. Stale: there is a newer
@@ -145,7 +146,7 @@ def submit_review(
 def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: str | None) -> None:
     if criterion not in rubric.keys:
         raise Refused(f"“{criterion}” is not one of the criteria.")
-    if level is not None and rubric.level(level) is None:
+    if level and rubric.level(level) is None:
         raise Refused(
             f"“{level}” is not a level. Choose one of: "
             f"{', '.join(one.name.lower() for one in rubric.levels)}."
@@ -157,6 +158,8 @@ def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: st
 def _rating_columns(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any]:
     """Return the columns of a rating that an answer sets; None leaves a column unchanged."""
     columns: dict[str, Any] = {} if words is None else {"words": words}
+    if level == "":
+        return columns | {"level": "", "place": None, "rejects": None}
     chosen = None if level is None else rubric.level(level)
     if chosen is not None:
         columns |= {

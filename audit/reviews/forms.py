@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -11,10 +10,9 @@ from django.db.models import Exists, OuterRef
 from annotate.pairs.models import Narrative, ReviewDraw
 from annotate.projects.models import Membership
 from audit.reviews.actions import MAX_WORDS
-from audit.reviews.criteria import Criterion, Rubric
+from audit.reviews.criteria import Rubric
 from audit.reviews.draws import MAX_SEED, MAX_SIZE
 from audit.reviews.models import Decision, Review
-from audit.reviews.passes import Pass
 from audit.reviews.review_search import NO_CATEGORY, ReviewFilter
 from base.natural_order import natural
 from formats.json_text import NotJson
@@ -31,49 +29,12 @@ class ReviewForm(forms.Form):
     )
 
 
-class RatingForm(forms.Form):
+class RatingForm(ReviewForm):
     """The level and words for one criterion; either may be missing."""
 
-    level = forms.ChoiceField(required=False)
+    criterion = forms.CharField(max_length=40)
+    level = forms.CharField(required=False, max_length=20, empty_value=None)
     words = forms.CharField(required=False, max_length=MAX_WORDS, strip=False)
-
-    def __init__(
-        self,
-        rubric: Rubric,
-        criterion: Criterion,
-        data: Mapping[str, Any] | None = None,
-        initial: dict[str, Any] | None = None,
-    ) -> None:
-        self.criterion = criterion
-        super().__init__(data, initial=initial)
-        level = self.fields["level"]
-        if isinstance(level, forms.ChoiceField):
-            level.choices = [(one.value, one.name) for one in rubric.levels]
-
-    def add_prefix(self, field_name: str) -> str:
-        """Name the fields `level-KEY` and `words-KEY`, so that all criteria share one form."""
-        return f"{field_name}-{self.criterion.key}"
-
-    def answer(self) -> tuple[str | None, str | None]:
-        """Return the level and the words that were sent; None for a value that was not sent."""
-        level = self.cleaned_data["level"] or None
-        sent = self.add_prefix("words") in self.data
-        return level, self.cleaned_data["words"] if sent else None
-
-
-def rating_forms(
-    rubric: Rubric, earlier: Pass | None, data: Mapping[str, Any] | None = None
-) -> list[RatingForm]:
-    """Return a form for each criterion, with the answers of an earlier review as initial values."""
-    found = []
-    for at, criterion in enumerate(rubric.criteria):
-        before = earlier.answers[at] if earlier else None
-        initial = {
-            "level": before.level.value if before and before.level else "",
-            "words": before.words if before else "",
-        }
-        found.append(RatingForm(rubric, criterion, data, initial=initial))
-    return found
 
 
 class ReviewFilterForm(forms.Form):

@@ -183,10 +183,24 @@ def others_reviews(narrative: Narrative, mine: Pass | None) -> list[Pass]:
 def summary_digest(review_pass: Pass) -> str:
     """Return a digest of the review's answers, to recognise the summary that was confirmed."""
     answers = [
-        [one.criterion.key, one.level.value if one.level else "", one.words]
+        (one.criterion.key, one.level.value if one.level else "", one.words)
         for one in review_pass.answers
     ]
-    content = json.dumps([review_pass.review.narrative_id, review_pass.rubric.name, answers])
+    return digest_of_answers(review_pass.review.narrative_id, review_pass.rubric, answers)
+
+
+def digest_of_answers(
+    narrative: int, rubric: Rubric, answers: Iterable[tuple[str, str, str]]
+) -> str:
+    """Return the digest of a summary that shows these answers: criterion, level and words of each.
+
+    Forms send every end of a line as two signs, so the kind of line ends does not count.
+    """
+    unified = [
+        [criterion, level, words.replace("\r\n", "\n").replace("\r", "\n")]
+        for criterion, level, words in answers
+    ]
+    content = json.dumps([narrative, rubric.name, unified])
     return blake2b(content.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 

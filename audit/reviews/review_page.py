@@ -16,7 +16,8 @@ from audit.reviews.review_verdict import Verdict
 
 
 def levels_of(rubric: Rubric) -> list[dict[str, Any]]:
-    """Return the levels of a rubric for display, best first, with their keyboard keys.
+    """Return the levels of a rubric for display, best first, with their keyboard keys: as with
+    grades, a higher digit is better.
 
     Keys: value, name, sentence, rejects, key, icon (star, check, cross), tone (good, care, wrong).
     """
@@ -25,7 +26,9 @@ def levels_of(rubric: Rubric) -> list[dict[str, Any]]:
         icon, tone = ("star", "good") if place == 0 else ("check", "care")
         if level.rejects:
             icon, tone = "cross", "wrong"
-        drawn.append({**level._asdict(), "key": str(place + 1), "icon": icon, "tone": tone})
+        drawn.append(
+            {**level._asdict(), "key": str(len(rubric.levels) - place), "icon": icon, "tone": tone}
+        )
     return drawn
 
 

@@ -24,6 +24,7 @@ urlpatterns = [
         name="rejected_file",
     ),
     path("pairs/<int:pk>/review/", reviews.review, name="review"),
+    path("pairs/<int:pk>/review/<int:number>/", reviews.criterion, name="criterion"),
     path("pairs/<int:pk>/story/", reviews.pair_story, name="story"),
     path("narratives/<int:narrative>/decision/", reviews.decision, name="decision"),
     path(

@@ -77,7 +77,7 @@ def test_a_grade_gets_no_key_if_none_is_left():
 
 
 def test_no_grade_has_the_key_of_an_action_of_the_page():
-    taken = keymap.keys_on_page("judge", keymap.DEFAULTS)
+    taken = keymap.keys_on_page("work", keymap.DEFAULTS)
 
     assert "z" in taken
     assert "]" in taken
@@ -139,7 +139,13 @@ def test_a_key_used_twice_on_a_page_names_both_actions():
 
 
 def test_a_key_may_mean_something_else_on_another_page():
-    assert keymap.find_problems({**keymap.DEFAULTS, "review_submit": "z"}) == {}
+    assert keymap.find_problems({**keymap.DEFAULTS, "settle_reveal": "j"}) == {}
+
+
+def test_a_key_means_the_same_in_judging_checking_and_reviewing():
+    problems = keymap.find_problems({**keymap.DEFAULTS, "later": "h"})
+
+    assert set(problems) == {"later", "review_since"}
 
 
 def test_list_actions_beside_the_judge_page_conflict_with_its_keys():

@@ -292,6 +292,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:review": lambda scene: [
         reverse("audit:review", args=[scene.pair(Task.REVIEW, name).pk]) for name in ("dan", "ada")
     ],
+    "audit:criterion": lambda scene: [
+        reverse("audit:criterion", args=[scene.pair(Task.REVIEW, "dan").pk, 2])
+    ],
     "audit:story": lambda scene: [
         reverse("audit:story", args=[pair.pk]) for pair in scene.project.pairs.order_by("pk")[:2]
     ],

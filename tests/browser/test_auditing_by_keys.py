@@ -45,12 +45,20 @@ def press(page, key):
 
 
 def submit(page):
-    """Submit a review: open its summary, then confirm."""
-    press(page, "s")
+    """Submit a review from the card after its last criterion."""
     expect(page.get_by_role("heading", name="Submit this review?")).to_be_visible()
-    # The same key pressed again by mistake does not submit it.
-    page.keyboard.press("s")
     press(page, "Enter")
+    expect(page.get_by_role("heading", name="Submitted", exact=False)).to_be_visible()
+
+
+def rated(page, count, of=6):
+    """Wait until the page says how many criteria have a level."""
+    expect(page.locator("#judge-progress")).to_have_text(f"{count} of {of}")
+
+
+def row(page, place):
+    """Return what the list says of a criterion, by its place from 0."""
+    return page.locator(f"[data-criterion={FOLLOWTABLE.criteria[place].key}]")
 
 
 def key_to_adopt(page, answer):
@@ -72,31 +80,33 @@ def review(pair, name, **others):
 def test_six_keys_rate_an_instruction_and_every_one_is_saved(tides, new_person, accessibility):
     page = new_person("ada")
     open_next(page, "/projects/tides/reviews/")
-    rated = page.locator("#rated")
-    expect(rated).to_have_text("0 of 6 rated")
+    rated(page, 0)
 
-    for count, key in enumerate("12121", start=1):
+    for count, key in enumerate("32323", start=1):
         page.keyboard.press(key)
-        expect(rated).to_have_text(f"{count} of 6 rated")
-    page.keyboard.press("3")
+        rated(page, count)
+    page.keyboard.press("1")
     page.keyboard.type("It asks for lakes")
-    expect(rated).to_have_text("6 of 6 rated")
+    rated(page, 6)
     saved(page)
 
     # Nothing is lost when the page is left at once, without submitting.
     page.keyboard.type(", then for none.")
     page.reload()
-    expect(page.locator("input:checked")).to_have_count(6)
-    expect(page.locator(f"#words-{FOLLOWTABLE.criteria[5].key}")).to_have_value(
-        "It asks for lakes, then for none."
-    )
+    listens(page)
+    rated(page, 6)
+    expect(page.locator("#note")).to_have_value("It asks for lakes, then for none.")
     assert accessibility(page) == []
 
-    press(page, "s")
-    expect(page.locator("[data-summary]")).to_contain_text("It asks for lakes, then for none.")
+    page.keyboard.press("n")
+    page.keyboard.press("Enter")
+    saved(page)
+    page.goto(page.url.partition("/review/")[0] + "/review/")
+    listens(page)
+    expect(row(page, 5)).to_contain_text("It asks for lakes, then for none.")
     assert accessibility(page) == []
-    press(page, "Enter")
-    expect(page.get_by_text("Submitted", exact=False).first).to_be_visible()
+    submit(page)
+    assert accessibility(page) == []
     assert Review.objects.get().submitted_at is not None
     assert [rating.level for rating in Rating.objects.order_by("pk")] == [
         *("excellent", "acceptable", "excellent", "acceptable", "excellent", "poor")
@@ -106,100 +116,128 @@ def test_six_keys_rate_an_instruction_and_every_one_is_saved(tides, new_person, 
 def test_a_poor_level_without_words_is_not_submitted_and_not_lost(tides, new_person):
     page = new_person("ada")
     open_next(page, "/projects/tides/reviews/")
-    expect(page.locator("#rated")).to_have_text("0 of 6 rated")
+    rated(page, 0)
     for count in range(1, 7):
-        page.keyboard.press("3")
-        expect(page.locator("#rated")).to_have_text(f"{count} of 6 rated")
-        # The field for words has the focus; Escape leaves it for the next row.
+        page.keyboard.press("1")
+        rated(page, count)
+        # The note has the focus; Escape leaves it for the next criterion.
+        expect(page.locator("#note")).to_be_focused()
         page.keyboard.press("Escape")
 
-    press(page, "s")
+    press(page, "Enter")
 
-    expect(page.get_by_text("Say in words why it is poor.")).to_have_count(6)
+    expect(page.get_by_text("Say in words why it fails on: semantic expansion")).to_be_visible()
     assert Rating.objects.filter(level="poor").count() == 6
     assert Review.objects.get().submitted_at is None
 
 
-def test_enter_leaves_the_words_for_the_next_row_and_another_level_removes_them(tides, new_person):
+def test_enter_leaves_the_reason_for_the_next_criterion_and_undo_brings_it_back(tides, new_person):
     page = new_person("ada")
     open_next(page, "/projects/tides/reviews/")
-    first, second = (page.locator(f"[data-row={one.key}]") for one in FOLLOWTABLE.criteria[:2])
-    words = page.locator(f"#words-{FOLLOWTABLE.criteria[0].key}")
-    page.keyboard.press("3")
+    page.keyboard.press("1")
     page.keyboard.type("Too vague.")
     page.keyboard.press("Enter")
-    page.keyboard.press("1")
-    expect(first.locator("input:checked")).to_have_value("poor")
-    expect(second.locator("input:checked")).to_have_value("excellent")
+    page.keyboard.press("3")
+    rated(page, 2)
+    expect(row(page, 0)).to_contain_text("Poor")
+    expect(row(page, 0)).to_contain_text("Too vague.")
+    expect(row(page, 1)).to_contain_text("Excellent")
 
-    # Choosing another level in the first row removes the reason, and the page says so.
-    page.keyboard.press("k")
-    page.keyboard.press("k")
-    page.keyboard.press("1")
+    # Another level of the first criterion removes the reason, and the list says so.
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("3")
 
-    expect(words).to_have_value("")
-    expect(first).to_contain_text("The reason for “Poor” was removed too: Too vague.")
+    expect(row(page, 0)).to_contain_text("The reason for “Poor” was removed too: Too vague.")
+    expect(row(page, 0).locator("[data-words]")).to_have_text("")
     saved(page)
     ratings = Rating.objects.filter(criterion=FOLLOWTABLE.criteria[0].key)
     assert list(ratings.values_list("level", "words")) == [("excellent", "")]
 
-    # The same level again brings it back.
-    first.locator(".levels__wrong").click()
-    expect(words).to_have_value("Too vague.")
-    saved(page)
+    page.keyboard.press("z")
+    expect(row(page, 0).locator("[data-words]")).to_have_text("Too vague.")
+    saved(page, "Taken back")
     assert list(ratings.values_list("level", "words")) == [("poor", "Too vague.")]
 
 
-def test_answers_given_after_a_refusal_are_saved_and_outlive_a_reload(tides, new_person):
+def test_a_refusal_disappears_with_the_next_answer_and_a_reload_sends_nothing(tides, new_person):
     page = new_person("ada")
     open_next(page, "/projects/tides/reviews/")
-    page.keyboard.press("1")
-    expect(page.locator("#rated")).to_have_text("1 of 6 rated")
-    press(page, "s")
-    missing = page.get_by_text("Choose a level.")
-    expect(missing).to_have_count(5)
-    expect(page.locator("[data-missing]")).to_contain_text("Not rated yet: semantic consistency")
+    for key in ("1", "Escape", *"33333"):
+        page.keyboard.press(key)
+    rated(page, 6)
+    press(page, "Enter")
+    refusal = page.locator("[data-part=error]")
+    expect(refusal).to_contain_text("Say in words why it fails on: semantic expansion.")
 
-    page.keyboard.press("2")
-    expect(missing).to_have_count(4)
-    expect(page.locator("[data-missing]")).to_have_count(0)
-    page.keyboard.press("3")
-    expect(missing).to_have_count(3)
+    page.get_by_role("link", name="Semantic expansion").click()
+    expect(refusal).to_have_count(0)
+    page.keyboard.press("n")
     page.keyboard.type("It repeats the query.")
+    page.keyboard.press("Enter")
     saved(page)
 
     # A reload requests the page again; it does not resend the refused form.
     with page.expect_request(lambda request: request.is_navigation_request()) as reloading:
         page.reload()
     assert reloading.value.method == "GET"
-    expect(page.locator("#rated")).to_have_text("3 of 6 rated")
-    expect(page.locator("#words-query_dependency")).to_have_value("It repeats the query.")
-    expect(missing).to_have_count(0)
-    assert [rating.words for rating in Rating.objects.order_by("pk")] == [
-        *("", "", "It repeats the query.")
-    ]
+    rated(page, 6)
+    expect(row(page, 0)).to_contain_text("It repeats the query.")
+    assert Rating.objects.get(criterion="semantic_expansion").words == "It repeats the query."
+
+
+def test_a_rating_can_be_undone_after_a_reload(tides, new_person):
+    page = new_person("ada")
+    open_next(page, "/projects/tides/reviews/")
+    page.keyboard.press("3")
+    rated(page, 1)
+    saved(page)
+    page.reload()
+    listens(page)
+
+    page.keyboard.press("z")
+
+    rated(page, 0)
+    saved(page, "Taken back")
+    assert Rating.objects.get().level == ""
 
 
 def test_a_review_that_is_submitted_twice_at_once_is_submitted(tides, new_person):
     page = new_person("ada")
     open_next(page, "/projects/tides/reviews/")
     for count in range(1, 7):
-        page.keyboard.press("1")
-        expect(page.locator("#rated")).to_have_text(f"{count} of 6 rated")
+        page.keyboard.press("3")
+        rated(page, count)
     saved(page)
-    press(page, "s")
 
     with page.expect_navigation():
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
 
     expect(page.get_by_text("Submitted.", exact=True)).to_be_visible()
-    expect(page.locator("[data-missing]")).to_have_count(0)
     assert Review.objects.get().submitted_at is not None
 
 
+def test_a_change_in_another_browser_shows_the_summary_again(tides, new_person):
+    page = new_person("ada")
+    open_next(page, "/projects/tides/reviews/")
+    for key in "333333":
+        page.keyboard.press(key)
+    rated(page, 6)
+    saved(page)
+    ada = tides.project.memberships.get(name="ada")
+    answers = {"query_dependency": ("poor", "Repeats it.")}
+    save_ratings(narrative=factories.altered(tides), answers=answers, by=ada)
+
+    press(page, "Enter")
+
+    expect(page.get_by_text("Read what you are about to submit")).to_be_visible()
+    expect(row(page, 2)).to_contain_text("Repeats it.")
+    assert Review.objects.get().submitted_at is None
+
+
 @pytest.mark.parametrize("size", [(1280, 800), (800, 900), (390, 800)])
-def test_nothing_covers_the_rows_and_the_words_typed_into_them(tides, new_person, size):
+def test_nothing_covers_the_words_that_a_level_asks_for(tides, new_person, size):
     width, height = size
     page = new_person("ada", viewport={"width": width, "height": height})
     open_next(page, "/projects/tides/reviews/")
@@ -210,33 +248,33 @@ def test_nothing_covers_the_rows_and_the_words_typed_into_them(tides, new_person
     }"""
 
     for criterion in FOLLOWTABLE.criteria:
-        row = page.locator(f"[data-row={criterion.key}]")
-        row.locator(".levels__wrong").click()
-        words = page.locator(f"#words-{criterion.key}")
+        page.locator("#grade-1").click()
+        words = page.locator("#note")
         expect(words).to_be_focused()
         assert words.evaluate(on_top), criterion.key
+        page.keyboard.press("Escape")
 
-    expect(page.locator("#rated")).to_have_text("6 of 6 rated")
+    rated(page, 6)
 
 
 def test_ratings_made_offline_are_kept_and_sent_later(tides, new_person, expected_complaints):
     expected_complaints += ["net::ERR_INTERNET_DISCONNECTED"]
     page = new_person("ada")
     open_next(page, "/projects/tides/reviews/")
-    expect(page.locator("#rated")).to_have_text("0 of 6 rated")
-    address = page.url
+    rated(page, 0)
+    address = page.url.partition("/review/")[0] + "/review/"
 
     page.context.set_offline(True)
-    page.keyboard.press("1")
     page.keyboard.press("3")
+    page.keyboard.press("1")
     page.keyboard.type("It turns to lakes.")
-    expect(page.locator("#saved")).to_contain_text("Offline: 3 waiting")
     page.keyboard.press("Escape")
-    for key in "1111":
+    expect(page.locator("#save-line")).to_contain_text("Offline: 3 waiting")
+    for key in "3333":
         page.keyboard.press(key)
-    expect(page.locator("#rated")).to_have_text("6 of 6 rated")
-    page.keyboard.press("s")
-    expect(page.get_by_text("The server could not be reached", exact=False)).to_be_visible()
+    rated(page, 6)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("7 of your answers are not saved yet", exact=False)).to_be_visible()
     assert not Rating.objects.exists()
 
     # The page is closed with everything unsent; another page sends it.
@@ -244,11 +282,11 @@ def test_ratings_made_offline_are_kept_and_sent_later(tides, new_person, expecte
     page.context.set_offline(False)
     again = page.context.new_page()
     again.goto(address)
-    expect(again.locator("#rated")).to_have_text("6 of 6 rated")
+    listens(again)
+    rated(again, 6)
     saved(again)
     submit(again)
 
-    expect(again.get_by_text("Submitted", exact=False).first).to_be_visible()
     assert list(Rating.objects.order_by("pk").values_list("level", "words")) == [
         ("excellent", ""),
         ("poor", "It turns to lakes."),
@@ -260,13 +298,16 @@ def test_unsent_words_survive_a_reload(tides, new_person, expected_complaints):
     expected_complaints += ["net::ERR_INTERNET_DISCONNECTED"]
     page = new_person("ada")
     open_next(page, "/projects/tides/reviews/")
-    page.keyboard.press("3")
+    page.keyboard.press("1")
     page.context.set_offline(True)
-    page.locator("#words-semantic_expansion").press_sequentially("Half a sen")
+    page.locator("#note").press_sequentially("Half a sen")
     page.context.set_offline(False)
     page.reload()
+    listens(page)
 
-    expect(page.locator("#words-semantic_expansion")).to_have_value("Half a sen")
+    expect(page.locator("#note")).to_have_value("Half a sen")
+    page.keyboard.press("1")
+    rated(page, 1)
     saved(page)
     assert Rating.objects.get().words == "Half a sen"
 
@@ -274,7 +315,7 @@ def test_unsent_words_survive_a_reload(tides, new_person, expected_complaints):
 def test_answers_to_an_older_version_stay_in_the_browser(tides, new_person):
     page = new_person("ada")
     open_next(page, "/projects/tides/reviews/")
-    expect(page.locator("#rated")).to_have_text("0 of 6 rated")
+    rated(page, 0)
     rewriting.rewrite_narrative(
         pair=tides,
         text="Only fences count.",
@@ -282,14 +323,15 @@ def test_answers_to_an_older_version_stay_in_the_browser(tides, new_person):
         by=tides.project.memberships.get(name="carla"),
     )
 
-    page.keyboard.press("3")
+    page.keyboard.press("1")
     page.keyboard.type("An hour of words.")
-    expect(page.locator("#saved")).to_contain_text("Not saved: 2")
+    page.keyboard.press("Enter")
+    expect(page.locator("#save-line")).to_contain_text("Not saved: 2")
     page.reload()
     page.get_by_role("button", name="Look").click()
 
     unsent = page.locator("[data-unsent-list]")
-    expect(unsent).to_contain_text("An hour of words.")
+    expect(unsent).to_contain_text("Semantic expansion")
     expect(unsent).to_contain_text("The narrative changed while you were reading.")
     assert not Rating.objects.exists()
 
@@ -297,14 +339,18 @@ def test_answers_to_an_older_version_stay_in_the_browser(tides, new_person):
 def test_documents_can_be_opened_in_place(tides, new_person, accessibility):
     page = new_person("ada")
     open_next(page, "/projects/tides/reviews/")
-    expect(page.locator("#rated")).to_have_text("0 of 6 rated")
+    rated(page, 0)
 
-    page.keyboard.press("d")
+    page.keyboard.press("x")
     page.locator(".at-hand li summary").first.click()
 
     expect(page.locator(".at-hand .document__text")).to_contain_text("This is document")
-    expect(page.locator("#rated")).to_have_text("0 of 6 rated")
+    rated(page, 0)
     assert accessibility(page) == []
+    # They stay open while the criteria change.
+    page.keyboard.press("3")
+    rated(page, 1)
+    expect(page.locator(".at-hand .document__text")).to_be_visible()
 
 
 def test_a_rubric_of_nine_levels_is_rated_by_nine_keys(tides, new_person, accessibility):
@@ -313,17 +359,16 @@ def test_a_rubric_of_nine_levels_is_rated_by_nine_keys(tides, new_person, access
     save_rubric(project=tides.project, content=Rubric("nine-1", "Nine", levels, criteria), by=None)
     page = new_person("ada", viewport={"width": 800, "height": 900})
     open_next(page, "/projects/tides/reviews/")
-    expect(page.locator("#rated")).to_have_text("0 of 2 rated")
+    rated(page, 0, 2)
     assert accessibility(page) == []
 
-    page.keyboard.press("6")
-    page.keyboard.press("9")
+    page.keyboard.press("4")
+    page.keyboard.press("1")
     page.keyboard.type("Much too long.")
     page.keyboard.press("Escape")
     saved(page)
     submit(page)
 
-    expect(page.get_by_text("Submitted", exact=False).first).to_be_visible()
     assert list(Rating.objects.order_by("pk").values_list("level", "place", "rejects")) == [
         ("l6", 5, False),
         ("l9", 8, True),

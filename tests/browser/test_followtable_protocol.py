@@ -28,11 +28,11 @@ from tests.browser.waiting import document_on, saved
 # Two instructions of each of two queries, by their original positions.
 ENTRIES = (0, 49)
 EACH = 2
-# The keys that each presses for the six criteria: 1 excellent, 2 acceptable, 3 poor.
-ADA = {"0_0": "111112", "0_1": "121311", "49_0": "112121", "49_1": "221111"}
-BEN = {"0_0": "111111", "0_1": "121211", "49_0": "112121", "49_1": "222111"}
+# The keys that each presses for the six criteria: 3 excellent, 2 acceptable, 1 poor.
+ADA = {"0_0": "333332", "0_1": "323133", "49_0": "332323", "49_1": "223333"}
+BEN = {"0_0": "333333", "0_1": "323233", "49_0": "332323", "49_1": "222333"}
 # The instruction that is rejected, and the keys that both press once it is rewritten.
-REJECTED, AGAIN = "0_1", "111111"
+REJECTED, AGAIN = "0_1", "333333"
 WORDS = "It names the very values of one table."
 ANEW = (
     "Keep to tables that give a minimum discharge time for an extinguisher's rating. "
@@ -116,17 +116,16 @@ def review(page: Page, levels: dict[str, str]) -> list[str]:
     for _ in levels:
         page.goto("/projects/tides/reviews/")
         press(page, "Enter")
-        pair_id = page.locator(".review__asked .id").inner_text()
+        pair_id = page.locator(".judge__place .id").inner_text()
         seen.append(pair_id)
-        rated = page.locator("#rated")
-        expect(rated).to_have_text("0 of 6 rated")
+        rated = page.locator("#judge-progress")
+        expect(rated).to_have_text("0 of 6")
         for key in levels[pair_id]:
             page.keyboard.press(key)
-            if key == "3":
+            if key == "1":
                 page.keyboard.type(WORDS)
                 page.keyboard.press("Enter")
-        expect(rated).to_have_text("6 of 6 rated")
-        press(page, "s")
+        expect(rated).to_have_text("6 of 6")
         expect(page.get_by_role("heading", name="Submit this review?")).to_be_visible()
         press(page, "Enter")
         expect(page.get_by_text("What the others said")).to_be_visible()

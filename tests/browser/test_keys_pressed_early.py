@@ -96,9 +96,9 @@ def test_the_list_gives_each_row_its_grade(tides, new_person):
 def test_the_review_page_takes_levels_and_the_words_between_them(tides, new_person):
     page = new_person("ada")
 
-    press_early(page, f"/pairs/{tides.pk}/review/", "1", "3", *"dull", "Enter", "2")
+    press_early(page, f"/pairs/{tides.pk}/review/", "3", "1", *"dull", "Enter", "2")
 
-    expect(page.locator("#rated")).to_have_text("3 of 6 rated")
+    expect(page.locator("#judge-progress")).to_have_text("3 of 6")
     ratings = Rating.objects.order_by("pk").values_list("level", "words")
     wanted = [("excellent", ""), ("poor", "dull"), ("acceptable", "")]
     until(page, lambda: list(ratings.all()) == wanted, "the levels with the words")

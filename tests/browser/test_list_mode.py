@@ -317,7 +317,8 @@ def test_a_row_shows_a_judgment_from_another_tab_and_warns_before_replacing_it(s
     expect(page.locator("#judge-progress .count")).to_have_text("1 of 5")
     is_current(page, first)
     page.keyboard.press("0")
-    expect(row(page, first)).to_contain_text("Press the key again to replace it.")
+    notice = "you gave this document: 2 Highly relevant. Press the key again to replace it."
+    expect(page.locator("[data-notices]")).to_contain_text(notice)
     is_current(page, first)
     page.keyboard.press("0")
     expect(row(page, first).locator("[data-answer]")).to_contain_text("Not relevant")

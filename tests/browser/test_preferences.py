@@ -44,7 +44,7 @@ def test_a_pressed_key_becomes_the_actions_and_works_on_the_judge_page(new_perso
     field(page, "Take the last answer back").focus()
     page.keyboard.press("Shift+U")
     expect(field(page, "Take the last answer back")).to_have_value("u")
-    field(page, "Next document, without a grade").focus()
+    field(page, "Next document or criterion, without an answer").focus()
     page.keyboard.press("Space")
     save(page)
     expect(page.get_by_text("Saved.")).to_be_visible()
@@ -169,11 +169,11 @@ def test_without_script_a_key_is_typed_saved_and_put_back(new_person, pair):
     open_keys(page)
 
     field(page, "Take the last answer back").fill("u")
-    field(page, "Previous document").fill("up")
+    field(page, "Previous document or criterion").fill("up")
     page.keyboard.press("Enter")
     expect(page.locator("#wrong-previous")).to_contain_text("“up” is not a key")
     expect(field(page, "Take the last answer back")).to_have_value("u")
-    field(page, "Previous document").fill("page up")
+    field(page, "Previous document or criterion").fill("page up")
     save(page)
     expect(page.get_by_text("Saved.")).to_be_visible()
     assert Preferences.objects.get().keys == {"undo": "u", "previous": "PageUp"}

@@ -1,4 +1,5 @@
-"""The work page feels the same for every task: judging, checking labels in each way, settling them.
+"""The work page feels the same for every task: judging, checking labels in each way, settling them,
+reviewing an instruction.
 
 Each test runs over all of them. What belongs to judging alone is in the other modules.
 """
@@ -8,11 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Judgment
-from audit.models import Check, Sample
+from annotate.models import Assignment, Candidate, Judgment
+from audit.models import Check, Rating, Sample
+from audit.reviews.criteria import FOLLOWTABLE, Criterion, Rubric
+from audit.reviews.project_rubric import save_rubric
 from tests import factories
 from tests.browser.waiting import document_on, hides, listens, saved, shows, until
 from tests.checks.checking import check_label, claimed_scene, draw
@@ -49,6 +52,30 @@ class Work:
         for key in self.keys:
             page.keyboard.press(key)
 
+    def document_on(self, page: Page) -> str:
+        return document_on(page)
+
+    def shows(self, page: Page, name: str) -> None:
+        shows(page, name)
+
+    def hides(self, page: Page, name: str) -> None:
+        hides(page, name)
+
+    def button(self, page: Page) -> Locator:
+        """Return the button of the key that saves."""
+        return page.locator(f"#grade-{self.keys[-1]}")
+
+    def wait_until_fetched(self, page: Page) -> None:
+        """Wait until the documents that follow are in the browser."""
+        page.wait_for_function(
+            """wanted => {
+                const got = performance.getEntriesByType("resource")
+                    .flatMap(({ name }) => new URL(name).searchParams.getAll("candidate"));
+                return new Set(got).size >= wanted;
+            }""",
+            arg=len(DOCUMENTS) - 1,
+        )
+
     def open(self, new_person, **options: Any) -> Page:
         page: Page = new_person(self.who, **options)
         page.goto(self.url)
@@ -67,6 +94,34 @@ class Judging(Work):
     def rows(self) -> list[tuple[str, str]]:
         rows = Judgment.objects.current().filter(annotator__name=self.who)
         return sorted(rows.values_list("candidate__document__doc_id", "note"))
+
+
+class Listing(Judging):
+    """Judging the rows of a list, one of which is current."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.url = self.url.replace("judging", "list")
+
+    def document_on(self, page: Page) -> str:
+        number = page.locator("[data-row][data-current]").get_attribute("data-row")
+        return Candidate.objects.get(pk=number).document.doc_id
+
+    def row(self, page: Page, name: str) -> Locator:
+        number = Candidate.objects.get(document__doc_id=name).pk
+        return page.locator(f"[data-row='{number}'][data-current]")
+
+    def shows(self, page: Page, name: str) -> None:
+        expect(self.row(page, name)).to_have_count(1)
+
+    def hides(self, page: Page, name: str) -> None:
+        expect(self.row(page, name)).to_have_count(0)
+
+    def button(self, page: Page) -> Locator:
+        return page.locator("[data-current] button[name=relevance]").nth(1)
+
+    def wait_until_fetched(self, page: Page) -> None:
+        """The list needs no texts."""
 
 
 class Checking(Work):
@@ -108,8 +163,41 @@ class Settling(Work):
         self.url = f"/samples/{sample.pk}/settling/"
 
 
-EVERY_TASK = pytest.mark.parametrize("task", [Judging, Checking, Questions, Counting, Settling])
-BY_GRADE = pytest.mark.parametrize("task", [Judging, Checking, Settling])
+class Reviewing(Work):
+    """Rating an instruction on five criteria, which take the place of documents."""
+
+    keys = ("2",)
+
+    def prepare(self) -> None:
+        criteria = tuple(Criterion(name, f"About {name}", "Is it?") for name in DOCUMENTS.lower())
+        rubric = Rubric("five-1", "Five", FOLLOWTABLE.levels, criteria)
+        save_rubric(project=self.scene.project, content=rubric, by=None)
+        pair = self.scene.narratives["C1"].pair
+        assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=self.scene.ada)
+        self.url = f"/pairs/{pair.pk}/review/"
+
+    def rows(self) -> list[tuple[str, str]]:
+        rows = Rating.objects.filter(review__auditor__name=self.who).exclude(level="")
+        return sorted(rows.values_list("criterion", "words"))
+
+    def document_on(self, page: Page) -> str:
+        return page.locator("[data-criterion][aria-current]").get_attribute("data-criterion") or ""
+
+    def shows(self, page: Page, name: str) -> None:
+        expect(page.locator(f"[data-criterion={name}][aria-current]")).to_have_count(1)
+
+    def hides(self, page: Page, name: str) -> None:
+        expect(page.locator(f"[data-criterion={name}][aria-current]")).to_have_count(0)
+
+    def wait_until_fetched(self, page: Page) -> None:
+        """All criteria come with the page."""
+
+
+TASKS = [Judging, Checking, Questions, Counting, Settling, Reviewing]
+# The list has neither notes nor a card after its last row.
+EVERY_TASK = pytest.mark.parametrize("task", TASKS)
+AND_THE_LIST = pytest.mark.parametrize("task", [*TASKS, Listing])
+BY_GRADE = pytest.mark.parametrize("task", [Judging, Checking, Settling, Reviewing])
 
 
 @pytest.fixture
@@ -117,32 +205,20 @@ def work(live_server, task):
     return task()
 
 
-def wait_until_fetched(page: Page) -> None:
-    """Wait until the documents that follow are in the browser."""
-    page.wait_for_function(
-        """wanted => {
-            const got = performance.getEntriesByType("resource")
-                .flatMap(({ name }) => new URL(name).searchParams.getAll("candidate"));
-            return new Set(got).size >= wanted;
-        }""",
-        arg=len(DOCUMENTS) - 1,
-    )
-
-
-@EVERY_TASK
+@AND_THE_LIST
 def test_answers_given_offline_are_kept_and_saved_when_the_network_is_back(
     work, new_person, expected_complaints
 ):
     expected_complaints += [GONE]
     page = work.open(new_person)
-    wait_until_fetched(page)
+    work.wait_until_fetched(page)
     page.context.set_offline(True)
 
     answered = []
     for _ in range(3):
-        answered.append(document_on(page))
+        answered.append(work.document_on(page))
         work.answer(page)
-        hides(page, answered[-1])
+        work.hides(page, answered[-1])
     expect(page.locator("#save-line")).to_contain_text("Offline: 3 waiting")
     assert work.rows() == []
 
@@ -151,10 +227,10 @@ def test_answers_given_offline_are_kept_and_saved_when_the_network_is_back(
     assert work.rows() == [(doc_id, "") for doc_id in sorted(answered)]
 
 
-@EVERY_TASK
+@AND_THE_LIST
 def test_no_answer_is_lost_at_ten_keys_a_second_and_slow_answers(work, new_person):
     page = work.open(new_person)
-    wait_until_fetched(page)
+    work.wait_until_fetched(page)
     page.route("**/api/v1/journal/", lambda route: (page.wait_for_timeout(300), route.fallback()))
 
     for _ in DOCUMENTS:
@@ -169,7 +245,7 @@ def test_no_answer_is_lost_at_ten_keys_a_second_and_slow_answers(work, new_perso
 @EVERY_TASK
 def test_a_note_and_half_an_answer_survive_a_reload(work, new_person):
     page = work.open(new_person)
-    first = document_on(page)
+    first = work.document_on(page)
     page.keyboard.press("n")
     page.keyboard.type("On page 2.")
     page.keyboard.press("Escape")
@@ -178,11 +254,11 @@ def test_a_note_and_half_an_answer_survive_a_reload(work, new_person):
     page.reload()
     listens(page)
 
-    shows(page, first)
+    work.shows(page, first)
     expect(page.locator("#note")).to_have_value("On page 2.")
     for key in work.keys[1:] or work.keys:
         page.keyboard.press(key)
-    hides(page, first)
+    work.hides(page, first)
     saved(page)
     assert work.rows() == [(first, "On page 2.")]
 
@@ -190,7 +266,7 @@ def test_a_note_and_half_an_answer_survive_a_reload(work, new_person):
 @EVERY_TASK
 def test_after_a_note_enter_and_further_keys_do_what_the_page_promises(work, new_person):
     page = work.open(new_person)
-    first = document_on(page)
+    first = work.document_on(page)
     for key in work.keys[:-1]:
         page.keyboard.press(key)
 
@@ -200,59 +276,59 @@ def test_after_a_note_enter_and_further_keys_do_what_the_page_promises(work, new
     expect(page.locator("#note")).to_be_hidden()
     page.keyboard.press(work.keys[-1])
 
-    hides(page, first)
+    work.hides(page, first)
     saved(page)
     assert work.rows() == [(first, "On page 2.")]
 
 
-@EVERY_TASK
+@AND_THE_LIST
 def test_undo_takes_the_last_answer_back_and_shows_its_document(work, new_person):
     page = work.open(new_person)
-    first = document_on(page)
+    first = work.document_on(page)
     work.answer(page)
-    hides(page, first)
+    work.hides(page, first)
 
     page.keyboard.press("z")
 
-    shows(page, first)
+    work.shows(page, first)
     saved(page, "Taken back")
     assert work.rows() == []
     expect(page.locator("#judge-progress")).to_have_text("0 of 5")
 
 
-@EVERY_TASK
+@AND_THE_LIST
 def test_another_tab_shows_the_answer_and_warns_before_it_is_replaced(work, new_person):
     page = work.open(new_person)
     other = page.context.new_page()
     other.goto(work.url)
     listens(other)
-    first = document_on(page)
-    shows(other, first)
+    first = work.document_on(page)
+    work.shows(other, first)
 
     work.answer(page)
-    hides(page, first)
+    work.hides(page, first)
     expect(other.locator("[data-notices]")).to_contain_text("In another tab")
     work.answer(other)
 
     expect(other.locator("[data-notices]")).to_contain_text("Press the key again to replace it.")
-    shows(other, first)
+    work.shows(other, first)
     other.keyboard.press(work.keys[-1])
-    hides(other, first)
+    work.hides(other, first)
     saved(other)
     assert work.rows() == [(first, "")]
 
 
-@EVERY_TASK
+@AND_THE_LIST
 def test_answers_wait_until_the_person_signs_in_again(work, new_person, expected_complaints):
     expected_complaints += ["status of 403", "status of 401"]
     page = work.open(new_person)
-    wait_until_fetched(page)
+    work.wait_until_fetched(page)
     page.context.clear_cookies(name="sessionid")
-    first = document_on(page)
+    first = work.document_on(page)
 
     work.answer(page)
 
-    hides(page, first)
+    work.hides(page, first)
     expect(page.locator("#save-line")).to_contain_text("Sign in again: 1 waiting")
     with page.context.expect_page() as opened:
         page.locator("#save-line").get_by_role("link", name="Sign in").click()
@@ -267,24 +343,42 @@ def test_answers_wait_until_the_person_signs_in_again(work, new_person, expected
 @BY_GRADE
 def test_space_and_enter_after_a_click_answer_nothing(work, new_person):
     page = work.open(new_person)
-    first = document_on(page)
-    page.locator("#grade-1").click()
-    hides(page, first)
-    second = document_on(page)
+    first = work.document_on(page)
+    work.button(page).click()
+    work.hides(page, first)
+    second = work.document_on(page)
 
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
 
-    shows(page, second)
+    work.shows(page, second)
     saved(page)
     assert work.rows() == [(first, "")]
     expect(page.locator("#judge-progress")).to_have_text("1 of 5")
 
 
-@EVERY_TASK
+@pytest.mark.parametrize("task", [Listing])
+def test_in_the_list_space_after_a_click_answers_nothing_and_enter_opens_the_row(work, new_person):
+    page = work.open(new_person)
+    first = work.document_on(page)
+    work.button(page).click()
+    work.hides(page, first)
+    second = work.document_on(page)
+
+    page.keyboard.press("Space")
+    work.shows(page, second)
+    saved(page)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+    shows(page, second)
+    assert work.rows() == [(first, "")]
+
+
+@AND_THE_LIST
 def test_a_held_key_answers_one_document(work, new_person):
     page = work.open(new_person)
-    first = document_on(page)
+    first = work.document_on(page)
     for key in work.keys[:-1]:
         page.keyboard.press(key)
 
@@ -292,7 +386,7 @@ def test_a_held_key_answers_one_document(work, new_person):
         page.keyboard.down(work.keys[-1])
     page.keyboard.up(work.keys[-1])
 
-    hides(page, first)
+    work.hides(page, first)
     saved(page)
     assert work.rows() == [(first, "")]
 
@@ -300,19 +394,19 @@ def test_a_held_key_answers_one_document(work, new_person):
 @BY_GRADE
 def test_a_note_on_an_answered_document_is_saved_at_once_with_the_same_grade(work, new_person):
     page = work.open(new_person)
-    first = document_on(page)
+    first = work.document_on(page)
     work.answer(page)
-    hides(page, first)
+    work.hides(page, first)
     page.keyboard.press("ArrowLeft")
-    shows(page, first)
+    work.shows(page, first)
 
     page.keyboard.press("n")
     page.keyboard.type("On page 2.")
     page.keyboard.press("Escape")
 
     until(page, lambda: work.rows() == [(first, "On page 2.")], "the note")
-    shows(page, first)
-    expect(page.locator("#grade-1")).to_have_attribute("aria-pressed", "true")
+    work.shows(page, first)
+    expect(work.button(page)).to_have_attribute("aria-pressed", "true")
 
 
 @EVERY_TASK
@@ -321,12 +415,12 @@ def test_the_ways_on_after_the_last_document_wait_for_the_network(
 ):
     expected_complaints += [GONE]
     page = work.open(new_person)
-    wait_until_fetched(page)
+    work.wait_until_fetched(page)
     page.context.set_offline(True)
     for _ in DOCUMENTS:
-        doc_id = document_on(page)
+        doc_id = work.document_on(page)
         work.answer(page)
-        hides(page, doc_id)
+        work.hides(page, doc_id)
     expect(page.locator(".finished")).to_be_visible()
 
     page.keyboard.press("Enter")
@@ -334,16 +428,16 @@ def test_the_ways_on_after_the_last_document_wait_for_the_network(
     expect(page.locator("[data-part=onward]")).to_contain_text(
         "5 of your answers are not saved yet"
     )
-    here = page.url
-    page.context.set_offline(False)
-    page.wait_for_url(lambda url: url != here)
+    with page.expect_navigation():
+        page.context.set_offline(False)
     assert len(work.rows()) == len(DOCUMENTS)
 
 
-@EVERY_TASK
+@AND_THE_LIST
 @pytest.mark.parametrize("size", [(1280, 800), (720, 450), (400, 800)])
 def test_the_page_is_accessible_at_every_size(work, new_person, accessibility, size):
     page = work.open(new_person, viewport={"width": size[0], "height": size[1]})
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
 
     assert accessibility(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]

@@ -31,43 +31,66 @@ def auditing(assigned, client):
     return assigned
 
 
-def form_data(scene, answers, **more):
-    """Return the data of the form, filled in."""
-    fields = {"narrative": scene.narrative.pk, **more}
+def rate(client, scene, answers):
+    """Send the form of each criterion, and return the last response."""
     for key, (level, words) in answers.items():
-        fields |= {f"words-{key}": words} | ({f"level-{key}": level} if level else {})
+        fields = {"narrative": scene.narrative.pk, "criterion": key, "level": level, "words": words}
+        response = client.post(scene.url, {name: sent for name, sent in fields.items() if sent})
+    return response
+
+
+def summary_of(scene, answers):
+    """Return the data of the form below a summary that shows these answers."""
+    fields = {"narrative": scene.narrative.pk, "submit": "yes"}
+    for key, (level, words) in answers.items():
+        fields |= {f"level-{key}": level or "", f"words-{key}": words}
     return fields
 
 
-def digest_in(page):
-    """Return the digest of the summary on a page, or ""."""
-    return "".join(re.findall(r'name="confirmed" value="(\w+)"', page.content.decode()))
-
-
 def submit(client, scene, answers):
-    """Submit the review as a person does: request the summary, then confirm it."""
-    summary = client.post(scene.url, form_data(scene, answers, submit="yes"))
-    confirmed = form_data(scene, answers, submit="yes", confirmed=digest_in(summary))
-    return client.post(scene.url, confirmed)
+    """Submit the review as a person does: rate each criterion, then confirm the summary."""
+    rate(client, scene, answers)
+    return client.post(scene.url, summary_of(scene, answers))
+
+
+def text_of(page):
+    """Return the part of a page that shows the current criterion or the card at the end."""
+    return page.content.decode().partition('id="document-view"')[2]
 
 
 def test_the_page_asks_six_questions_of_query_and_instruction(auditing, client):
     page = client.get(auditing.url).content.decode()
 
     for criterion in FOLLOWTABLE.criteria:
-        assert criterion.name in page
-        assert page.count(f'name="level-{criterion.key}"') == 3
+        assert page.count(f'data-criterion="{criterion.key}"') == 1
+    assert page.count('name="level"') == 3
     assert "tidal power" in page
     assert "</ins>" in page
 
 
-def test_the_page_shows_the_instruction_without_marks_and_its_original(auditing, client):
+def test_the_page_shows_one_criterion_after_the_other(auditing, client):
+    first, second = FOLLOWTABLE.criteria[:2]
+
+    page = client.get(auditing.url)
+    beside = client.get(reverse("audit:criterion", args=[auditing.pair.pk, 2]))
+
+    assert page.context["view"].criterion == first
+    assert beside.context["view"].criterion == second
+    assert f"<h2>{second.name}</h2>" in text_of(beside).partition("at-hand")[0]
+
+
+@pytest.mark.parametrize("number", [0, 7, 10**15])
+def test_a_criterion_that_the_rubric_does_not_have_leads_to_the_review(auditing, client, number):
+    response = client.get(reverse("audit:criterion", args=[auditing.pair.pk, number]))
+
+    assert (response.status_code, response.url) == (302, auditing.url)
+
+
+def test_the_page_offers_the_instruction_without_marks_and_beside_its_original(auditing, client):
     page = client.get(auditing.url).content.decode()
 
-    unmarked = page.partition('id="unmarked"')[2].partition("</details>")[0]
-    assert "All plants at sea count." in unmarked
-    assert "Only plants at sea count." in unmarked
-    assert "<ins>" not in unmarked
+    for view in ("clean", "marked", "split"):
+        assert f'data-asked-view="{view}"' in page
 
 
 def test_opening_the_page_writes_nothing(auditing, client):
@@ -76,8 +99,8 @@ def test_opening_the_page_writes_nothing(auditing, client):
     assert not Review.objects.exists()
 
 
-def journal(scene, client, number=1, **fields):
-    """Send one entry of the page's journal, and return its answer."""
+def journal(scene, client, number=1, fields=None, **more):
+    """Send one entry of the page's journal, and return its answer; `fields`: those of its form."""
     entry = {
         "uuid": str(UUID(int=number, version=4)),
         "user": scene.dan.user_id,
@@ -86,7 +109,8 @@ def journal(scene, client, number=1, **fields):
         "narrative": scene.narrative.pk,
         "made_at": "2026-11-21T12:03:07.250+01:00",
         "criterion": KEY,
-        **fields,
+        "fields": fields or {},
+        **more,
     }
     response = client.post(
         "/api/v1/journal/", json.dumps({"entries": [entry]}), content_type="application/json"
@@ -97,7 +121,7 @@ def journal(scene, client, number=1, **fields):
 
 
 def test_a_key_is_journaled_and_saved(auditing, client):
-    answer = journal(auditing, client, level="poor")
+    answer = journal(auditing, client, fields={"level": "poor"})
 
     assert (answer["state"], answer["sentence"]) == ("saved", "")
     assert answer["at"] is not None
@@ -106,15 +130,15 @@ def test_a_key_is_journaled_and_saved(auditing, client):
 
 
 def test_words_are_saved_before_a_level_is_chosen(auditing, client):
-    journal(auditing, client, words="Which of the")
+    journal(auditing, client, fields={"words": "Which of the"})
 
     assert "Which of the</textarea>" in client.get(auditing.url).content.decode()
 
 
 def test_a_repeated_entry_changes_nothing_and_the_last_entry_wins(auditing, client):
     for number, level in ((1, "poor"), (1, "poor"), (2, "excellent")):
-        assert journal(auditing, client, number, level=level)["state"] == "saved"
-    journal(auditing, client, 3, words="Fine.")
+        assert journal(auditing, client, number, {"level": level})["state"] == "saved"
+    journal(auditing, client, 3, {"words": "Fine."})
 
     rating = Rating.objects.get()
     assert (rating.level, rating.words) == ("excellent", "Fine.")
@@ -123,11 +147,20 @@ def test_a_repeated_entry_changes_nothing_and_the_last_entry_wins(auditing, clie
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"level": "great"}, "“great” is not a level. Choose one of: excellent, acceptable, poor."),
-        ({"words": "x" * 10_001}, "You wrote 10,001 characters; at most 10,000 are kept."),
-        ({"criterion": "beauty", "level": "poor"}, "“beauty” is not one of the criteria."),
+        (
+            {"fields": {"level": "great"}},
+            "“great” is not a level. Choose one of: excellent, acceptable, poor.",
+        ),
+        (
+            {"fields": {"words": "x" * 10_001}},
+            "You wrote 10,001 characters; at most 10,000 are kept.",
+        ),
+        (
+            {"criterion": "beauty", "fields": {"level": "poor"}},
+            "“beauty” is not one of the criteria.",
+        ),
         ({"criterion": 7}, "The field “criterion” must be a text."),
-        ({"words": 7}, "The field “words” must be a text."),
+        ({"fields": {"words": 7}}, "The field “fields” must hold texts by name."),
         ({"narrative": 999_999}, "There is no such narrative of this pair."),
     ],
 )
@@ -138,12 +171,37 @@ def test_an_invalid_entry_is_answered_with_a_sentence(auditing, client, fields, 
     assert not Review.objects.exists()
 
 
+def test_an_undoing_puts_back_what_stood_before(auditing, client):
+    journal(auditing, client, 1, {"level": "poor", "words": "Vague."})
+    journal(auditing, client, 2, {"level": "excellent", "words": ""})
+
+    for number in (3, 3):
+        undoing = {"level": "poor", "words": "Vague."}
+        assert journal(auditing, client, number, undoing, undone="excellent")["state"] == "saved"
+    assert Rating.objects.values_list("level", "words").get() == ("poor", "Vague.")
+
+    journal(auditing, client, 4, {"level": "", "words": ""}, undone="poor")
+    rating = Rating.objects.get()
+    assert (rating.level, rating.words, rating.rejects) == ("", "", None)
+
+
+def test_a_newer_level_is_not_undone(auditing, client):
+    journal(auditing, client, 1, {"level": "poor", "words": "Vague."})
+    journal(auditing, client, 2, {"level": "acceptable"})
+
+    answer = journal(auditing, client, 3, {"level": "", "words": ""}, undone="poor")
+
+    assert answer["state"] == "refused"
+    assert answer["sentence"] == "You have rated this criterion again. The newer answer counts."
+    assert Rating.objects.get().level == "acceptable"
+
+
 def test_an_entry_for_a_superseded_version_is_refused(auditing, client):
     rewriting.rewrite_narrative(
         pair=auditing.pair, text="Only fences count.", based_on=1, by=auditing.carla
     )
 
-    answer = journal(auditing, client, level="poor", words="Typed for an hour.")
+    answer = journal(auditing, client, fields={"level": "poor", "words": "Typed for an hour."})
 
     assert answer["state"] == "refused"
     assert "changed while you were reading" in answer["sentence"]
@@ -152,23 +210,23 @@ def test_an_entry_for_a_superseded_version_is_refused(auditing, client):
 
 def test_the_journal_refuses_members_without_an_assignment_and_strangers(auditing, client):
     client.force_login(auditing.ada.user)
-    mine = journal(auditing, client, user=auditing.ada.user_id, level="poor")
+    poor = {"level": "poor"}
+    mine = journal(auditing, client, fields=poor, user=auditing.ada.user_id)
     client.force_login(auditing.eve.user)
-    strange = journal(auditing, client, user=auditing.eve.user_id, level="poor")
-    foreign = journal(auditing, client, user=auditing.dan.user_id, level="poor")
+    strange = journal(auditing, client, fields=poor, user=auditing.eve.user_id)
+    foreign = journal(auditing, client, fields=poor, user=auditing.dan.user_id)
 
     assert (mine["state"], strange["state"], foreign["state"]) == ("refused", "refused", "foreign")
     assert not Review.objects.exists()
 
 
 def test_without_scripts_the_form_saves_a_draft(auditing, client):
-    answers = {**levels(), KEY: (None, "Hm")}
-
-    response = client.post(auditing.url, form_data(auditing, answers))
+    response = rate(client, auditing, {**levels(), KEY: (None, "Hm")})
 
     assert (response.status_code, response.url) == (302, auditing.url)
     assert Rating.objects.count() == 6
     assert Review.objects.get().submitted_at is None
+    assert client.get(auditing.url).context["view"].criterion.key == KEY
 
 
 def test_confirming_the_summary_saves_and_submits(auditing, client):
@@ -179,50 +237,55 @@ def test_confirming_the_summary_saves_and_submits(auditing, client):
     assert Rating.objects.get(criterion="query_dependency").words == "Weak."
 
 
-def test_submitting_shows_a_summary_first_and_only_saves(auditing, client):
-    answers = levels(query_dependency="poor")
+def test_the_last_rating_shows_a_summary_and_only_saves(auditing, client):
+    rate(client, auditing, levels(query_dependency="poor"))
 
-    page = client.post(auditing.url, form_data(auditing, answers, submit="yes")).content.decode()
+    page = client.get(auditing.url)
 
-    summary = page.partition("data-summary")[2].partition("</section>")[0]
-    assert "Submit this review?" in summary
-    assert summary.count("<li>") == 6
-    assert summary.count("excellent") == 5
+    assert page.context["at_end"]
+    summary = page.content.decode().partition("data-criteria")[2].partition("</ol>")[0]
+    assert summary.count("<li") == 6
+    assert summary.count("Excellent") == 5
     assert "Weak." in summary
+    assert "Submit this review?" in text_of(page)
     assert Rating.objects.count() == 6
     assert Review.objects.get().submitted_at is None
 
 
-def test_the_key_that_asks_for_the_summary_does_not_submit_when_pressed_again(auditing, client):
-    before = client.get(auditing.url).content.decode()
-    after = client.post(auditing.url, form_data(auditing, levels(), submit="yes")).content.decode()
+def test_no_key_that_rates_submits_when_pressed_again(auditing, client):
+    page = client.get(auditing.url).content.decode()
 
-    assert re.findall(r'name="submit" value="yes" data-key="(\w+)"', before) == ["s"]
-    assert re.findall(r'name="submit" value="yes" data-key="(\w+)"', after) == ["Enter"]
-    assert 'data-key="s"' not in after
+    form = page.partition('id="submit-review"')[2].partition("</form>")[0]
+    assert re.findall(r'data-key="(\w+)"', form) == ["Enter"]
+    assert re.findall(r'name="level" value="\w+" data-key="(\w+)"', page) == ["1", "2", "3"]
 
 
-def test_a_change_after_the_summary_shows_a_new_summary(auditing, client):
-    shown = client.post(auditing.url, form_data(auditing, levels(), submit="yes"))
+def test_a_review_that_differs_from_its_summary_shows_a_new_one(auditing, client):
+    rate(client, auditing, levels(query_dependency="poor"))
 
-    changed = form_data(
-        auditing, levels(query_dependency="poor"), submit="yes", confirmed=digest_in(shown)
-    )
-    response = client.post(auditing.url, changed)
+    response = client.post(auditing.url, summary_of(auditing, levels()), follow=True)
 
-    assert "Weak." in response.content.decode().partition("data-summary")[2]
+    page = response.content.decode()
+    assert "Read what you are about to submit, then submit it." in page
+    assert "Weak." in page.partition("data-criteria")[2].partition("</ol>")[0]
     assert Review.objects.get().submitted_at is None
 
 
+def test_the_ends_of_lines_make_no_difference_to_the_summary(auditing, client):
+    journal(auditing, client, fields={"level": "poor", "words": "One.\nTwo."})
+    others = {key: answer for key, answer in levels().items() if key != KEY}
+    rate(client, auditing, others)
+
+    client.post(auditing.url, summary_of(auditing, {KEY: ("poor", "One.\r\nTwo."), **others}))
+
+    assert Review.objects.get().submitted_at is not None
+
+
 def test_submitting_a_poor_rating_without_words_saves_it_and_names_the_row(auditing, client):
-    answers = {**levels(), KEY: ("poor", "")}
+    response = submit(client, auditing, {**levels(), KEY: ("poor", "")})
 
-    response = client.post(auditing.url, form_data(auditing, answers, submit="yes"))
-
-    page = response.content.decode()
     assert response.status_code == 422
-    assert "Say in words why it fails on: semantic expansion." in page
-    assert page.count("Say in words why it is poor.") == 1
+    assert "Say in words why it fails on: semantic expansion." in response.content.decode()
     assert Rating.objects.get(criterion=KEY).level == "poor"
     assert Review.objects.get().submitted_at is None
 
@@ -230,11 +293,10 @@ def test_submitting_a_poor_rating_without_words_saves_it_and_names_the_row(audit
 def test_submitting_too_early_saves_the_answers(auditing, client):
     answers = dict.fromkeys(FOLLOWTABLE.keys, (None, "")) | {KEY: ("acceptable", "Fine.")}
 
-    response = client.post(auditing.url, form_data(auditing, answers, submit="yes"))
+    response = submit(client, auditing, answers)
 
-    page = response.content.decode()
     assert response.status_code == 422
-    assert page.count("Choose a level.") == 5
+    assert "Not rated yet: semantic consistency," in response.content.decode()
     assert Rating.objects.get().level == "acceptable"
 
 
@@ -243,7 +305,7 @@ def test_submitting_a_superseded_version_is_refused_and_shows_the_new_one(auditi
         pair=auditing.pair, text="Only fences count.", based_on=1, by=auditing.carla
     )
 
-    response = client.post(auditing.url, form_data(auditing, levels(), submit="yes"), follow=True)
+    response = client.post(auditing.url, summary_of(auditing, levels()), follow=True)
 
     page = response.content.decode()
     assert "changed while you were reading" in page
@@ -260,11 +322,11 @@ def test_a_new_version_shows_the_auditors_words_on_the_previous_one(auditing, cl
         pair=auditing.pair, text="Only fences count.", based_on=1, by=auditing.carla
     )
 
-    page = client.get(auditing.url).content.decode()
+    page = client.get(auditing.url)
 
-    assert "Since version 1" in page
-    assert "Weak." in page
-    assert "0 of 6 rated" in page
+    assert "Since version 1" in page.content.decode()
+    assert "Weak." in page.content.decode()
+    assert page.context["session"].rated == []
 
 
 def test_other_reviews_are_shown_only_after_submitting(auditing, client):
@@ -285,7 +347,7 @@ def test_other_reviews_are_shown_only_after_submitting(auditing, client):
 def test_a_submitted_review_cannot_be_changed(auditing, client):
     submit(client, auditing, levels())
 
-    response = client.post(auditing.url, form_data(auditing, levels(query_dependency="poor")))
+    response = rate(client, auditing, levels(query_dependency="poor"))
 
     assert response.status_code == 422
     assert "You have submitted this review" in response.content.decode()
@@ -305,7 +367,7 @@ def test_submitting_twice_on_the_page_changes_nothing(auditing, client):
 def test_members_without_an_assignment_are_redirected_home(auditing, client, headers):
     client.force_login(auditing.ada.user)
 
-    response = client.post(auditing.url, form_data(auditing, levels()), headers=headers)
+    response = client.post(auditing.url, summary_of(auditing, levels()), headers=headers)
 
     assert response.headers.get("Location", response.headers.get("HX-Redirect")) == "/"
     assert not Review.objects.exists()
@@ -315,7 +377,7 @@ def test_a_stranger_finds_nothing(auditing, client):
     client.force_login(auditing.eve.user)
 
     assert client.get(auditing.url).status_code == 404
-    assert client.post(auditing.url, form_data(auditing, levels())).status_code == 404
+    assert client.post(auditing.url, summary_of(auditing, levels())).status_code == 404
 
 
 def test_the_author_reads_that_somebody_else_reviews(auditing, client):
@@ -327,13 +389,14 @@ def test_the_author_reads_that_somebody_else_reviews(auditing, client):
 
     assert "somebody else reviews it" in page
     assert 'name="submit"' not in page
+    assert 'name="level"' not in page
     assert response.status_code == 422
     assert not Review.objects.exists()
 
 
 def test_words_are_shown_as_text(auditing, client):
     answers = {**levels(), KEY: ("poor", "</textarea><script>alert(1)</script>")}
-    client.post(auditing.url, form_data(auditing, answers))
+    rate(client, auditing, answers)
 
     assert "<script>alert(1)" not in client.get(auditing.url).content.decode()
 
@@ -341,7 +404,7 @@ def test_words_are_shown_as_text(auditing, client):
 def test_the_page_refuses_answers_in_an_archived_project(auditing, client):
     rules.archive(by=auditing.carla)
 
-    response = client.post(auditing.url, form_data(auditing, levels()))
+    response = rate(client, auditing, levels())
 
     assert response.status_code == 422
     assert "archived" in response.content.decode()

@@ -123,6 +123,15 @@ def test_cleared_words_are_removed(assigned):
     assert Rating.objects.get().words == ""
 
 
+def test_an_empty_level_takes_the_level_back(assigned):
+    save_rating(narrative=assigned.narrative, criterion=KEY, level="poor", by=assigned.dan)
+
+    save_rating(narrative=assigned.narrative, criterion=KEY, level="", by=assigned.dan)
+
+    rating = Rating.objects.get()
+    assert (rating.level, rating.place, rating.rejects) == ("", None, None)
+
+
 def test_an_unanswered_criterion_has_no_row(assigned):
     answers = {**levels(), KEY: (None, "")}
 
@@ -136,7 +145,6 @@ def test_an_unanswered_criterion_has_no_row(assigned):
     [
         ({"beauty": ("poor", "")}, "“beauty” is not one of the criteria"),
         ({KEY: ("great", "")}, "“great” is not a level"),
-        ({KEY: ("", "")}, "“” is not a level"),
         ({KEY: ("poor", "x" * 10_001)}, "10,001 characters; at most 10,000"),
     ],
 )

@@ -181,7 +181,7 @@ def _render_page(
     session = session or read_judging_session(narrative=narrative, by=member)
     grades = list(pair.project.grades.order_by("value"))
     keys = keymap.keys_for(request.user)
-    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("judge", keys))
+    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("work", keys))
     for grade in grades:
         grade.key = grade_keys[grade.value]
     context = {

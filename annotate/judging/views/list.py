@@ -104,7 +104,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
     shown = window(session, request.GET, found=found, find=find)
     rows = _rows(pair.project, narrative, member, shown, grades)
     keys = keymap.keys_for(request.user)
-    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("judge", keys))
+    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("work", keys))
     context = {
         "project": pair.project,
         "member": member,

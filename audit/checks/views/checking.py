@@ -152,7 +152,7 @@ def _page_context(request: PageRequest, member: Membership) -> dict[str, Any]:
     """Return what the page shows beside the label: the grades with their keys, and the key map."""
     grades = list(member.project.grades.order_by("value"))
     keys = keymap.keys_for(request.user)
-    of_grade = keymap.grade_keys(grades, keymap.keys_on_page("check", keys))
+    of_grade = keymap.grade_keys(grades, keymap.keys_on_page("work", keys))
     for grade in grades:
         grade.key = of_grade[grade.value]
     return {"grades": grades, "grade_keys": of_grade, "keys": keys}

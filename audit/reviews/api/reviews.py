@@ -75,10 +75,12 @@ class ReviewAssignmentSerializer(serializers.Serializer[Any]):
 
 
 class SentAnswer(RequestBody):
-    """The answer to one criterion; a field that is not sent stays unchanged."""
+    """The answer to one criterion; a field that is not sent stays unchanged, and an empty level
+    takes the level back.
+    """
 
     criterion = serializers.CharField(max_length=40)
-    level = serializers.CharField(max_length=20, required=False)
+    level = serializers.CharField(max_length=20, required=False, allow_blank=True)
     words = serializers.CharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_WORDS
     )

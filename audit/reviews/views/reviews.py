@@ -6,9 +6,10 @@ from typing import Any
 
 from django.contrib import messages
 from django.forms import Form
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -22,23 +23,21 @@ from annotate.pairs.pool import in_pool_of
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
-from audit.reviews import access, actions, decisions, rubrics
-from audit.reviews.criteria import Rubric
-from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
+from audit.reviews import access, actions, decisions
+from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm
 from audit.reviews.models import Decision
 from audit.reviews.passes import (
-    Pass,
     contrasts,
+    digest_of_answers,
     narratives_to_decide,
     others_reviews,
     owes_review,
-    pass_of,
     story,
-    summary_digest,
     verdict_of,
     words_for,
 )
 from audit.reviews.review_page import current_decision, levels_of
+from audit.reviews.review_session import CriterionView, ReviewSession, read_session
 from audit.reviews.review_verdict import Verdict
 from audit.reviews.texts_at_hand import count_replaced_texts, documents_at_hand, texts_of
 from base.errors import InvalidField, Refused, Stale, Unconfirmed
@@ -63,47 +62,44 @@ def assignment(request: PageRequest, slug: str) -> HttpResponse:
     return redirect("audit:review", taken.pair_id)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(["GET", "POST"])
+@never_cache  # a cached page would show answers that are no longer current
 def review(request: PageRequest, pk: int) -> HttpResponse:
-    """Rate one instruction; `submit` submits the review after a summary was confirmed."""
+    """Show the first criterion without a level, or the summary; save a rating, or submit the review
+    (`submit`) as its summary showed it.
+    """
     try:
         task = access.review_task(request.user, pk)
     except Refused as refused:
         return _redirect_home(request, str(refused))
-    if request.method == "HEAD":
-        # The page checks that the server can be reached before it submits a review.
-        return HttpResponse()
+    session = read_session(task)
     if request.method != "POST":
-        return _render_review(request, task)
-    rubric = _rubric_of(task)
-    version, forms = ReviewForm(request.POST), rating_forms(rubric, None, request.POST)
+        return _render_review(request, session, session.first_open)
     try:
-        narrative = _narrative_on_screen(task, version)
-        if not all(form.is_valid() for form in forms):
-            raise Refused("An answer below cannot be saved.")
-        actions.save_ratings(
-            narrative=narrative,
-            answers={form.criterion.key: form.answer() for form in forms},
-            by=task.member,
-        )
-        if "submit" not in request.POST:
-            messages.success(request, "Saved. You can continue later.")
-            return redirect("audit:review", pk)
-        actions.submit_review(
-            narrative=narrative,
-            by=task.member,
-            confirmed=request.POST.get("confirmed", ""),
-            texts=request.POST.get("texts"),
-        )
-    except Unconfirmed:
-        return _render_review(request, task, summary=True)
-    except Stale as stale:
-        messages.warning(request, str(stale))
-        return redirect("audit:review", pk)
+        if "submit" in request.POST:
+            _submit(session, request.POST)
+            messages.success(request, "Submitted.")
+        else:
+            _save_rating(task, request.POST)
+    except (Unconfirmed, Stale) as changed:
+        messages.warning(request, str(changed))
     except Refused as refused:
-        return _render_review(request, task, forms, str(refused))
-    messages.success(request, "Submitted.")
+        return _render_refused(request, session, str(refused))
     return redirect("audit:review", pk)
+
+
+@require_GET
+@never_cache
+def criterion(request: PageRequest, pk: int, number: int) -> HttpResponse:
+    """Show one criterion of a review that can change, by its number from 1."""
+    try:
+        session = read_session(access.review_task(request.user, pk))
+    except Refused as refused:
+        return _redirect_home(request, str(refused))
+    view = session.view(number)
+    if session.closed or view is None:
+        return redirect("audit:review", pk)
+    return _render_review(request, session, view)
 
 
 @require_GET
@@ -166,65 +162,83 @@ def _redirect_home(request: PageRequest, sentence: str) -> HttpResponse:
     return HttpResponseClientRedirect(home) if request.htmx else redirect(home)
 
 
-def _rubric_of(task: access.ReviewTask) -> Rubric:
-    """Return the rubric for the narrative."""
-    return rubrics.rubric_for(task.narrative, task.pair.project_id)
+def _save_rating(task: access.ReviewTask, sent: QueryDict) -> None:
+    """Save the rating of a form, with the version that was on the screen."""
+    form = _valid(RatingForm(sent))
+    actions.save_rating(
+        narrative=pairs_access.narrative(task.pair, form["narrative"]),
+        criterion=form["criterion"],
+        level=form["level"],
+        words=form["words"] if "words" in sent else None,
+        by=task.member,
+    )
 
 
-def _narrative_on_screen(task: access.ReviewTask, form: ReviewForm) -> Narrative:
-    """Return the version that was on the screen."""
+def _submit(session: ReviewSession, sent: QueryDict) -> None:
+    """Submit the review, if the draft is what the summary showed: `level-KEY` and `words-KEY`."""
+    narrative = pairs_access.narrative(session.task.pair, _valid(ReviewForm(sent))["narrative"])
+    shown = [
+        (key, sent.get(f"level-{key}", ""), sent.get(f"words-{key}", ""))
+        for key in session.rubric.keys
+    ]
+    actions.submit_review(
+        narrative=narrative,
+        by=session.task.member,
+        confirmed=digest_of_answers(narrative.pk, session.rubric, shown),
+        texts=sent.get("texts"),
+    )
+
+
+def _valid(form: Form) -> dict[str, Any]:
+    """Return the values of a form, or raise Refused with its first sentence."""
     if not form.is_valid():
-        raise Refused(" ".join(_error_sentences(form)))
-    return pairs_access.narrative(task.pair, form.cleaned_data["narrative"])
+        raise Refused(next(iter(form.errors.values()))[0])
+    return form.cleaned_data
+
+
+def _render_refused(request: PageRequest, session: ReviewSession, error: str) -> HttpResponse:
+    """Render the criterion that was sent, or the summary, with why it is refused."""
+    sent = request.POST.get("criterion")
+    view = next((one for one in session.criteria if one.criterion.key == sent), None)
+    return _render_review(request, session, view or session.first_open, error)
 
 
 def _render_review(
-    request: PageRequest,
-    task: access.ReviewTask,
-    forms: list[RatingForm] | None = None,
-    error: str = "",
-    *,
-    summary: bool = False,
+    request: PageRequest, session: ReviewSession, view: CriterionView | None, error: str = ""
 ) -> HttpResponse:
-    """Render the review page: with the stored answers, or with those just sent and the error.
+    """Render the review page at a criterion, or at the summary if there is none or it is closed.
 
-    With `summary` it shows what would be submitted above the rows, and asks to confirm it.
+    `error`: why what was just sent is refused.
     """
-    member, pair, narrative = task
-    review_pass = pass_of(narrative, member)
-    rubric = review_pass.rubric if review_pass is not None else _rubric_of(task)
-    submitted = (
-        review_pass.review if review_pass is not None and review_pass.review.submitted_at else None
-    )
-    others = others_reviews(narrative, review_pass)
+    member, pair, narrative = session.task
+    view = None if session.closed else view
+    at = view.number if view else len(session.criteria) + 1
+    others = others_reviews(narrative, session.mine)
+    submitted = session.submitted
     context = {
         "styles": other_styles([pair])[pair.pk],
         "pair": pair,
         "query": pair.query,
         "narrative": narrative,
         **_changes_context(pair, narrative),
-        "own_words": narrative.author_id == member.pk,
-        "closed": submitted is not None or narrative.author_id == member.pk,
         "category": pair.project.categories.filter(key=pair.category).first(),
-        **_document_context(task),
+        **_document_context(session.task),
         "texts_replaced": count_replaced_texts([[submitted]])[0] if submitted else None,
         "grades": list(pair.project.grades.order_by("value")),
-        "rows": _review_rows(rubric, review_pass, forms, explain=bool(error)),
-        "levels": levels_of(rubric),
+        "session": session,
+        "closed": session.closed,
+        "back_url": reverse("audit:reviews", args=[pair.project.slug]),
+        "thing": "criterion",
+        "view": view,
+        "at_end": view is None,
+        "note": request.POST.get("words", view.words) if view else "",
+        "previous_url": session.url(at - 1),
+        "next_url": session.url(at + 1),
+        "levels": levels_of(session.rubric)[::-1],
         "error": error,
-        "summary": review_pass if summary else None,
-        "confirmed": summary_digest(review_pass) if summary and review_pass is not None else "",
-        "submitted_at": submitted.submitted_at if submitted else None,
         "contrasts": contrasts(others),
         "others": others,
-        "rubric": rubric,
-        "journaled": {
-            "user": member.user_id,
-            "pair": pair.pk,
-            "narrative": narrative.pk,
-            "label": pair.pair_id,
-        },
-        **_rated_counts(rubric, review_pass),
+        "judging_session": session.data(view),
     }
     status = 422 if error else 200
     return project_page(request, "reviews/review.html", member, status=status, **context)
@@ -255,36 +269,6 @@ def _document_context(task: access.ReviewTask) -> dict[str, Any]:
         "texts": texts_of(candidates),
         "pool": pair.query.candidates.filter(in_pool_of(pair.pk)).count(),
     }
-
-
-def _review_rows(
-    rubric: Rubric, review_pass: Pass | None, forms: list[RatingForm] | None, *, explain: bool
-) -> list[dict[str, Any]]:
-    """Return the rows of the page; `explain` adds an error to each incomplete row."""
-    stored = rating_forms(rubric, review_pass)
-    shown_forms = forms or stored
-    rows = []
-    for form, before in zip(shown_forms, stored, strict=True):
-        level = form["level"].value() or before["level"].value() or ""
-        words = form["words"].value()
-        words = before["words"].value() if words is None else words
-        errors = _error_sentences(form)
-        if explain and not errors:
-            if not level:
-                errors = ["Choose a level."]
-            elif (chosen := rubric.level(level)) and chosen.rejects and not words.strip():
-                errors = [f"Say in words why it is {chosen.name.lower()}."]
-        rows.append({"criterion": form.criterion, "level": level, "words": words, "errors": errors})
-    return rows
-
-
-def _error_sentences(form: Form) -> list[str]:
-    return [str(sentence) for sentences in form.errors.values() for sentence in sentences]
-
-
-def _rated_counts(rubric: Rubric, review_pass: Pass | None) -> dict[str, int]:
-    total = len(rubric.criteria)
-    return {"total": total, "rated": total - len(review_pass.unrated) if review_pass else 0}
 
 
 def _render_story(

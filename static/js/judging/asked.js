@@ -50,7 +50,7 @@ function choose(view) {
 // In a small window the tools of the bar are behind one button.
 const tools = root?.querySelector("[data-tools-button]");
 if (tools) {
-  tools.hidden = false;
+  tools.hidden = !document.getElementById("judge-tools").children.length;
   tools.addEventListener("click", () => (tools.ariaExpanded = String(root.toggleAttribute("data-tools"))));
 }
 

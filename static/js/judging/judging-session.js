@@ -1,18 +1,26 @@
-// The entries that a work page writes to the journal: a judgment or a flag on a candidate, the check of a label or its
-// settlement, and the undoing of each. Where it says "candidate" on these pages, it is the number of what is answered: that
-// of a candidate, or of a label.
+// The tasks of the work page, and the entries that each writes to the journal. What is answered has a number: that of a candidate,
+// a label or a criterion; where these pages say "candidate", they mean that number.
+// `answers`: the kinds of answers. `undo`: the kind of their undoing. `number`: the field with the number. `of`: the fields that name
+// what is worked on. `restores`: whether an undoing brings the answer before back.
+const CHECK = { undo: "check_withdrawal", number: "item", of: [], restores: false };
+export const TASKS = {
+  judge: { answers: ["judgment", "flag"], undo: "undo", number: "candidate", of: ["pair", "narrative"], restores: true },
+  check: { ...CHECK, answers: ["check"] },
+  settle: { ...CHECK, answers: ["settle"] },
+  review: { answers: ["rating"], undo: "rating", number: "item", of: ["pair", "narrative"], restores: true },
+};
+
 export const candidateOf = (entry) => entry.candidate ?? entry.item;
 export const isUndo = (entry) => entry.undoes !== undefined;
-export const isCheck = (entry) => entry.item !== undefined;
 
-// The answer of an entry, in short: a grade, a flag, or null for answers without either.
+// The answer of an entry, in short: a grade, a level, a flag, or null for answers without any.
 export function valueOf(entry) {
   if (entry.kind === "flag") return entry.flag;
-  const grade = isCheck(entry) ? entry.fields.relevance : entry.relevance;
-  return grade === undefined ? null : Number(grade);
+  const { relevance, level } = entry.fields ?? entry;
+  return level ?? (relevance === undefined ? null : Number(relevance));
 }
 
-// A map, by candidate, of what was begun and not sent, for one person and one narrative version, or for the labels to check. Each change is stored at once:
+// A map, by candidate, of what was begun and not sent, for one person, one task and one narrative version. Each change is stored at once:
 // it survives a reload, a visit to another page and a crash, as long as the tab is open or the browser restores it.
 class SessionMap extends Map {
   #key;
@@ -42,11 +50,11 @@ class SessionMap extends Map {
 }
 
 export function sessionMap(name) {
-  const { user, narrative, task } = JSON.parse(document.getElementById("judging-session").textContent);
-  return new SessionMap(`rejudge.${name}.${user}.${narrative ?? task}`);
+  const { user, narrative = "", task = "judge" } = JSON.parse(document.getElementById("judging-session").textContent);
+  return new SessionMap(`rejudge.${name}.${user}.${task}.${narrative}`);
 }
 
-// One judge's session on one narrative, or one checker's on the labels of a sample: the documents in order and the answer to each. It follows the same rules as
+// One judge's session on one narrative, one checker's on the labels of a sample, or one auditor's on the criteria of a review: the documents in order and the answer to each. It follows the same rules as
 // annotate.judging.judging_session.JudgingSession, so that the page knows the next document without asking the server; a
 // test compares the two. Beyond it, this one holds every statement: if one is withdrawn or refused, its predecessor becomes
 // current again. After the undoing of a check nothing is current.
@@ -63,7 +71,7 @@ export class JudgingSession {
   // first (statements from a file cannot). `asked`: UUIDs of the statements that rejudge requests are shown with.
   constructor({ order, answers = {}, history = [], asked = [], task = "judge" }) {
     this.order = order;
-    this.#restores = task === "judge";
+    this.#restores = TASKS[task].restores;
     this.#asked = new Set(asked);
     this.#places = new Map(order.map((candidate, place) => [candidate, place]));
     const known = new Set(history);

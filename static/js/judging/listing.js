@@ -1,27 +1,21 @@
 // List mode: the rows of a pool, one of them current; a grade's key journals the judgment and moves to the next row. The
-// badges on the rows come from the same judging session and journal as on the judge page, so that both agree. Pages of a
+// badges on the rows come from the same answers as on the judge page (answers.js), so that both agree. Pages of a
 // long list are fetched and replaced in place, and the data on the whole pool is kept.
-import { highlightMarks, inSight, marksIn, wantsMarks } from "./spans.js";
-import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
 import { clearNotices, showNotice } from "../notices.js";
+import { Answers } from "./answers.js";
 import { Clock, watched } from "./clock.js";
-import { JudgingSession } from "./judging-session.js";
-import { Stack } from "./stack.js";
+import { candidateOf as numberOf, valueOf } from "./judging-session.js";
+import { highlightMarks, inSight, marksIn, wantsMarks } from "./spans.js";
 
 // How many documents are kept ready below and above the current row.
 const NEAR = { below: 8, above: 2 };
 
 const root = document.querySelector("[data-listing]");
 const given = JSON.parse(document.getElementById("judging-session").textContent);
-const judgingSession = new JudgingSession(given);
-const stack = new Stack(given.urls.documents);
+const answers = new Answers(given, root.dataset.refused);
+const { session: judgingSession, stack } = answers;
 const clock = watched(new Clock());
-const applied = new Set(); // the UUIDs of entries since the page was rendered
-const elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
-const unsure = new Set(); // UUIDs of undo entries for which the statement to restore is not known here
 
-// Repeats (which have other numbers on the judge page) have no row in the list.
-const isOurs = (entry) => entry.pair === given.pair && entry.narrative === given.narrative && judgingSession.position(entry.candidate) > 0;
 const part = () => root.querySelector("[data-part]");
 const rows = () => [...part().querySelectorAll("[data-row]")];
 const rowOf = (candidate) => part().querySelector(`[data-row="${candidate}"]`);
@@ -178,32 +172,27 @@ function pointToPage(row, sentence) {
 
 // --- answering ------------------------------------------------------------------------------------
 
-function entry(kind, candidate, fields) {
-  const { user, pair, narrative } = given;
-  return { uuid: uuid(), kind, user, pair, narrative, candidate, made_at: new Date().toISOString(), ...fields };
-}
+const answerText = (entry) => mark(entry.kind, valueOf(entry)).textContent.trim().replace(/\s+/g, " ");
+const warn = (name, entry) => showNotice(root.dataset[name].replace("{answer}", answerText(entry)), { kind: "warning" });
 
 // The first key on a row that another tab has judged in the meantime says so; the next one replaces that answer.
 function isFromElsewhere(row) {
-  const candidate = candidateOf(row);
-  const stands = judgingSession.answerOf(candidate)?.uuid;
-  const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
-  elsewhere.delete(candidate);
-  row.querySelector(".listing__word")?.remove();
-  if (isNew) row.append(make("p", { className: "listing__word", role: "alert" }, root.dataset.replace));
-  return isNew;
+  const stands = answers.fromElsewhere(candidateOf(row));
+  if (stands === null) return false;
+  clearNotices();
+  warn("replace", answers.entries.get(stands));
+  return true;
 }
 
 // Journals an answer to the row's document, and moves to the next row, which opens if this one was open.
 async function answer(row, kind, fields, words) {
   const candidate = candidateOf(row);
   if (isFromElsewhere(row)) return;
-  const made = entry(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: judgingSession.answerOf(candidate)?.uuid ?? null });
-  // Applied at once, before the next key.
-  judgingSession.apply(made);
+  const made = answers.make(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: judgingSession.answerOf(candidate)?.uuid ?? null });
+  // It counts at once, before the next key.
+  const kept = answers.keep(made, { label: nameOf(row), answer: words });
   updateUndo();
   clearNotices();
-  const kept = add(made, { label: nameOf(row), answer: words });
   const wasOpen = isOpen(row);
   close(row);
   step(1);
@@ -213,6 +202,7 @@ async function answer(row, kind, fields, words) {
 }
 
 function grade(row, button, pressed) {
+  if (isFromElsewhere(row)) return;
   const value = Number(button.value);
   const statement = judgingSession.answerOf(candidateOf(row));
   // The same grade changes nothing, and keeps note and evidence, unless it answers a rejudge request.
@@ -220,7 +210,6 @@ function grade(row, button, pressed) {
   if (root.dataset.needsConditions) return pointToPage(row, root.dataset.needsConditions);
   if (row.dataset.wanted?.split(" ").includes(button.value)) return pointToPage(row, root.dataset.needsEvidence);
   if ("more" in row.dataset && statement) return pointToPage(row, root.dataset.needsPage);
-  if (isFromElsewhere(row)) return;
   const candidate = candidateOf(row);
   const spent = clock.read(candidate);
   clock.clear(candidate);
@@ -230,11 +219,8 @@ function grade(row, button, pressed) {
 async function undo() {
   const last = judgingSession.last();
   if (!last) return;
-  const made = entry("undo", last.candidate, { undoes: last.uuid });
-  if (!applied.has(last.uuid)) unsure.add(made.uuid);
-  judgingSession.apply(made);
-  const kept = add(made, { label: rowOf(last.candidate) ? nameOf(rowOf(last.candidate)) : "", answer: root.dataset.takenBack });
   const row = rowOf(last.candidate);
+  const kept = answers.keep(answers.makeUndo(last), { label: row ? nameOf(row) : "", answer: root.dataset.takenBack });
   if (row) go(row);
   else {
     await kept;
@@ -290,36 +276,9 @@ root.addEventListener("focusin", (event) => {
 
 addEventListener("popstate", () => show(location.search, "first", false));
 
-function apply(entry) {
-  applied.add(entry.uuid);
-  judgingSession.apply(entry);
-}
-
-journal.addEventListener("entry", ({ detail }) => {
-  const { entry: made } = detail;
-  if (!isOurs(made)) return;
-  if (!judgingSession.knows(made.uuid) && made.kind !== "undo") elsewhere.set(made.candidate, made.uuid);
-  apply(made);
-  redraw(made.candidate);
-});
-
-journal.addEventListener("gone", ({ detail }) => {
-  if (!isOurs(detail.entry)) return;
-  judgingSession.withdraw(detail.entry);
-  redraw(detail.entry.candidate);
-});
-
-journal.addEventListener("answer", async ({ detail: { entry: sent, answer } }) => {
-  if (!isOurs(sent)) return;
-  if (answer.state === "refused") {
-    judgingSession.withdraw(sent);
-    showNotice(answer.sentence || root.dataset.refused, { kind: "error", stays: true });
-  } else if (unsure.delete(sent.uuid) && (await stack.ensure(sent.candidate, true))) {
-    // The statement's predecessor is current again, and only the server knows whether there was one.
-    const before = JSON.parse(stack.get(sent.candidate).dataset.answer || "{}");
-    if (before.kind) judgingSession.underlie(sent.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
-  }
-  redraw(sent.candidate);
+answers.addEventListener("change", ({ detail: { candidate } }) => redraw(candidate));
+answers.addEventListener("elsewhere", ({ detail: { entry } }) => {
+  if (current() && numberOf(entry) === candidateOf(current())) warn("elsewhere", entry);
 });
 
 // --- start ----------------------------------------------------------------------------------------
@@ -330,7 +289,7 @@ function ready() {
   count();
 }
 
-for (const statement of await entriesSinceLoad(isOurs)) apply(statement);
+await answers.load();
 ready();
 const wanted = new URLSearchParams(location.search).get("at");
 go((wanted && rowOf(wanted)) || rows().find((row) => judgingSession.asked(candidateOf(row))) || rows().find((row) => !judgingSession.answerOf(candidateOf(row))) || rows()[0], false);

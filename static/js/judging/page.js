@@ -1,15 +1,14 @@
-// The work page, on which documents are judged and labels are checked or settled (templates/judging/work.html). It stays while
+// The work page, on which documents are judged, labels checked or settled, and instructions reviewed (templates/judging/work.html). It stays while
 // the documents change: an answer goes into the journal (journal.js), and once it is kept there the next document is shown,
 // from the stack of those fetched ahead. Actions are processed one after the other, and each ends when the document is
 // painted, so a key pressed twice quickly grades two documents.
-// Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved, and
-// judge:amended, which they send when more was added to the answer that stands.
-import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
+// Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved, judge:draw; and
+// judge:amended, which they send when more was added to the answer that stands, and judge:next to go on.
 import { clearNotices, showNotice } from "../notices.js";
+import { Answers } from "./answers.js";
 import { Clock, watched } from "./clock.js";
 import { clearOnward, summarize } from "./end.js";
-import { candidateOf, isCheck, isUndo, JudgingSession, sessionMap, valueOf } from "./judging-session.js";
-import { Stack } from "./stack.js";
+import { candidateOf, isUndo, sessionMap, valueOf } from "./judging-session.js";
 
 const BEHIND = 20;
 const PATIENCE = 3_000;
@@ -20,29 +19,27 @@ const given = JSON.parse(document.getElementById("judging-session").textContent)
 const place = document.getElementById("document-view");
 const spoken = document.getElementById("spoken");
 const note = document.getElementById("note");
+const grades = root.querySelectorAll(".grade-button");
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
 
-const judgingSession = new JudgingSession(given);
-const stack = new Stack(given.urls.documents);
+const answers = new Answers(given, root.dataset.refused);
+const { entries, session: judgingSession, stack, task } = answers;
 const clock = watched(new Clock());
-const entries = new Map(); // uuid -> an entry of the journal
-const unsure = new Set(); // UUIDs of undo entries for which the statement to restore is not known here
 const notes = sessionMap("notes"); // candidate -> a note that was begun and not sent
-const elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
 const visited = [];
 let current = given.candidate;
+let stays = false; // whether the answer that is collected keeps its document on the page
 
 const number = new Intl.NumberFormat(document.documentElement.lang);
 const words = (name, values = {}) => root.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 const address = (candidate) => (candidate === null ? given.urls.judging : given.urls.candidate.replace("/0/", `/${candidate}/`));
-const checks = given.task !== undefined;
-const isOurs = (entry) => (checks ? isCheck(entry) && judgingSession.position(entry.item) > 0 : entry.pair === given.pair && entry.narrative === given.narrative);
+const byForm = task.number === "item"; // the content of an answer is that of its form
 const gradeName = (value) => given.grades.find((grade) => grade.value === value)?.name ?? "";
 
 function answerText(entry) {
   if (entry.kind === "flag") return root.querySelector(`[data-flag-badge="${entry.flag}"]`).content.textContent.trim();
   const value = valueOf(entry);
-  if (value !== null) return `${value} ${gradeName(value)}`;
+  if (value !== null) return typeof value === "number" ? `${value} ${gradeName(value)}` : gradeName(value);
   return words(entry.fields.cannot_judge ? "unable" : "answered");
 }
 
@@ -79,22 +76,22 @@ function painted() {
 // The full answer to a candidate, in the form in which the server writes it on the document view.
 function fullAnswer(candidate, documentView) {
   const short = judgingSession.answerOf(candidate);
-  if (!short) return {};
+  if (!short) return { note: documentView.dataset.begun };
   const { uuid, kind, value } = short;
   const entry = entries.get(uuid);
-  if (entry && checks) return { kind, uuid, fields: entry.fields, note: entry.fields.cannot_judge ? "" : entry.fields.words };
+  if (entry && byForm) return { kind, uuid, fields: entry.fields, note: entry.fields.cannot_judge ? "" : entry.fields.words };
   if (entry?.kind === "judgment") return { kind, uuid, relevance: value, note: entry.note, evidence: entry.evidence, clauses: entry.clauses, verdicts: entry.verdicts };
   if (entry) return { kind, uuid, flag: value, words: entry.words };
   const drawn = JSON.parse(documentView.dataset.answer || "{}");
   if (drawn.uuid === uuid) return drawn;
-  if (checks) return { kind, uuid, fields: {}, note: "" };
+  if (byForm) return { kind, uuid, fields: {}, note: "" };
   return kind === "flag" ? { kind, uuid, flag: value, words: "" } : { kind, uuid, relevance: value, note: "", evidence: [], clauses: [], verdicts: {} };
 }
 
 // Updates what changes with every statement: the grade, the flag, the progress, and the links to the neighbours.
 function draw(long) {
   const short = current === null ? null : judgingSession.answerOf(current);
-  for (const button of root.querySelectorAll("[name=relevance]")) button.setAttribute("aria-pressed", short !== null && short.kind !== "flag" && Number(button.value) === short.value);
+  for (const button of grades) button.setAttribute("aria-pressed", short !== null && short.kind !== "flag" && button.value === String(short.value));
   const flag = part("flag");
   if (flag) flag.hidden = short?.kind !== "flag";
   if (flag && !flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
@@ -106,6 +103,7 @@ function draw(long) {
   document.getElementById("undo").disabled = judgingSession.last() === null;
   setLink("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
   setLink("next", current === null ? null : judgingSession.following(current));
+  root.dispatchEvent(new CustomEvent("judge:draw", { detail: { current, answerTo: (candidate) => fullAnswer(candidate, stack.get(candidate)) } }));
 }
 
 // The rejudge request that belongs to the current answer to the shown document, also if that was just flagged "later".
@@ -152,6 +150,7 @@ function updateHistory(candidate, step) {
 function show(candidate, step = "push") {
   closeMenus();
   clearNotices();
+  part("error")?.remove();
   clearOnward();
   // The next Space or Enter is not meant for the button that answered the last document.
   if (root.contains(document.activeElement) && document.activeElement.matches("button, a, summary, input[type=radio]")) document.activeElement.blur();
@@ -236,29 +235,30 @@ const updateNoteTick = () => (part("noted").hidden = !note.value.trim());
 
 // --- answering ------------------------------------------------------------------------------------
 
-const about = (entry, label) => ({ label, answer: isUndo(entry) ? words("takenBack") : answerText(entry) });
-
-function newEntry(kind, candidate) {
-  const origin = { uuid: uuid(), user: given.user, made_at: new Date().toISOString() };
-  if (!checks) return { ...origin, kind, pair: given.pair, narrative: given.narrative, candidate };
-  return { ...origin, kind: kind === "undo" ? "check_withdrawal" : given.task, item: candidate };
+// An entry in words, for the list of what the server refused: with its note, which is nowhere else then.
+function about(entry, label) {
+  const note = entry.note ?? entry.words ?? entry.fields?.words;
+  return { label, answer: isUndo(entry) ? words("takenBack") : [answerText(entry), note].filter(Boolean).join(": ") };
 }
 
 // The content of an answer to the document on screen, from the fields of the form that was sent.
 function contentOf(kind, fields, pressed) {
   if (kind === "flag") return { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() };
-  if (checks) return { fields: Object.fromEntries([...fields].filter(([name]) => name !== "csrfmiddlewaretoken")) };
+  if (byForm) return { fields: Object.fromEntries([...fields].filter(([name]) => name !== "csrfmiddlewaretoken")) };
   return { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(current), pressed };
 }
 
 // Builds the entry of an answer and shows why it is refused, if it is; returns it or null.
 function collect(kind, content) {
-  const text_version = Number(place.firstElementChild.dataset.textVersion);
-  const entry = { ...newEntry(kind, current), ...content, instead_of: judgingSession.answerOf(current)?.uuid ?? null };
-  if (checks) entry.fields.text_version = String(text_version);
-  else entry.text_version = text_version;
+  const documentView = place.firstElementChild;
+  const { textVersion } = documentView.dataset;
+  const entry = answers.make(byForm ? task.answers[0] : kind, current, { ...content, instead_of: judgingSession.answerOf(current)?.uuid ?? null });
+  if (!byForm) entry.text_version = Number(textVersion);
+  else if (textVersion) entry.fields.text_version = textVersion;
   let refused = null;
-  root.dispatchEvent(new CustomEvent("judge:collect", { detail: { entry, refuse: (sentence) => (refused ??= sentence) } }));
+  stays = false;
+  const detail = { entry, stands: fullAnswer(current, documentView), refuse: (sentence) => (refused ??= sentence), stay: () => (stays = true) };
+  root.dispatchEvent(new CustomEvent("judge:collect", { detail }));
   if (refused === null) return entry;
   clearNotices();
   showNotice(refused, { kind: "warning" });
@@ -271,7 +271,16 @@ async function answer(kind, fields, pressed) {
   if (entry === null) return;
   const candidate = current;
   await keepAnswer(entry);
+  if (stays) return keepShown();
   await show(judgingSession.next(candidate));
+}
+
+// The answer is kept and its document stays: what is there now is the answer's.
+function keepShown() {
+  const long = fullAnswer(current, place.firstElementChild);
+  note.defaultValue = long.note ?? "";
+  setUnsaved(false);
+  draw(long);
 }
 
 async function keepAnswer(entry) {
@@ -285,15 +294,13 @@ async function keepAnswer(entry) {
 // Saves a note or a mark that was added to the grade that stands, at once and with the same grade. The document stays.
 async function amend() {
   const stands = current === null ? null : judgingSession.answerOf(current);
-  const button = stands && stands.kind !== "flag" && [...root.querySelectorAll("[name=relevance]")].find((one) => Number(one.value) === stands.value);
+  const button = stands && stands.kind !== "flag" && [...grades].find((one) => one.value === String(stands.value));
   if (root.dataset.at !== "document" || !button || isFromElsewhere(current)) return;
   const kind = button.form.dataset.entry;
   const entry = collect(kind, contentOf(kind, new FormData(button.form, button), ""));
   if (entry === null) return setUnsaved(true);
   await keepAnswer(entry);
-  note.defaultValue = entry.note ?? entry.fields.words;
-  setUnsaved(false);
-  draw(fullAnswer(current, place.firstElementChild));
+  keepShown();
 }
 
 // Says beside "Saved" that something on the page is not.
@@ -304,31 +311,33 @@ function setUnsaved(on) {
 
 // The first key on a document that another tab has judged in the meantime shows that answer; the next one replaces it.
 function isFromElsewhere(candidate) {
-  const stands = judgingSession.answerOf(candidate)?.uuid;
-  const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
-  elsewhere.delete(candidate);
-  if (isNew) {
-    clearNotices();
-    showNotice(words("replace", { answer: answerText(entries.get(stands)) }), { kind: "warning" });
-  }
-  return isNew;
+  const stands = answers.fromElsewhere(candidate);
+  if (stands === null) return false;
+  clearNotices();
+  showNotice(words("replace", { answer: answerText(entries.get(stands)) }), { kind: "warning" });
+  return true;
 }
 
 async function undo() {
   const statement = judgingSession.last();
   if (!statement) return;
   const { candidate } = statement;
-  const entry = { ...newEntry("undo", candidate), undoes: statement.uuid };
-  if (statement.given && !checks) unsure.add(entry.uuid);
+  const entry = answers.makeUndo(statement);
+  if (given.criteria) putBack(entry, statement);
   await record(entry, stack.get(candidate)?.dataset.label ?? "");
   await show(candidate, candidate === current ? "stay" : "push");
   spoken.textContent = `${words("takenBack")}. ${spoken.textContent}`;
 }
 
-async function record(entry, label) {
-  entries.set(entry.uuid, entry);
-  await add(entry, about(entry, label));
+// The server keeps one answer to a criterion: its undoing sends what stood before.
+function putBack(entry, statement) {
   judgingSession.apply(entry);
+  const { fields } = fullAnswer(statement.candidate, stack.get(statement.candidate));
+  Object.assign(entry, { undone: statement.value, fields: { level: "", words: "", ...fields } });
+}
+
+async function record(entry, label) {
+  await answers.keep(entry, about(entry, label));
   root.dispatchEvent(new CustomEvent("judge:saved", { detail: { entry } }));
 }
 
@@ -340,37 +349,9 @@ function redraw() {
   if (current === null) enqueue(() => (current === null && judgingSession.next() !== null ? show(judgingSession.next(), "replace") : null));
 }
 
-// Another tab of this browser has answered, or a refused entry is tried again.
-journal.addEventListener("entry", ({ detail: { entry } }) => {
-  if (!isOurs(entry)) return;
-  const known = entries.has(entry.uuid);
-  entries.set(entry.uuid, entry);
-  judgingSession.apply(entry);
-  redraw();
-  if (known || isUndo(entry)) return;
-  elsewhere.set(candidateOf(entry), entry.uuid);
+answers.addEventListener("change", redraw);
+answers.addEventListener("elsewhere", ({ detail: { entry } }) => {
   if (candidateOf(entry) === current) showNotice(words("elsewhere", { answer: answerText(entry) }), { kind: "warning" });
-});
-
-journal.addEventListener("gone", ({ detail: { entry } }) => {
-  if (!isOurs(entry)) return;
-  judgingSession.withdraw(entry);
-  redraw();
-});
-
-journal.addEventListener("answer", async ({ detail: { entry, answer } }) => {
-  if (!isOurs(entry)) return;
-  if (answer.state === "refused") {
-    judgingSession.withdraw(entry);
-    redraw();
-    showNotice(answer.sentence || words("refused"), { kind: "error", stays: true });
-  } else if (unsure.delete(entry.uuid) && (await stack.ensure(entry.candidate, true))) {
-    // The statement's predecessor is current again, and only the server knows whether there was one.
-    const documentView = stack.get(entry.candidate);
-    const before = JSON.parse(documentView.dataset.answer || "{}");
-    if (before.kind) judgingSession.underlie(entry.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
-    draw();
-  }
 });
 
 root.addEventListener("submit", (event) => {
@@ -400,9 +381,9 @@ root.addEventListener("click", (event) => {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   enqueue(() => {
-    const back = link.dataset.go === "previous";
-    const to = current === null ? (back ? judgingSession.order.at(-1) : null) : back ? judgingSession.before(current) : judgingSession.following(current);
-    return to === null || to === undefined ? null : show(to);
+    const { go } = link.dataset;
+    const to = go === "next" ? judgingSession.following(current) : go !== "previous" ? Number(go) : current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current);
+    return to === null ? null : show(to);
   });
 });
 
@@ -413,9 +394,10 @@ note.addEventListener("input", () => {
 });
 note.addEventListener("blur", () => note.value !== note.defaultValue && enqueue(amend));
 root.addEventListener("judge:amended", () => enqueue(amend));
+root.addEventListener("judge:next", () => enqueue(() => show(judgingSession.next(current))));
 addEventListener("popstate", () => {
   // Also fires if only the fragment changed: then the document is already shown.
-  const candidate = Number(location.pathname.match(/\/(?:candidates|labels)\/(\d+)\//)?.[1]) || null;
+  const candidate = Number(location.pathname.match(/\/(?:candidates|labels|review)\/(\d+)\//)?.[1]) || null;
   enqueue(() => (candidate === current ? null : show(candidate, "stay")));
 });
 // A page from the browser's back/forward cache does not know the answers given since.
@@ -426,16 +408,14 @@ addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 enqueue(async () => {
   // Wait until the other modules of the page are listening.
   if (document.readyState !== "complete") await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
-  const fresh = (await entriesSinceLoad(isOurs));
-  for (const entry of fresh) {
-    entries.set(entry.uuid, entry);
-    judgingSession.apply(entry);
-  }
+  const fresh = await answers.load();
+  const isPassedOn = location.pathname === given.urls.judging;
   updateHistory(current, "replace");
+  for (const documentView of document.getElementById("ahead")?.content.children ?? []) stack.put(Number(documentView.dataset.candidate), documentView);
   // If the server redirected to a document that has been judged in the meantime, move on to the next one.
   // A document that was requested by its own URL is shown.
   const { type, redirectCount } = performance.getEntriesByType("navigation")[0] ?? {};
-  const sent = type === "navigate" && redirectCount > 0;
+  const sent = type === "navigate" && (redirectCount > 0 || isPassedOn);
   const passed = sent && fresh.some((entry) => candidateOf(entry) === current && entry.uuid === judgingSession.answerOf(current)?.uuid);
   if (current === null || passed) {
     const next = judgingSession.next(current);

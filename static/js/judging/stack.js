@@ -1,4 +1,4 @@
-// The next documents, fetched before they are needed: a few first, then more at once, up to about a hundred or three
+// The next documents, fetched before they are needed (if there is an address; else all are put here): a few first, then more at once, up to about a hundred or three
 // megabytes ahead, so that judging continues while the network is down. Recently shown documents are kept for a while.
 const FIRST = 5;
 const MOST = 20;
@@ -58,6 +58,7 @@ export class Stack extends EventTarget {
 
   // Sets the documents that will be needed, the soonest first, and those that may be kept besides.
   aim(ahead, behind = []) {
+    if (!this.#address) return;
     this.#ahead = ahead.slice(0, AHEAD);
     const wanted = new Set([...this.#ahead, ...behind]);
     for (const candidate of this.#documentViews.keys()) if (!wanted.has(candidate)) this.#documentViews.delete(candidate);

@@ -1,212 +1,76 @@
-// The review page. Ratings and words go into the journal (journal.js) and are sent from there: they are kept in this
-// browser until the server has them, across a reload or a lost connection. Words are stored in the browser at every letter,
-// and go into the journal when typing pauses. The review is submitted once no entry waits any more.
-import { add, entriesSinceLoad, journal, status, uuid } from "../journal.js";
-import { clearNotices, showNotice } from "../notices.js";
+// The modules of the review page, and what it has beside the judge page: criteria in place of documents, the list of what they were
+// rated, and the reason that a level which rejects needs.
+import { openNote } from "../judging/page.js";
+import "../judging/asked.js";
 
-const PAUSE = 400;
+const root = document.querySelector(".judge");
+const rows = [...root.querySelectorAll("[data-criterion]")];
+const note = document.getElementById("note");
+const { grades: levels } = JSON.parse(document.getElementById("judging-session").textContent);
+const levelOf = (value) => levels.find((level) => level.value === value);
+const dropped = new Map(); // number of a criterion -> what was said of the level that was replaced
+const rated = new Map(); // key of a criterion -> the level and words that the list shows
+let asked = null; // the level that was just given without the reason that it needs
 
-const form = document.querySelector("[data-review]");
-const given = JSON.parse(document.getElementById("review").textContent);
-const rows = [...form.querySelectorAll("[data-row]")];
-const chosen = (row) => row.querySelector("input:checked");
-const wordsOf = (row) => row.querySelector("textarea");
-const isOurs = (entry) => entry.kind === "rating" && entry.pair === given.pair && entry.narrative === given.narrative;
-const storageKey = (row) => `rejudge.words.${given.user}.${given.narrative}.${row.dataset.row}`;
-const timers = new Map(); // row -> the pause after its last letter
-const levels = new Map(rows.map((row) => [row, chosen(row)])); // row -> the level that its words explain
-const replaced = new Map(); // row -> {level, words}: a level that was replaced, with its words
-let turn = Promise.resolve(); // settles when all entries so far are in the journal
-
-// The page may be the response to a refused review. A reload must request it again, not repeat the POST: the form that was
-// sent holds older words than the journal, and would submit the review unasked.
-history.replaceState(history.state, "");
-
-function count() {
-  const rated = document.getElementById("rated");
-  rated.textContent = rated.dataset.words.replace("{rated}", rows.filter(chosen).length);
-}
-
-// The messages on what is missing are from when the review was refused: remove those that no longer apply. A row whose level
-// was missing then says nothing about words yet.
-function clearErrors(row, before = chosen(row)) {
-  form.querySelector("[data-missing]")?.remove();
-  if (before && chosen(row).dataset.rejects !== undefined && !wordsOf(row).value.trim()) return;
-  row.querySelector(".errorlist")?.remove();
-  wordsOf(row).removeAttribute("aria-invalid");
-  wordsOf(row).removeAttribute("aria-describedby");
-}
-
-// `parts`: "level", "words", or both.
-function journalRow(row, ...parts) {
-  clearTimeout(timers.get(row));
-  timers.delete(row);
-  form.querySelector("[data-summary]")?.remove();
-  const words = wordsOf(row).value;
-  const level = chosen(row);
-  const entry = {
-    uuid: uuid(),
-    user: given.user,
-    kind: "rating",
-    pair: given.pair,
-    narrative: given.narrative,
-    made_at: new Date().toISOString(),
-    criterion: row.dataset.row,
-    ...(parts.includes("level") && { level: level.value }),
-    ...(parts.includes("words") && { words }),
-  };
-  const about = { label: `${given.label} · ${row.dataset.name}`, answer: parts.includes("level") ? level.dataset.keyLabel : words };
-  turn = turn.then(async () => {
-    await add(entry, about);
-    // They are in the journal now.
-    if (parts.includes("words") && localStorage.getItem(storageKey(row)) === words) localStorage.removeItem(storageKey(row));
-  });
-  count();
-  if (level) clearErrors(row);
-}
-
-// Words explain one level: choosing another one removes them from the page, with a button to put them back. Another
-// rejecting level keeps them, to be edited.
-function choose(row) {
-  const before = levels.get(row);
-  const now = chosen(row);
-  const words = wordsOf(row).value;
-  const left = replaced.get(row);
-  let parts = ["level"];
-  levels.set(row, now);
-  if (before && before !== now && words.trim()) {
-    parts = ["level", "words"];
-    if (now.dataset.rejects === undefined) {
-      replaced.set(row, { level: before, words });
-      write(row, "");
-    }
-  } else if (left?.level === now && !words.trim()) {
-    parts = ["level", "words"];
-    replaced.delete(row);
-    write(row, left.words);
+// A reason explains one level: a level that accepts drops it, and undo brings it back.
+root.addEventListener("judge:collect", ({ detail: { entry, stands, stay } }) => {
+  const { fields } = entry;
+  const { rejects } = levelOf(fields.level);
+  const { level, words } = stands.fields ?? {};
+  dropped.delete(entry.item);
+  if (words && fields.words === words && fields.level !== level && !rejects) {
+    dropped.set(entry.item, { level: levelOf(level).name, words });
+    fields.words = "";
   }
-  if (!before) clearErrors(row, null);
-  journalRow(row, ...parts);
-  showTaken(row);
-}
+  asked = rejects && !fields.words.trim() ? fields.level : null;
+  if (asked) stay();
+});
 
-function write(row, words) {
-  wordsOf(row).value = words;
-  row.querySelector(".words").classList.toggle("words--kept", Boolean(words.trim()));
-}
+root.addEventListener("judge:saved", ({ detail: { entry } }) => {
+  if (entry.undoes) dropped.delete(entry.item);
+  else if (asked) openNote();
+});
 
-function showTaken(row) {
-  const place = row.querySelector("[data-taken-words]");
-  const left = replaced.get(row);
-  if (!left) return place.replaceChildren();
-  const button = Object.assign(document.createElement("button"), { type: "button", className: "button button--plain button--small", textContent: form.dataset.putBack });
-  button.onclick = () => {
-    replaced.delete(row);
-    write(row, left.words);
-    journalRow(row, "words");
-    showTaken(row);
-  };
-  const values = { level: left.level.dataset.keyLabel, words: left.words.trim() };
-  place.replaceChildren(form.dataset.taken.replace(/\{(\w+)\}/g, (_, name) => values[name]), " ", button);
-}
+root.addEventListener("judge:document", () => (asked = null));
 
-function type(row) {
-  const words = wordsOf(row).value;
-  try {
-    localStorage.setItem(storageKey(row), words);
-  } catch {
-    // This browser stores nothing: unsent.js says so.
-  }
-  clearTimeout(timers.get(row));
-  timers.set(row, setTimeout(journalRow, PAUSE, row, "words"));
-}
-
-function show(row, level, words) {
-  const input = level && row.querySelector(`input[value="${CSS.escape(level)}"]`);
-  if (input) {
-    input.checked = true;
-    levels.set(row, input);
-  }
-  write(row, words ?? wordsOf(row).value);
-}
-
-const flush = () => [...timers.keys()].forEach((row) => journalRow(row, "words"));
-
-form.addEventListener("change", (event) => event.target.matches("[type=radio]") && choose(event.target.closest("[data-row]")));
-form.addEventListener("input", (event) => event.target.matches("textarea") && type(event.target.closest("[data-row]")));
-addEventListener("pagehide", flush);
-
-// --- submitting -----------------------------------------------------------------------------------
-
-function allSent() {
-  return new Promise((resolve) => {
-    const done = () => {
-      if (status.waiting && !status.state) return;
-      journal.removeEventListener("status", done);
-      resolve(!status.waiting);
-    };
-    journal.addEventListener("status", done);
-    done();
-  });
-}
-
-async function isServerReachable() {
-  try {
-    await fetch(form.action, { method: "HEAD", cache: "no-store" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-let sure = false;
-let asked = false;
-form.addEventListener("submit", async (event) => {
-  if (sure) return;
+// Enter and Escape leave the reason. If the page had asked for it, they give the level with it, which goes on; without words they
+// only go on.
+note.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.keyCode === 229 || event.key !== "Enter" || event.shiftKey) return;
   event.preventDefault();
-  if (asked) return;
-  asked = true;
-  const button = event.submitter;
-  clearNotices();
-  flush();
-  await turn;
-  if ((await allSent()) && (await isServerReachable())) {
-    sure = true;
-    form.requestSubmit(button);
-  } else {
-    asked = false;
-    showNotice(form.dataset.away, { kind: "warning" });
+  leave();
+});
+addEventListener("keydown", (event) => event.key === "Escape" && event.target === note && asked && leave(), true);
+
+function leave() {
+  const level = asked;
+  const isGiven = level && note.value.trim();
+  asked = null;
+  // The reason goes along with the level: it is no answer of its own.
+  if (isGiven) note.defaultValue = note.value;
+  note.blur();
+  note.closest("details").open = false;
+  if (isGiven) root.querySelector(`.grade-button[value="${level}"]`).click();
+  else if (level) root.dispatchEvent(new Event("judge:next"));
+}
+
+root.addEventListener("judge:draw", ({ detail: { current, answerTo } }) => {
+  for (const row of rows) {
+    const number = Number(row.dataset.number);
+    const { fields = {} } = answerTo(number);
+    const left = dropped.get(number);
+    rated.set(row.dataset.criterion, fields);
+    row.ariaCurrent = number === current ? "step" : null;
+    row.querySelector("[data-level]").replaceChildren(root.querySelector(`[data-level-badge="${fields.level}"]`)?.content.cloneNode(true) ?? "");
+    row.querySelector("[data-words]").textContent = fields.words ?? "";
+    row.querySelector("[data-dropped]").textContent = left ? root.querySelector("[data-criteria]").dataset.dropped.replace(/\{(\w+)\}/g, (_, name) => left[name]) : "";
   }
 });
 
-// --- entries that are newer than the page ---------------------------------------------------------
-
-journal.addEventListener("entry", ({ detail: { entry } }) => {
-  if (!isOurs(entry)) return;
-  const row = rows.find((one) => one.dataset.row === entry.criterion);
-  // Entered in another tab; a field that is being edited here stays as it is.
-  if (row && !timers.has(row) && !row.contains(document.activeElement)) show(row, entry.level, entry.words);
-  count();
+// What is submitted is what the list shows; the server compares it with what it has.
+document.getElementById("submit-review").addEventListener("formdata", ({ formData }) => {
+  for (const [key, { level = "", words = "" }] of rated) {
+    formData.set(`level-${key}`, level);
+    formData.set(`words-${key}`, words);
+  }
 });
-
-// The stored letters can be read at once, and are newer than the journal's words of the same row.
-const begun = rows.filter((row) => localStorage.getItem(storageKey(row)) !== null);
-const drawn = new Map(begun.map((row) => [row, wordsOf(row).value]));
-for (const row of begun) show(row, null, localStorage.getItem(storageKey(row)));
-for (const entry of await entriesSinceLoad(isOurs)) {
-  const row = rows.find((one) => one.dataset.row === entry.criterion);
-  if (!row) continue;
-  if (drawn.has(row) && entry.words !== undefined) drawn.set(row, entry.words);
-  show(row, entry.level, drawn.has(row) || timers.has(row) ? undefined : entry.words);
-}
-for (const row of begun) {
-  // Words that the server has are removed here: otherwise they would come back over words written elsewhere.
-  if (wordsOf(row).value === drawn.get(row)) localStorage.removeItem(storageKey(row));
-  else if (!timers.has(row)) journalRow(row, "words");
-}
-count();
-for (const hidden of form.querySelectorAll("[data-scripted]")) hidden.hidden = false;
-document.querySelector("[data-rows]").dispatchEvent(new Event("rows:refresh"));
-// Enter confirms the summary, so bring it into view as far as it fits.
-form.querySelector("[data-summary]")?.scrollIntoView({ block: "nearest" });
-delete form.dataset.keysWait;

@@ -1,0 +1,103 @@
+// The answers of one person on a work page or in a list: the session, the entries that this browser's journal has for it, and what
+// other tabs have answered meanwhile. Events: "change" {candidate} after an answer was given, withdrawn or refused; "elsewhere" {entry}
+// when another tab has answered.
+import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
+import { showNotice } from "../notices.js";
+import { candidateOf, isUndo, JudgingSession, TASKS } from "./judging-session.js";
+import { Stack } from "./stack.js";
+
+export class Answers extends EventTarget {
+  entries = new Map(); // uuid -> an entry of the journal
+  #given;
+  #unsure = new Set(); // UUIDs of undo entries for which the statement to restore is not known here
+  #elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
+
+  // `refused`: the sentence for a refusal without one.
+  constructor(given, refused) {
+    super();
+    this.#given = given;
+    this.task = TASKS[given.task ?? "judge"];
+    this.session = new JudgingSession(given);
+    this.stack = new Stack(given.urls.documents);
+    journal.addEventListener("entry", ({ detail: { entry } }) => this.#isOurs(entry) && this.#arrive(entry));
+    journal.addEventListener("gone", ({ detail: { entry } }) => this.#isOurs(entry) && this.#withdraw(entry));
+    journal.addEventListener("answer", ({ detail: { entry, answer } }) => {
+      if (!this.#isOurs(entry)) return;
+      if (answer.state === "refused") {
+        this.#withdraw(entry);
+        showNotice(answer.sentence || refused, { kind: "error", stays: true });
+      } else if (this.#unsure.delete(entry.uuid)) this.#restore(candidateOf(entry));
+    });
+  }
+
+  #isOurs = (entry) =>
+    (this.task.answers.includes(entry.kind) || entry.kind === this.task.undo) &&
+    this.task.of.every((name) => entry[name] === this.#given[name]) &&
+    this.session.position(candidateOf(entry)) > 0;
+
+  // Applies the entries that the page cannot have known when it was rendered, and returns them.
+  async load() {
+    const fresh = await entriesSinceLoad(this.#isOurs);
+    for (const entry of fresh) this.#apply(entry);
+    return fresh;
+  }
+
+  make(kind, candidate, content = {}) {
+    const entry = { uuid: uuid(), user: this.#given.user, made_at: new Date().toISOString(), kind, [this.task.number]: candidate };
+    for (const name of this.task.of) entry[name] = this.#given[name];
+    if (this.#given.criteria) entry.criterion = this.#given.criteria[candidate - 1];
+    return { ...entry, ...content };
+  }
+
+  // The undoing of a statement. For one from the server, what stood before is asked for when it is saved.
+  makeUndo(statement) {
+    const entry = this.make(this.task.undo, statement.candidate, { undoes: statement.uuid });
+    if (statement.given && this.task.number === "candidate") this.#unsure.add(entry.uuid);
+    return entry;
+  }
+
+  // Keeps an entry in the journal; resolves when it is on the disk. `about`: see journal.js.
+  keep(entry, about) {
+    this.#apply(entry);
+    return add(entry, about);
+  }
+
+  // The UUID of the current answer, if another tab gave it and it was not asked for yet; else null.
+  fromElsewhere(candidate) {
+    const stands = this.session.answerOf(candidate)?.uuid;
+    const isNew = stands !== undefined && this.#elsewhere.get(candidate) === stands;
+    this.#elsewhere.delete(candidate);
+    return isNew ? stands : null;
+  }
+
+  #apply(entry) {
+    this.entries.set(entry.uuid, entry);
+    this.session.apply(entry);
+  }
+
+  #arrive(entry) {
+    const isKnown = this.entries.has(entry.uuid);
+    this.#apply(entry);
+    this.#changed(candidateOf(entry));
+    if (isKnown || isUndo(entry)) return;
+    this.#elsewhere.set(candidateOf(entry), entry.uuid);
+    this.dispatchEvent(new CustomEvent("elsewhere", { detail: { entry } }));
+  }
+
+  #withdraw(entry) {
+    this.session.withdraw(entry);
+    this.#changed(candidateOf(entry));
+  }
+
+  // The predecessor of what was undone is current again, and only the server knows whether there was one.
+  async #restore(candidate) {
+    if (!(await this.stack.ensure(candidate, true))) return;
+    const before = JSON.parse(this.stack.get(candidate).dataset.answer || "{}");
+    if (before.kind) this.session.underlie(candidate, before.kind, before.relevance ?? before.flag, before.uuid);
+    this.#changed(candidate);
+  }
+
+  #changed(candidate) {
+    this.dispatchEvent(new CustomEvent("change", { detail: { candidate } }));
+  }
+}
