@@ -105,7 +105,7 @@ class Listing(Judging):
 
     def document_on(self, page: Page) -> str:
         number = page.locator("[data-row][data-current]").get_attribute("data-row")
-        return Candidate.objects.get(pk=number).document.doc_id
+        return Candidate.objects.get(pk=int(number or 0)).document.doc_id
 
     def row(self, page: Page, name: str) -> Locator:
         number = Candidate.objects.get(document__doc_id=name).pk
