@@ -150,7 +150,7 @@ def test_drawing_leads_to_the_sample(scene, client):
         ({"claims": "machine-0"}, "Select a valid choice"),
         ({"size": "0"}, "greater than or equal to 1"),
         ({"size": "many"}, "Enter a whole number"),
-        ({"size": "9"}, "“C1” has 3, fewer than the 9 asked for"),
+        ({"size": "9"}, "Fewer than the 9 asked for: “C1” has 3, “S1” has 3."),
         ({"seed": "-1"}, "greater than or equal to 0"),
         ({"seed": "9" * 30}, "less than or equal to"),
         ({"name": ""}, "Give the sample a name."),

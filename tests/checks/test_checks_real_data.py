@@ -181,10 +181,12 @@ def test_the_page_of_suspects_of_codec_makes_a_sample(shared_data, client):
 
 
 def load_codec(folder):
+    """Load topics, qrels and runs; the texts are not there, so people check by the ids."""
     load("topics-json", folder / "topics.json")
     load("trec-qrels", folder / "document_ndcg.qrels")
     for name in RUNS:
         load("trec-run", folder / name)
+    Project.objects.update(show_ids=True)
 
 
 def count_from_files(folder, query, depth, at_least, below=None):

@@ -125,6 +125,7 @@ def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
                 "problems": [],
                 "broken": 0,
                 "broken_rules": [],
+                "claims_to_carry": 0,
                 "likely_format": None,
                 "notes": ["2 new documents have no text yet: load the texts of those to judge"],
             }

@@ -15,7 +15,6 @@ from exporters.releases import contents
 from exporters.releases.changes_since import changes_since
 from exporters.releases.trial import try_release
 from jobs.errors import JobError
-from tests import factories
 from tests.exports.conftest import AT, LATER, make_release
 
 
@@ -29,12 +28,12 @@ def page(client) -> str:
     return str(client.get(reverse("exporters:new_release", args=["tides"])).text)
 
 
-def claim_by_two_machines(tides) -> None:
-    """Let a second machine claim a label; layouts cannot hold claims of two."""
-    Publication.objects.create(project=tides.project, claims=True, layouts=["beir"])
-    under = tides.project.pairs.get(pair_id="302").current(Narrative.Side.ALTERED)
-    candidate = under.pair.query.candidates.get(document__doc_id="D")
-    factories.judgment(under, candidate, factories.machine(tides.project, "second"))
+def publish_texts_without_a_text(tides) -> None:
+    """Publish the texts of documents in a layout, though no document has one."""
+    Publication.objects.create(
+        project=tides.project, texts=True, licence="CC-BY-4.0", layouts=["beir"]
+    )
+    tides.project.documents.update(length=None)
 
 
 def test_the_trial_has_the_warnings_rules_and_counts_of_the_release(tides, empty_storage):
@@ -59,7 +58,7 @@ def test_the_trial_keeps_nothing(tides, empty_storage):
 def test_a_layout_that_cannot_be_written_is_named_before_the_release_fails(
     tides, empty_storage, finish_jobs
 ):
-    claim_by_two_machines(tides)
+    publish_texts_without_a_text(tides)
 
     [problem] = try_release(tides.carla).problems
 
@@ -71,7 +70,7 @@ def test_a_layout_that_cannot_be_written_is_named_before_the_release_fails(
 
 
 def test_the_form_shows_every_check_before_its_button(tides, carla, empty_storage):
-    claim_by_two_machines(tides)
+    publish_texts_without_a_text(tides)
     Project.objects.update(kind="followir")
 
     shown = page(carla)
@@ -155,7 +154,7 @@ def test_a_release_that_is_made_or_being_made_is_not_discarded(tides, carla, emp
 
 
 def test_a_program_reads_the_checks_and_discards_a_failed_release(tides, carla, empty_storage):
-    claim_by_two_machines(tides)
+    publish_texts_without_a_text(tides)
     Release.objects.create(
         project=tides.project, name="v1.0", state="failed", error="No room.", finished_at=LATER
     )
