@@ -41,7 +41,7 @@ def test_the_report_shows_the_first_pairs_and_leads_to_the_others(crowded, clien
 
     assert "person 001 and person 051" in page
     assert "person 001 and person 052" not in page
-    assert f'<a href="{crowded.pairs}">Show the other 4,900</a>' in page
+    assert f'<a href="{crowded.pairs}">Show all 4,950</a>' in page
 
 
 def test_every_pair_is_on_one_page_of_its_table(crowded, client):
