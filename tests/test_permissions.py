@@ -586,6 +586,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "annotate:load_cancellation.pk": load.pk,
         "annotate:load_recheck.pk": load.pk,
         "annotate:load_leaving.pk": load.pk,
+        "annotate:load_taking_back.pk": load.pk,
         "exporters:export.pk": export.pk,
         "exporters:export_cancellation.pk": export.pk,
         "exporters:file.pk": export.pk,
@@ -608,7 +609,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "audit:agreement_report.pk": report.pk,
         "audit:agreement_past.pk": report.pk,
         "audit:agreement_table.pk": report.pk,
-        "audit:agreement_table.key": "judgments",
+        "audit:agreement_table.table": "judgments",
         "audit:agreement_cancellation.pk": report.pk,
     }
     return World(project, pair, candidate, keys)

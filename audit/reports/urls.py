@@ -41,7 +41,7 @@ urlpatterns = [
         name="agreement_past",
     ),
     path(
-        "projects/<slug:slug>/agreement/reports/<int:pk>/tables/<slug:key>/",
+        "projects/<slug:slug>/agreement/reports/<int:pk>/tables/<slug:table>/",
         agreement.agreement_table,
         name="agreement_table",
     ),

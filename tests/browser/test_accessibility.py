@@ -337,7 +337,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         scene.project_url(
             "audit:agreement_table",
             pk=scene.project.agreement_reports.latest("pk").pk,
-            key="judgments",
+            table="judgments",
         )
     ],
     "audit:agreement_reports": project_pages("audit:agreement_reports"),

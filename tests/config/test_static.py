@@ -52,6 +52,7 @@ def test_a_deleted_file_is_removed_from_the_collection(folder, settings):
     assert not (settings.STATIC_ROOT / "old.css").exists()
 
 
+@pytest.mark.django_db
 def test_a_collected_file_is_cached_as_immutable(folder, settings, rf):
     # The judge page has an address for each document, and a browser requests the icon at each.
     (folder / "icon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
@@ -141,6 +142,7 @@ def test_a_module_imports_others_by_their_collected_names(folder, settings):
     assert main.read_text("utf-8") == f'import"./{keys.name}";\n'
 
 
+@pytest.mark.django_db
 def test_a_static_file_has_no_headers_of_pages(client, folder, settings):
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "config.storage.StaticStorage"}

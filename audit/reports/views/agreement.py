@@ -107,16 +107,16 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @require_GET
-def agreement_table(request: PageRequest, slug: str, pk: int, key: str) -> HttpResponse:
+def agreement_table(request: PageRequest, slug: str, pk: int, table: str) -> HttpResponse:
     """Show a table of a report with all its lines, such as every pair of people, by pages."""
     member = access.unblinded_lead(request.user, slug)
     report = access.computed_report(request.user, slug, pk)
     if report.compares or report.figures is None:
         return redirect(report)
-    table = next((one for one in tables(report.figures) if one.key == key), None)
-    if table is None:
+    shown = next((each for each in tables(report.figures) if each.key == table), None)
+    if shown is None:
         raise Http404("There is no such table in this report.")
-    page = Paginator(table.lines, LINES).get_page(request.GET.get("page"))
+    page = Paginator(shown.lines, LINES).get_page(request.GET.get("page"))
     return project_page(
         request,
         "reports/agreement_table.html",
@@ -125,7 +125,7 @@ def agreement_table(request: PageRequest, slug: str, pk: int, key: str) -> HttpR
         report=report,
         figures=report.figures,
         scope_words=describe_scope(stored_scope(report.scope)),
-        table=table.with_lines(list(page)),
+        table=shown.with_lines(list(page)),
         lines=page,
     )
 
