@@ -98,6 +98,8 @@ PROGRESS_ROUTES = {
     *("annotate:home", "api_page", "glossary"),
     *("annotate:notices", "annotate:api_notices"),
     *("annotate:api_progress", "annotate:api_queries", "annotate:api_query"),
+    # Whether there are answers that a new version would make stale.
+    "annotate:api_stale_answers",
     # Who has finished their work.
     *("annotate:query", "annotate:api_pair"),
     # That somebody has reviewed this version.
@@ -592,6 +594,8 @@ def test_every_route_is_read_and_answers_somebody(stage):
         "annotate:api_account_invitations": {403},
         # It requires a parameter.
         "annotate:api_document_views": {400},
+        # The report has no table.
+        "audit:agreement_table": {403, 404},
     }
 
 

@@ -221,7 +221,7 @@ def find_faults(settings: Mapping[str, Any]) -> dict[str, str]:
         text = given.get(name) or ""
         try:
             if name in names:
-                refuse_invalid_names(*text.splitlines())
+                refuse_invalid_names(*(text.splitlines() if name == "creators" else [text]))
             else:
                 refuse_invalid_characters(tidy(text))
         except Refused as refused:

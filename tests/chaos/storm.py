@@ -227,7 +227,8 @@ class Installation:
                 stopped.append(pid)
         time.sleep(self._random.uniform(2.0, 4.0))
         for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
         self.done[f"{type(service).__name__.removesuffix('Server')} hang"] += 1
 
     def _fill_disk(self) -> None:

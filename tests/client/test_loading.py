@@ -53,7 +53,7 @@ def test_rows_that_break_rules_are_loaded_only_on_request(tmp_path, despite):
 
     tides.load("pairs-jsonl", tmp_path / "pairs.jsonl", despite_rules=despite)
 
-    assert server.confirmed == [{"despite_rules": despite}]
+    assert server.confirmed == [{"despite_rules": despite, "carry_claims": False}]
 
 
 def test_a_refused_file_is_discarded(tmp_path):

@@ -208,7 +208,7 @@ def test_a_project_without_judgments_says_what_to_do(made, client):
     page = client.get(found.get_absolute_url()).content.decode()
 
     assert found.results["measures"] == []
-    assert "Judge at least one pair, or load claimed labels" in page
+    assert "Judge at least one pair, or load labels that a machine claims" in page
 
 
 def test_a_run_with_too_many_lines_is_refused(made):

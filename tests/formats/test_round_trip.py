@@ -105,6 +105,8 @@ NARRATIVES = st.lists(
         st.lists(st.builds(ConditionRecord, TEXT, NAMES), max_size=3).map(tuple),
         st.just(""),
         st.just(""),
+        withdrawn_by=st.none(),
+        withdrawn_at=st.none() | MOMENTS,
     ),
     max_size=4,
     unique_by=lambda narrative: narrative[:2],

@@ -216,7 +216,8 @@ def test_unknown_fields_are_refused_or_reported(name):
             '{"query_id": "1", "narratives": [{"side": "altered", "text": "t", "words": "t"}]}',
             (
                 "narratives: there is no field “words”; the fields are "
-                "side, version, text, author, at, note, conditions, model, origin"
+                "side, version, text, author, at, note, conditions, model, origin, "
+                "withdrawn_by, withdrawn_at"
             ),
         ),
         (

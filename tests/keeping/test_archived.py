@@ -50,6 +50,7 @@ EXEMPT = {
     "assignments.end": "a part of judging, which refuses",
     "assignments.end_rewriting": "a part of rewriting, which refuses",
     "settle_many.preview": "reads",
+    "settle_many.summarize": "reads",
     "invitations.check_admin": "reads",
     "invitations.invite_to_installation": "is of no project",
     "invitations.withdraw": "closes a door, and that may be done at any time",

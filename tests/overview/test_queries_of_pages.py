@@ -82,7 +82,7 @@ LISTS = {
     "collection": 19,
     "agreement": 16,
     "reviews": 15,
-    "checks": 5,
+    "checks": 6,
     "suspects": 6,
     "loads": 9,
     "missing-texts": 5,

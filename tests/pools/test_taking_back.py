@@ -69,14 +69,6 @@ def test_taking_a_file_back_restores_what_was_there(carla):
     )
 
 
-def test_a_large_file_that_is_written_in_slices_is_taken_back_too(carla, monkeypatch):
-    monkeypatch.setattr("annotate.collection.intake.slices.AT_ONCE", 1)
-
-    take_back(load=load(carla, WRONG), by=carla)
-
-    assert pool() == {"A": 1}
-
-
 def test_the_right_file_can_be_loaded_afterwards(carla):
     take_back(load=load(carla, WRONG), by=carla)
 

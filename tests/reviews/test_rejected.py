@@ -238,7 +238,8 @@ def test_an_author_reads_on_the_rewrite_page_why_it_was_sent_back(scene):
 
     assert "Say more." in page
     assert WORDS in page
-    ada.post(address, {"text": "Other words.", "based_on": "1"})
+    stale = ada.get(address).context["stale"]
+    ada.post(address, {"text": "Other words.", "based_on": "1", "confirmed": stale})
     assert "Say more." not in ada.get(address).content.decode()
 
 

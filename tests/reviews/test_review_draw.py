@@ -135,7 +135,7 @@ def test_ending_the_draw_asks_for_every_instruction_again(scene):
 @pytest.mark.parametrize(
     ("choices", "sentence"),
     [
-        ({"size": 3}, "“Films” has 2, fewer than the 3 asked for"),
+        ({"size": 3}, "Fewer than the 3 asked for: “Films” has 2"),
         ({"stratify": "query"}, "Choose what the strata are"),
         ({"size": 0}, "Draw 1 to"),
     ],
