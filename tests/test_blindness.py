@@ -98,8 +98,6 @@ PROGRESS_ROUTES = {
     *("annotate:home", "api_page", "glossary"),
     *("annotate:notices", "annotate:api_notices"),
     *("annotate:api_progress", "annotate:api_queries", "annotate:api_query"),
-    # Whether there are answers that a new version would make stale.
-    "annotate:api_stale_answers",
     # Who has finished their work.
     *("annotate:query", "annotate:api_pair"),
     # That somebody has reviewed this version.

@@ -16,17 +16,15 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from base.errors import Refused, Unconfirmed
 
-# For people who must not know yet how many others have answered.
-SOME = "some answers"
-
 
 def stale_answers(narrative: Narrative | None, reader: Membership) -> str:
     """Describe the answers that become stale when another version replaces this one, or "".
 
-    "24 judgments, 3 settlements"; SOME for readers who may not see others' answers.
+    "24 judgments, 3 settlements"; always "" for readers who may not know whether others answered.
     """
-    answers = describe_answers([narrative.pk]) if narrative else ""
-    return answers if not answers or (narrative and may_see(reader, narrative.pair)) else SOME
+    if narrative is None or not may_see(reader, narrative.pair):
+        return ""
+    return describe_answers([narrative.pk])
 
 
 def refuse_unconfirmed(narrative: Narrative | None, confirmed: str, by: Membership) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from django.core.exceptions import PermissionDenied
+
+from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership, Project
@@ -12,6 +15,10 @@ from audit.checks.models import Sample, SampleItem
 from base import raw_sql
 from base.lookup import first_or_404
 
+BLIND = (
+    "You still judge or review here. Which labels machines claim differently depends on what "
+    "people answered: finish or release your tasks, then come back."
+)
 NO_SAMPLE = "There is no such sample in your projects."
 _READ = (
     "sample__project",
@@ -20,6 +27,14 @@ _READ = (
     "candidate__document",
 )
 NO_LABEL = "There is no such label in your projects."
+
+
+def unblinded_lead(user: Person, slug: str) -> Membership:
+    """Return a lead who may know what people answered, or raise Http404 or PermissionDenied."""
+    member = access.lead(user, slug)
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return member
 
 
 class Checking(NamedTuple):

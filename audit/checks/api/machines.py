@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotate.judgments.claims import contradicted_labels
 from annotate.pairs.models import Narrative
-from annotate.projects import access as annotate_access
+from audit.checks import access
 from audit.checks.machines import Effect, choose_machine, describe_labels, effect_of_choosing
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
@@ -72,7 +72,7 @@ class MachineClaims(Resource, tag="Checks"):
     @reads(ContradictedLabelSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List them with each machine's claim, and the machine whose claim counts."""
-        member = annotate_access.lead(self.person, slug)
+        member = access.unblinded_lead(self.person, slug)
         rows = contradicted_labels(member.project).select_related(
             "narrative__pair__query", "candidate__document"
         )
@@ -85,7 +85,7 @@ class MachineChoice(Resource, tag="Checks"):
     @writes(EffectSerializer, body=SentChoice, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Effect:
         """Choose the machine. An earlier choice counts where this machine claims nothing."""
-        member = annotate_access.lead(self.person, slug)
+        member = access.unblinded_lead(self.person, slug)
         machines = member.project.memberships.filter(is_machine=True)
         machine = machines.filter(name=self.body()["machine"]).first()
         if machine is None:

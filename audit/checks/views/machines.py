@@ -8,8 +8,8 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from annotate.judgments.claims import contradicted_labels, count_undecided
-from annotate.projects import access as annotate_access
 from annotate.projects.project_page import project_page
+from audit.checks import access
 from audit.checks.forms import MachineForm
 from audit.checks.machines import (
     choose_machine,
@@ -29,7 +29,7 @@ def machines(request: PageRequest, slug: str) -> HttpResponse:
 
     `?machine=` shows what the choice would do, with a button that makes it.
     """
-    member = annotate_access.lead(request.user, slug)
+    member = access.unblinded_lead(request.user, slug)
     asked = request.POST if request.method == "POST" else request.GET
     form = MachineForm(member, asked if "machine" in asked or asked is request.POST else None)
     if request.method == "POST" and form.is_valid():
