@@ -21,6 +21,7 @@ NO_PAGE = {
     *("annotate:pause", "annotate:due_date"),
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
     *("annotate:load_cancellation", "annotate:load_recheck", "annotate:load_leaving"),
+    *("annotate:load_taking_back", "annotate:narrative_current", "exporters:release_discarding"),
     "annotate:undo",
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
     *("annotate:audit_log_table", "installation_audit_log_table"),

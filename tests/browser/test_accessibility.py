@@ -292,9 +292,6 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:review": lambda scene: [
         reverse("audit:review", args=[scene.pair(Task.REVIEW, name).pk]) for name in ("dan", "ada")
     ],
-    "audit:criterion": lambda scene: [
-        reverse("audit:criterion", args=[scene.pair(Task.REVIEW, "dan").pk, 2])
-    ],
     "audit:story": lambda scene: [
         reverse("audit:story", args=[pair.pk]) for pair in scene.project.pairs.order_by("pk")[:2]
     ],
@@ -316,6 +313,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         reverse("audit:checks", args=["empty"]),
     ],
     "audit:new_sample": project_pages("audit:new_sample"),
+    "audit:machines": project_pages("audit:machines"),
     "audit:suspects": lambda scene: [
         scene.project_url("audit:suspects"),
         reverse("audit:suspects", args=["empty"]),
@@ -382,8 +380,13 @@ GUARDED_PAGES = {
 }
 
 
+# Tested with the other tasks of the work page: tests/browser/test_work_page.py.
+WORK_PAGES = {"audit:criterion"}
+
+
 def test_every_route_is_tested_or_listed_as_not_a_page():
-    assert set(ROUTES) == set(PAGES) | NO_PAGE | NOT_OURS | SIGN_IN_PAGES | GUARDED_PAGES
+    elsewhere = NO_PAGE | NOT_OURS | SIGN_IN_PAGES | GUARDED_PAGES | WORK_PAGES
+    assert set(ROUTES) == set(PAGES) | elsewhere
     assert not set(PAGES) & NO_PAGE
 
 
