@@ -174,7 +174,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentFlag": target,
         "SentJudgment": {**target, "evidence": span, "clauses": span, "verdicts": verdicts},
         "SentGuideline": {"based_on": 1, "cases": [target]},
-        "SentNarrative": {"based_on": stage.narrative.version},
+        "SentNarrative": {"based_on": stage.narrative.version, "confirmed": ""},
         "SentDraft": {"based_on": stage.narrative.version, "drops": [candidate]},
         "SentReview": {
             "narrative": narrative,
