@@ -40,7 +40,7 @@ def take_back(*, load: Load, by: Membership, now: datetime | None = None) -> Loa
         locked = Load.objects.select_for_update(of=("self",)).get(pk=load.pk)
         _refuse_if_in_use(locked)
         counts = written_by(locked)
-        _undo(locked)
+        _undo(locked, now)
         locked.taken_back_at, locked.taken_back_by = now, by
         locked.save(update_fields=["taken_back_at", "taken_back_by"])
         record(
@@ -64,13 +64,15 @@ def _refuse_if_in_use(load: Load) -> None:
     if since := releases_of(load.project, load.finished_at):
         raise Refused(f"{since[0]} was released since and has these candidates.")
     candidates = Candidate.with_removed.filter(pk__in=rows.values("candidate"))
-    used = candidates.count() - _without_references(candidates).count()
+    # Whoever answers now waits for this lock.
+    locked = len(candidates.select_for_update(of=("self",)).values_list("pk"))
+    used = locked - _without_references(candidates).count()
     if used:
         documents = "1 document of it is" if used == 1 else f"{used:,} documents of it are"
         raise Refused(f"{documents} judged or used already, so the file cannot be taken back.")
 
 
-def _undo(load: Load) -> None:
+def _undo(load: Load, now: datetime) -> None:
     """Delete the new candidates, change the others back, and delete what is only an id then."""
     rows = LoadedCandidate.objects.filter(load=load)
     candidates = Candidate.with_removed.filter(pk__in=rows.values("candidate"))
@@ -87,7 +89,7 @@ def _undo(load: Load) -> None:
     _without_references(bare).delete()
     _without_references(Query.objects.filter(pk__in=queries, title="", description="")).delete()
     for pair in InstructionPair.objects.filter(query__in=queries).select_related("project"):
-        assignments.update_ends(pair=pair, now=timezone.now())
+        assignments.update_ends(pair=pair, now=now)
 
 
 def _without_references(rows: models.QuerySet[models.Model]) -> models.QuerySet[models.Model]:

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotate.judgments import assignments
+from annotate.judgments.narrative_answers import describe_answers
 from annotate.pairs import condition_lines
 from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT, InvalidLines, Line
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
@@ -43,10 +44,10 @@ def rewrite_narrative(
     since. `conditions` are lines as `annotate.pairs.condition_lines` reads them; None keeps those
     of the previous version. `confirmed` describes the answers that become stale, as
     `versions.stale_answers` does; Unconfirmed if they are others; None requires no confirmation.
-    Refused: no words, no change, too long, no rewrite assignment (leads
-    need none); wrong conditions raise ConditionsRefused. The author's draft ends. A new altered
-    narrative also gives the pair's judges and auditors work again, because they answered for other
-    words, and ends the work in every rewrite assignment of the pair, whoever holds it.
+    Refused: no words, no change, too long, no rewrite assignment (leads need none); wrong
+    conditions raise ConditionsRefused. The author's draft ends. A new altered narrative also gives
+    the pair's judges and auditors work again, because they answered for other words, and ends the
+    work in every rewrite assignment of the pair, whoever holds it.
     """
     now = now or timezone.now()
     projects_access.refuse_if_archived(by.project)
@@ -76,7 +77,7 @@ def rewrite_narrative(
         new_conditions = old_conditions if new_conditions is None else new_conditions
         if previous is not None and previous.text == text and new_conditions == old_conditions:
             raise Refused("Nothing has changed yet, so there is no new version to save.")
-        answers = versions.stale_answers(current, by)
+        answers = describe_answers([current.pk]) if current else ""
         if confirmed is not None:
             versions.refuse_unconfirmed(current, confirmed, by)
         narrative = _insert(

@@ -64,7 +64,7 @@ def go_back(
         current = pair.current(narrative.side)
         if current is None or current.pk == narrative.pk:
             raise Refused(f"Version {narrative.version} is the current version already.")
-        answers = stale_answers(current, by)
+        answers = describe_answers([current.pk])
         if confirmed is not None:
             refuse_unconfirmed(current, confirmed, by)
         same_side = pair.narratives.filter(side=narrative.side)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotate.collection import load_jobs
 from annotate.judgments.claims import count_undecided
 from annotate.models import Adjudication, InstructionPair, Judgment, Load, Verdict
+from annotate.rewriting.versions import go_back
 from audit.checks.claims import ClaimSelection, build_frame
 from audit.models import Review, Sample
 from audit.reviews.criteria import FOLLOWTABLE
@@ -165,6 +166,20 @@ def test_an_answer_with_two_raters_that_differ_is_announced_before_it_is_loaded(
         "claims count, under Checks"
     ) in report.notes
     assert count_undecided(scene.project) == 1
+
+
+def test_claims_about_a_version_that_a_lead_went_back_to_are_not_about_an_older_one(scene):
+    load(scene.project, "pairs-jsonl", answer({"doc_id": "A", "relevance": 1}))
+    go_back(narrative=scene.narratives["C1"], by=scene.carla)
+    text = scene.narratives["C1"].text
+    file = answer(
+        {"doc_id": "B", "relevance": 1},
+        narratives=[{"side": "altered", "version": 1, "text": text}],
+    )
+
+    report = load(scene.project, "pairs-jsonl", file)
+
+    assert not [note for note in report.notes if "an earlier version" in note]
 
 
 def test_claims_about_an_older_version_are_kept_there_and_announced(scene):

@@ -9,7 +9,15 @@ from django.urls import reverse
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment, AuditEvent, Judgment, Narrative
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    AuditEvent,
+    InstructionPair,
+    Judgment,
+    Narrative,
+    Project,
+)
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import versions
 from base.errors import Refused, Stale, Unconfirmed
@@ -169,6 +177,19 @@ def test_both_are_in_the_activity_log_with_what_became_stale(pair, judged, carla
         ),
         ("narrative.returned", "301 · altered", "", {"version": [2, 1]}),
     ]
+
+
+def test_the_activity_log_counts_what_a_writer_who_may_not_know_it_made_stale(pair, judged):
+    dan = factories.member(pair.project, "dan")
+    pair.assignments.create(member=dan, task="rewrite", seat=1)
+    # One more answer is wanted, so the writer may not know of the others.
+    Project.objects.update(overlap_judge=3)
+    pair = InstructionPair.objects.get(pk=pair.pk)
+
+    rewrite(pair, dan, confirmed="")
+
+    event = AuditEvent.objects.get(what="narrative.replaced")
+    assert event.words == "answers that became stale: 2 judgments, 1 settlement"
 
 
 def test_a_writer_who_may_not_see_answers_does_not_learn_that_there_are_any(pair, judged):

@@ -16,9 +16,10 @@ from annotate.judgments import judgment_chain
 from annotate.judgments.claims import count_undecided
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.intake.kind_rules import report_broken_rules
-from annotate.judgments.intake.stale_narratives import note_stale_narratives
 from annotate.judgments.intake.statements import Statements
 from annotate.judgments.models import Judgment, Verdict
+from annotate.judgments.narrative_answers import describe_answers
+from annotate.pairs.intake.shared import NEWEST
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects import hash_chain
 from base import bulk
@@ -29,7 +30,7 @@ _AT_ONCE = 1_000
 def describe_rows(intake: Intake) -> None:
     """Report what the written rows break, make stale and leave undecided; carry claims over."""
     report_broken_rules(intake)
-    note_stale_narratives(intake)
+    _note_stale_answers(intake)
     if earlier := _earlier_versions(intake):
         _offer_claims(intake, earlier)
     _note_removed_pairs(intake)
@@ -40,6 +41,21 @@ def describe_rows(intake: Intake) -> None:
                 f"{_amount(undecided, 'label is', 'labels are')} claimed differently by several "
                 "machines: once this is loaded, choose whose claims count, under Checks"
             )
+
+
+def _note_stale_answers(intake: Intake) -> None:
+    """Count the answers under the narratives that get another version, and note them."""
+    replaced = sorted(intake.replaced_narratives)
+    # The rows may be written a second time, after a conflict.
+    intake.replaced_narratives.clear()
+    intake.report.stale_answers = describe_answers(replaced) if replaced else ""
+    if intake.report.stale_answers:
+        narratives = _amount(len(replaced), "narrative gets", "narratives get")
+        intake.report.notes.append(
+            f"{narratives} another version. Answers under the present one: "
+            f"{intake.report.stale_answers}. They are kept with it and become stale: they no "
+            "longer count, and people are asked again. A lead can go back to the earlier version"
+        )
 
 
 def _earlier_versions(intake: Intake) -> dict[int, int]:
@@ -136,25 +152,22 @@ def _note_removed_pairs(intake: Intake) -> None:
 def _note_labels_of_earlier_versions(intake: Intake) -> None:
     """Say how many labels of the file are about a narrative that is no longer current."""
     rows = bulk.select(
-        """
+        f"""
         SELECT p.pair_id, COUNT(*) FROM stage_statements s
         LEFT JOIN annotate_judgment j ON j.id = s.known
         CROSS JOIN annotate_narrative v
         JOIN annotate_instructionpair p ON p.id = v.pair_id
         WHERE s.what = 'judgment' AND s.machine = 1 AND v.id = COALESCE(j.narrative_id, s.narrative)
-        AND v.version < (
-            SELECT MAX(o.version) FROM annotate_narrative o
-            WHERE o.pair_id = v.pair_id AND o.side = v.side
-        )
+        AND NOT ({NEWEST.format("v")})
         GROUP BY p.pair_id ORDER BY p.pair_id
-        """
+        """  # noqa: S608 (our own condition)
     )
-    found = list(rows)
-    if found:
-        number = sum(n for _pair, n in found)
+    labels_by_pair = dict(rows)
+    if labels_by_pair:
+        number = sum(labels_by_pair.values())
         labels = _amount(number, "claimed label", "claimed labels")
         belong = "belongs" if number == 1 else "belong"
-        pairs = _first([pair for pair, _n in found])
+        pairs = _first(list(labels_by_pair))
         kept = "it is kept there and does" if number == 1 else "they are kept there and do"
         intake.report.notes.append(
             f"{labels} of this file {belong} to an earlier version of the narrative ({pairs}): "
