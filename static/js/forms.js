@@ -77,12 +77,12 @@ for (const form of document.querySelectorAll("form[data-draft]")) {
     if (!sending && trimmed(values()) !== trimmed(served)) event.preventDefault();
   });
 
-  const kept = JSON.parse(localStorage.getItem(name) ?? "null");
-  if (kept?.length !== fields.length) continue;
-  if (trimmed(kept) === trimmed(served)) {
+  const stored = JSON.parse(localStorage.getItem(name) ?? "null");
+  if (stored?.length !== fields.length) continue;
+  if (trimmed(stored) === trimmed(served)) {
     localStorage.removeItem(name);
     continue;
   }
-  fill(kept);
+  fill(stored);
   if (notice) notice.hidden = false;
 }

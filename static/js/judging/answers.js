@@ -64,10 +64,10 @@ export class Answers extends EventTarget {
 
   // The UUID of the current answer, if another tab gave it and it was not asked for yet; else null.
   fromElsewhere(candidate) {
-    const stands = this.session.answerOf(candidate)?.uuid;
-    const isNew = stands !== undefined && this.#elsewhere.get(candidate) === stands;
+    const answer = this.session.answerOf(candidate)?.uuid;
+    const isNew = answer !== undefined && this.#elsewhere.get(candidate) === answer;
     this.#elsewhere.delete(candidate);
-    return isNew ? stands : null;
+    return isNew ? answer : null;
   }
 
   #apply(entry) {

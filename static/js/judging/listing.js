@@ -177,10 +177,10 @@ const warn = (name, entry) => showNotice(root.dataset[name].replace("{answer}", 
 
 // The first key on a row that another tab has judged in the meantime says so; the next one replaces that answer.
 function isFromElsewhere(row) {
-  const stands = answers.fromElsewhere(candidateOf(row));
-  if (stands === null) return false;
+  const elsewhere = answers.fromElsewhere(candidateOf(row));
+  if (elsewhere === null) return false;
   clearNotices();
-  warn("replace", answers.entries.get(stands));
+  warn("replace", answers.entries.get(elsewhere));
   return true;
 }
 
@@ -190,14 +190,14 @@ async function answer(row, kind, fields, words) {
   if (isFromElsewhere(row)) return;
   const made = answers.make(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: judgingSession.answerOf(candidate)?.uuid ?? null });
   // It counts at once, before the next key.
-  const kept = answers.keep(made, { label: nameOf(row), answer: words });
+  const saving = answers.keep(made, { label: nameOf(row), answer: words });
   updateUndo();
   clearNotices();
   const wasOpen = isOpen(row);
   close(row);
   step(1);
   if (wasOpen && current() && current() !== row) open(current());
-  await kept;
+  await saving;
   announce(`${words}: ${nameOf(row)}`);
 }
 
@@ -220,13 +220,13 @@ async function undo() {
   const last = judgingSession.last();
   if (!last) return;
   const row = rowOf(last.candidate);
-  const kept = answers.keep(answers.makeUndo(last), { label: row ? nameOf(row) : "", answer: root.dataset.takenBack });
+  const saving = answers.keep(answers.makeUndo(last), { label: row ? nameOf(row) : "", answer: root.dataset.takenBack });
   if (row) go(row);
   else {
-    await kept;
+    await saving;
     await show(`?at=${last.candidate}`, last.candidate);
   }
-  await kept;
+  await saving;
   announce(`${root.dataset.takenBack}: ${current() ? nameOf(current()) : ""}`);
 }
 

@@ -293,8 +293,8 @@ async function keepAnswer(entry) {
 
 // Saves a note or a mark that was added to the grade that stands, at once and with the same grade. The document stays.
 async function amend() {
-  const stands = current === null ? null : judgingSession.answerOf(current);
-  const button = stands && stands.kind !== "flag" && [...grades].find((one) => one.value === String(stands.value));
+  const answer = current === null ? null : judgingSession.answerOf(current);
+  const button = answer && answer.kind !== "flag" && [...grades].find((grade) => grade.value === String(answer.value));
   if (root.dataset.at !== "document" || !button || isFromElsewhere(current)) return;
   const kind = button.form.dataset.entry;
   const entry = collect(kind, contentOf(kind, new FormData(button.form, button), ""));
@@ -311,10 +311,10 @@ function setUnsaved(on) {
 
 // The first key on a document that another tab has judged in the meantime shows that answer; the next one replaces it.
 function isFromElsewhere(candidate) {
-  const stands = answers.fromElsewhere(candidate);
-  if (stands === null) return false;
+  const elsewhere = answers.fromElsewhere(candidate);
+  if (elsewhere === null) return false;
   clearNotices();
-  showNotice(words("replace", { answer: answerText(entries.get(stands)) }), { kind: "warning" });
+  showNotice(words("replace", { answer: answerText(entries.get(elsewhere)) }), { kind: "warning" });
   return true;
 }
 

@@ -15,7 +15,7 @@ if (tools && root && canMark) {
   const toggle = tools.querySelector("[data-marks-toggle]");
   const number = new Intl.NumberFormat(document.documentElement.lang);
   const words = (name, values) => tools.dataset[name].replace(/\{(\w+)\}/g, (_, key) => number.format(values[key]));
-  const shown = () => toggle.ariaPressed === "true";
+  const isOn = () => toggle.ariaPressed === "true";
   let documentView = null;
   let marks = [];
   let at = -1;
@@ -27,14 +27,14 @@ if (tools && root && canMark) {
   };
 
   function draw() {
-    const wanted = shown() ? marks : [];
+    const wanted = isOn() ? marks : [];
     clearTimeout(later);
     highlightMarks(wanted.slice(0, AT_ONCE));
     if (wanted.length > AT_ONCE) later = setTimeout(() => highlightMarks(wanted), 100);
     setHighlight("mark-here", []);
     for (const button of tools.querySelectorAll("[data-marks-step]")) button.disabled = !wanted.length;
     for (const kind of tools.querySelectorAll("[data-kind]")) kind.toggleAttribute("data-none", !wanted.some((mark) => mark.kind === Number(kind.dataset.kind)));
-    say(shown() ? words(marks.length ? "count" : "none", { all: marks.length }) : "", false);
+    say(isOn() ? words(marks.length ? "count" : "none", { all: marks.length }) : "", false);
   }
 
   function show(of) {
@@ -73,8 +73,8 @@ if (tools && root && canMark) {
     const button = event.target.closest("button");
     if (button?.dataset.marksStep) step(Number(button.dataset.marksStep));
     if (button === toggle) {
-      toggle.ariaPressed = String(!shown());
-      keepMarks(shown());
+      toggle.ariaPressed = String(!isOn());
+      keepMarks(isOn());
       draw();
     }
   });
