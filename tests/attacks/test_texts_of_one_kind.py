@@ -33,7 +33,7 @@ KINDS = {
     "right to left": "\N{HEBREW LETTER ALEF}",
 }
 # How often the time of the page with prose. A page that takes quadratic time exceeds it by far.
-MOST = 30
+MOST = 12
 PAGES = sorted(
     name
     for name, right in RIGHTS.items()
