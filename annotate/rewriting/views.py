@@ -155,6 +155,7 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
             "conditions": changed_conditions(older, found),
             "current": current,
             "to_return": to_return,
+            "knows_answers": to_return and may_see(member, pair),
             "stale": stale_answers(current, member) if to_return else "",
             "counted_again": stale_answers(found, member) if to_return else "",
         },

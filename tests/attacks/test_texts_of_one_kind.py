@@ -44,8 +44,6 @@ PAGES = sorted(
 WITHOUT_TEXTS = {
     *("annotate:judging", "audit:settlement", "audit:check_disagreement"),
     *("audit:agreement_table", "exporters:comparison"),
-    # These take only POST.
-    *("annotate:narrative_current", "annotate:load_taking_back", "exporters:release_discarding"),
 }
 # The places of a document's key in addresses.
 OF_DOCUMENTS = {"candidate", "candidate_pk"}

@@ -217,8 +217,20 @@ def test_the_page_of_a_version_goes_back_to_it(pair, judged, carla, client):
     page = client.get(reverse("annotate:narrative", args=[pair.pk, judged.pk])).content.decode()
     client.post(reverse("annotate:narrative_current", args=[pair.pk, judged.pk]))
 
-    assert "counted again: 2 judgments, 1 settlement" in page
+    assert "Counts again: 2 judgments, 1 settlement, given under this version." in page
     assert current(pair) == 1
+
+
+def test_a_lead_who_judges_is_not_told_that_there_are_no_answers(pair, judged, carla, client):
+    rewrite(pair, carla)
+    pair.assignments.create(member=carla, task="judge", seat=3)
+    client.force_login(carla.user)
+
+    page = client.get(reverse("annotate:narrative", args=[pair.pk, judged.pk])).content.decode()
+
+    assert "No answer was given" not in page
+    assert "2 judgments" not in page
+    assert "You judge this instruction" in page
 
 
 def test_the_api_describes_confirms_and_goes_back(pair, judged, carla, client):
