@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 
 from annotate.collection.access import query as access_query
 from annotate.collection.models import Candidate
+from annotate.judgments.access import unblinded_lead
 from annotate.judgments.blindness import must_answer_first
 from annotate.pools.models import Pool, Replacement
 from annotate.projects import access
@@ -26,10 +27,7 @@ BLIND = (
 
 def lead(user: Person, slug: str) -> Membership:
     """Return the membership of a lead who may see ranks, or raise Http404 or PermissionDenied."""
-    member = access.lead(user, slug)
-    if must_answer_first(member):
-        raise PermissionDenied(BLIND)
-    return member
+    return unblinded_lead(user, slug, BLIND)
 
 
 def pool(user: Person, slug: str, pk: int) -> tuple[Membership, Pool]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from django.core.exceptions import PermissionDenied
-
-from annotate.judgments.blindness import must_answer_first
+from annotate.judgments.access import unblinded_lead
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership, Project
@@ -29,12 +27,9 @@ _READ = (
 NO_LABEL = "There is no such label in your projects."
 
 
-def unblinded_lead(user: Person, slug: str) -> Membership:
-    """Return a lead who may know what people answered, or raise Http404 or PermissionDenied."""
-    member = access.lead(user, slug)
-    if must_answer_first(member):
-        raise PermissionDenied(BLIND)
-    return member
+def lead_of_claims(user: Person, slug: str) -> Membership:
+    """Return a lead who may know which claims differ, or raise Http404 or PermissionDenied."""
+    return unblinded_lead(user, slug, BLIND)
 
 
 class Checking(NamedTuple):

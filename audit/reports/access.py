@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
 
+from annotate.judgments import access as judgments_access
 from annotate.judgments import blindness
 from annotate.projects import access
 from annotate.projects.access import Person
@@ -40,7 +41,4 @@ def unblinded_lead(user: Person, slug: str) -> Membership:
     """Return a lead of a project who may read everybody's answers, or raise Http404 or
     PermissionDenied, also for a lead who is still blind.
     """
-    member = access.lead(user, slug)
-    if blindness.must_answer_first(member):
-        raise PermissionDenied(BLIND)
-    return member
+    return judgments_access.unblinded_lead(user, slug, BLIND)

@@ -72,7 +72,7 @@ class MachineClaims(Resource, tag="Checks"):
     @reads(ContradictedLabelSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List them with each machine's claim, and the machine whose claim counts."""
-        member = access.unblinded_lead(self.person, slug)
+        member = access.lead_of_claims(self.person, slug)
         rows = contradicted_labels(member.project).select_related(
             "narrative__pair__query", "candidate__document"
         )
@@ -85,7 +85,7 @@ class MachineChoice(Resource, tag="Checks"):
     @writes(EffectSerializer, body=SentChoice, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Effect:
         """Choose the machine. An earlier choice counts where this machine claims nothing."""
-        member = access.unblinded_lead(self.person, slug)
+        member = access.lead_of_claims(self.person, slug)
         machines = member.project.memberships.filter(is_machine=True)
         machine = machines.filter(name=self.body()["machine"]).first()
         if machine is None:

@@ -29,7 +29,7 @@ def machines(request: PageRequest, slug: str) -> HttpResponse:
 
     `?machine=` shows what the choice would do, with a button that makes it.
     """
-    member = access.unblinded_lead(request.user, slug)
+    member = access.lead_of_claims(request.user, slug)
     asked = request.POST if request.method == "POST" else request.GET
     form = MachineForm(member, asked if "machine" in asked or asked is request.POST else None)
     if request.method == "POST" and form.is_valid():
