@@ -28,8 +28,9 @@ class Job(models.Model):
 
     # The name of the Celery task that runs it.
     task: ClassVar[str]
-    # The first word of its events in the audit log, as in "export.cancelled".
-    event: ClassVar[str]
+    # Its name in addresses, and the first word of its events in the audit log: "export.cancelled".
+    # "": a job of no project.
+    event: ClassVar[str] = ""
 
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     requested_by = models.ForeignKey(
@@ -85,6 +86,10 @@ class Job(models.Model):
             ),
         ]
 
+    def get_absolute_url(self) -> str:
+        """Return the URL of the page with its progress and its result."""
+        raise NotImplementedError
+
     @property
     def is_over(self) -> bool:
         """Return whether the job is done, failed or cancelled."""
@@ -101,6 +106,13 @@ class Job(models.Model):
     def label(cls) -> str:
         """Return the name of this kind of job in logs, commands and addresses: exporters.export."""
         return cls._meta.label_lower
+
+    def name_in_log(self) -> str:
+        """Return how the audit log names it."""
+        return str(self)
+
+    def discard(self) -> None:
+        """Delete what is of no use once it was cancelled before it began."""
 
     def why_not_retryable(self) -> str:
         """Return why the failed job cannot be retried, as a sentence; "" if it can."""

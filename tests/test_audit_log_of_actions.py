@@ -173,7 +173,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     confirmed = story.logs("load.confirmed", times=2)(
         lambda: load_jobs.confirm_load(preview=preview, by=carla)
     )
-    story.logs("load.cancelled", times=2)(lambda: load_jobs.cancel_load(load=confirmed, by=carla))
+    story.logs("load.cancelled", times=2)(lambda: cancel_job(job=confirmed, by=carla))
     left = story.logs("load.asked")(hand_in)
     left.report, left.state, left.finished_at = {"refused": 0}, "done", left.requested_at
     left.save()
@@ -318,7 +318,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     other = story.logs("pool.asked")(
         lambda: pooling.request_pool(recipe=recipe, name="second", by=carla)
     )
-    story.logs("pool.cancelled", times=2)(lambda: pooling.cancel_pool(pool=other, by=carla))
+    story.logs("pool.cancelled", times=2)(lambda: cancel_job(job=other, by=carla))
     these = {"project": project, "candidates": [first.pk, second.pk], "by": carla}
     story.logs("candidates.removed", times=2)(
         lambda: removal.remove_candidates(reason="Twice here.", **these)

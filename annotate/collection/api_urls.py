@@ -14,7 +14,6 @@ urlpatterns = [
     route(f"{PROJECT}loads/", loads.Loads, "api_loads"),
     route(LOAD, loads.OneLoad, "api_load"),
     route(f"{LOAD}confirmation/", loads.Confirmation, "api_confirmation"),
-    route(f"{LOAD}cancellation/", loads.Cancellation, "api_cancellation"),
     route(f"{LOAD}recheck/", loads.Recheck, "api_recheck"),
     route(f"{LOAD}leaving/", loads.Leaving, "api_leaving"),
 ]

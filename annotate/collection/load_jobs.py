@@ -20,7 +20,6 @@ from annotate.collection.models import Load, LoadedCandidate
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project
-from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
 from formats.recognition import recognize
 from formats.records import RunLine
@@ -210,15 +209,6 @@ def confirm_load(
     return load
 
 
-def cancel_load(*, load: Load, by: Membership, now: datetime | None = None) -> Load:
-    """Cancel a preview or a load and discard its file. One that is over stays as it is."""
-    _check_lead(by, load.project)
-    cancel_job(job=load, by=by, named=_event_name(load), now=now)
-    if load.state == Job.State.CANCELLED:
-        discard_file(load)
-    return load
-
-
 def discard_preview(*, preview: Load, by: Membership) -> None:
     """Discard the file of a preview. Refused: a preview that was confirmed or is still running."""
     _check_lead(by, preview.project)
@@ -230,7 +220,7 @@ def discard_preview(*, preview: Load, by: Membership) -> None:
             raise Refused("The file is still being checked. Cancel that first.")
         if locked.file:
             _record_event("load.left", locked, by)
-    discard_file(locked)
+    locked.discard()
 
 
 class Written(NamedTuple):
@@ -258,11 +248,11 @@ def perform_load(load: Load, progress: Progress) -> None:
         try:
             _perform(load, progress)
         except (Cancelled, JobError):
-            discard_file(load)
+            load.discard()
             raise
     refused = (load.report or {})["refused"]
     if not load.dry_run or (refused and suggested_format(load) is None):
-        discard_file(load)
+        load.discard()
 
 
 def _perform(load: Load, progress: Progress) -> None:
@@ -295,12 +285,7 @@ def _perform(load: Load, progress: Progress) -> None:
 
 
 def _record_event(what: str, load: Load, by: Membership) -> None:
-    record_audit_event(project=load.project, what=what, about=load, named=_event_name(load), by=by)
-
-
-def _event_name(load: Load) -> str:
-    """Return the name of a load in the audit log."""
-    return f"{load.file_name} · {load.format}"
+    record_audit_event(project=load.project, what=what, about=load, named=load.name_in_log(), by=by)
 
 
 def _discard_old_files(project: Project, before: datetime) -> None:
@@ -309,7 +294,7 @@ def _discard_old_files(project: Project, before: datetime) -> None:
     for load in Load.objects.filter(unused, project=project, finished_at__lt=before).exclude(
         file=""
     ):
-        discard_file(load)
+        load.discard()
     _delete_stray_files(project, before)
 
 
@@ -331,17 +316,6 @@ def _delete_stray_files(project: Project, before: datetime) -> None:
         with suppress(FileNotFoundError):
             if storage.get_modified_time(path) < before:
                 storage.delete(path)
-
-
-def discard_file(load: Load) -> None:
-    """Delete the uploaded file of a load, and clear it on every row that shares it."""
-    name = load.file.name
-    if not name:
-        return
-    with transaction.atomic():
-        Load.objects.filter(project=load.project_id, file=name).update(file="")
-        transaction.on_commit(lambda: load.file.storage.delete(name))
-    load.file.name = ""
 
 
 def _check_lead(by: Membership, project: Project) -> None:

@@ -15,11 +15,6 @@ urlpatterns = [
         loads.confirmation,
         name="load_confirmation",
     ),
-    path(
-        "projects/<slug:slug>/loads/<int:pk>/cancellation/",
-        loads.cancellation,
-        name="load_cancellation",
-    ),
     path("projects/<slug:slug>/loads/<int:pk>/recheck/", loads.recheck, name="load_recheck"),
     path("projects/<slug:slug>/loads/<int:pk>/leaving/", loads.leaving, name="load_leaving"),
 ]

@@ -19,7 +19,6 @@ from annotate.pools.models import Pool, PoolRun
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from annotate.projects.project_jobs import cancel_job
 from base import bulk
 from base.errors import Refused, refuse_invalid_names
 from jobs import queue
@@ -152,12 +151,6 @@ def _check_name_free(project: Project, name: str) -> None:
         raise Refused(
             f"The pool {under_way.name} is being made. Wait until it is done, or cancel it."
         )
-
-
-def cancel_pool(*, pool: Pool, by: Membership, now: datetime | None = None) -> Pool:
-    """Cancel a pool that is being made; a finished one stays."""
-    _check_lead(by, pool.project)
-    return cancel_job(job=pool, by=by, now=now)
 
 
 def recipe_of_pool(pool: Pool) -> Recipe:

@@ -13,7 +13,6 @@ urlpatterns = [
     route(f"{PROJECT}pools/", pools.Pools, "api_pools"),
     route(f"{PROJECT}pools/count/", pools.PoolCount, "api_pool_count"),
     route(POOL, pools.OnePool, "api_pool"),
-    route(f"{POOL}cancellation/", pools.PoolCancellation, "api_pool_cancellation"),
     route(f"{POOL}documents.csv", pools.PoolDocuments, "api_pool_documents"),
     route(f"{PROJECT}missing-texts/", missing_texts.MissingTexts, "api_missing_texts"),
     route(f"{PROJECT}judged/", pools.JudgedAt, "api_judged"),

@@ -14,7 +14,6 @@ urlpatterns = [
     path(f"{PROJECT}pools/new/", pools.new_pool, name="new_pool"),
     path(f"{PROJECT}pools/hard-negatives/", pools.hard_negatives, name="hard_negatives"),
     path(POOL, pools.pool, name="pool"),
-    path(f"{POOL}cancellation/", pools.cancellation, name="pool_cancellation"),
     path(f"{POOL}documents.csv", pools.documents, name="pool_documents"),
     path(f"{PROJECT}missing-texts/", missing_texts.missing_texts, name="missing_texts"),
     path(

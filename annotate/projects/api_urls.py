@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotate.projects.api import audit_log, kinds, projects, schedule, taxonomy
+from annotate.projects.api import audit_log, jobs, kinds, projects, schedule, taxonomy
 from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
@@ -13,6 +13,11 @@ urlpatterns = [
     route(f"{PROJECT}kind/", kinds.KindOfProject, "api_kind"),
     route(PROJECT, projects.OneProject, "api_project"),
     route(f"{PROJECT}archiving/", projects.Archiving, "api_archiving"),
+    route(
+        f"{PROJECT}jobs/<str:kind>/<int:job>/cancellation/",
+        jobs.JobCancellation,
+        "api_job_cancellation",
+    ),
     route(f"{PROJECT}pause/", schedule.Pause, "api_pause"),
     route(f"{PROJECT}due-date/", schedule.DueDate, "api_due_date"),
     route(f"{PROJECT}categories/", taxonomy.Categories, "api_categories"),

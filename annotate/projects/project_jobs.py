@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import transaction
+from django.http import Http404
 from django.utils import timezone
 
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
+from base.lookup import first_or_404
 from jobs import queue
-from jobs.models import Job
+from jobs.models import Job, job_models
 
 SomeJob = TypeVar("SomeJob", bound=Job)
 
@@ -51,16 +53,26 @@ def request_job(
         job.save()
         if by is not None:
             queue.enqueue(job)
-        record(project=project, what=f"{job.event}.asked", about=job, named=named, by=by, now=now)
+        what, named = f"{job.event}.asked", named or job.name_in_log()
+        record(project=project, what=what, about=job, named=named, by=by, now=now)
     return job
 
 
-def cancel_job(
-    *, job: SomeJob, by: Membership, named: str = "", now: datetime | None = None
-) -> SomeJob:
+def job_of(member: Membership, kind: str, pk: int) -> Job:
+    """Return a job of the member's project, or raise Http404; `kind` is its `event`."""
+    kinds = {model.event: model for model in job_models() if model.event}
+    if kind not in kinds:
+        raise Http404("There is no such kind of job.")
+    of_project: Mapping[str, Any] = {"pk": pk, "project": member.project_id}
+    return first_or_404(
+        kinds[kind]._default_manager.filter(**of_project), "There is no such job in this project."
+    )
+
+
+def cancel_job(*, job: SomeJob, by: Membership, now: datetime | None = None) -> SomeJob:
     """Cancel a job and return it; one that has ended is left unchanged.
 
-    `named`: its name in the audit log, if not its own. Refused: a member who is not a lead.
+    Refused: a member who is not a lead.
     """
     project = _project_of(job)
     if not by.leads or by.project_id != project.pk:
@@ -70,7 +82,10 @@ def cancel_job(
         queue.cancel(job, now=now)
         if not over:
             what = f"{job.event}.cancelled"
+            named = job.name_in_log()
             record(project=project, what=what, about=job, named=named, by=by, now=now)
+        if job.state == Job.State.CANCELLED:
+            job.discard()
     return job
 
 

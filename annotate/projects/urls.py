@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.projects.views import audit_log, kind, project, schedule, taxonomy
+from annotate.projects.views import audit_log, jobs, kind, project, schedule, taxonomy
 
 urlpatterns = [
     path("projects/", project.new_project, name="new_project"),
@@ -15,6 +15,11 @@ urlpatterns = [
     path("projects/<slug:slug>/audit-log/", audit_log.audit_log, name="audit_log"),
     path("projects/<slug:slug>/audit-log/table/", audit_log.table, name="audit_log_table"),
     path("projects/<slug:slug>/archiving/", project.archiving, name="archiving"),
+    path(
+        "projects/<slug:slug>/jobs/<str:kind>/<int:pk>/cancellation/",
+        jobs.cancellation,
+        name="job_cancellation",
+    ),
     path("projects/<slug:slug>/pause/", schedule.pause, name="pause"),
     path("projects/<slug:slug>/due-date/", schedule.due_date, name="due_date"),
 ]

@@ -15,7 +15,6 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from annotate.projects.project_jobs import cancel_job
 from audit.checks.api.shapes import CoefficientSerializer
 from audit.reports import access, actions
 from audit.reports.category_figures import CategoryFigures, by_category
@@ -208,17 +207,6 @@ class OneAgreementReport(Resource, tag="Agreement"):
         """Return its progress and its figures. 403 for a lead who is still blind."""
         found = access.computed_report(self.person, slug, report)
         return Response(self.shape(found, blind=False))
-
-
-class AgreementCancellation(Resource, tag="Agreement"):
-    """The cancellation of a report."""
-
-    @writes(AgreementReportSerializer, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str, report: int) -> Response:
-        """Cancel it; a report that is over does not change."""
-        member, found = access.report(self.person, slug, report)
-        cancel_job(job=found, by=member)
-        return Response(self.shape(found, blind=must_answer_first(member)))
 
 
 class AgreementUnits(Resource, tag="Agreement"):

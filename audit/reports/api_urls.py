@@ -13,7 +13,6 @@ urlpatterns = [
     route(f"{PROJECT}agreement/reports/", agreement.AgreementReports, "api_reports"),
     route(f"{PROJECT}agreement/comparisons/", agreement.AgreementComparisons, "api_comparisons"),
     route(REPORT, agreement.OneAgreementReport, "api_report"),
-    route(f"{REPORT}cancellation/", agreement.AgreementCancellation, "api_report_cancellation"),
     route(f"{PROJECT}agreement/units/", agreement.AgreementUnits, "api_units"),
     route(f"{PROJECT}rules/", rules_api.Rules, "api_rules"),
     route(f"{PROJECT}differences/", agreement.Differences, "api_differences"),

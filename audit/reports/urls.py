@@ -50,9 +50,4 @@ urlpatterns = [
         agreement.agreement_report,
         name="agreement_report",
     ),
-    path(
-        "projects/<slug:slug>/agreement/reports/<int:pk>/cancellation/",
-        agreement.agreement_cancellation,
-        name="agreement_cancellation",
-    ),
 ]

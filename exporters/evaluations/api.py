@@ -14,7 +14,6 @@ from rest_framework.response import Response
 from annotate.collection.models import Run
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
-from annotate.projects.project_jobs import cancel_job
 from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.evaluations import access, tables
@@ -102,16 +101,6 @@ class OneEvaluation(Resource, tag="Evaluations"):
     def get(self, request: Request, slug: str, evaluation: int) -> Evaluation:
         """Read the progress and results of an evaluation. 403 for a lead who is still blind."""
         return access.computed_evaluation(self.person, slug, evaluation)
-
-
-class EvaluationCancellation(Resource, tag="Evaluations"):
-    """The cancellation of an evaluation."""
-
-    @writes(EvaluationSerializer, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str, evaluation: int) -> Evaluation:
-        """Cancel an evaluation. One that has finished is left unchanged."""
-        member, found = access.evaluation(self.person, slug, evaluation)
-        return cancel_job(job=found, by=member)
 
 
 class EvaluationTable(Resource, tag="Evaluations"):

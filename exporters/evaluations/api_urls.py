@@ -12,11 +12,6 @@ urlpatterns = [
     route(f"{PROJECT}evaluations/", evaluations.Evaluations, "api_evaluations"),
     route(EVALUATION, evaluations.OneEvaluation, "api_evaluation"),
     route(
-        f"{EVALUATION}cancellation/",
-        evaluations.EvaluationCancellation,
-        "api_evaluation_cancellation",
-    ),
-    route(
         f"{EVALUATION}tables/<slug:table>.csv", evaluations.EvaluationTable, "api_evaluation_table"
     ),
 ]

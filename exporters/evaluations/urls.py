@@ -10,11 +10,6 @@ urlpatterns = [
     path("projects/<slug:slug>/evaluations/", evaluation.evaluations, name="evaluations"),
     path("projects/<slug:slug>/evaluations/<int:pk>/", evaluation.evaluation, name="evaluation"),
     path(
-        "projects/<slug:slug>/evaluations/<int:pk>/cancellation/",
-        evaluation.evaluation_cancellation,
-        name="evaluation_cancellation",
-    ),
-    path(
         "projects/<slug:slug>/evaluations/<int:pk>/tables/<slug:table>.<slug:kind>",
         evaluation.evaluation_table,
         name="evaluation_table",

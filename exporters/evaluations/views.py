@@ -8,11 +8,10 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
-from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
@@ -85,14 +84,6 @@ def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         blind=str(BLIND_FIGURES),
         results=None,
     )
-
-
-@require_POST
-def evaluation_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Cancel an evaluation."""
-    member, found = access.evaluation(request.user, slug, pk)
-    cancel_job(job=found, by=member)
-    return redirect(found)
 
 
 @require_GET

@@ -13,7 +13,6 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
-from annotate.projects.project_jobs import cancel_job
 from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.exports import access, actions, downloads
@@ -110,17 +109,6 @@ class OneExport(Resource, tag="Exports"):
         """Read the progress of an export, and which files it has."""
         member, found = access.export(self.person, slug, export)
         return Response(self.shape(found, blind=must_answer_first(member)))
-
-
-class ExportCancellation(Resource, tag="Exports"):
-    """The cancellation of an export."""
-
-    @writes(ExportSerializer, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str, export: int) -> Response:
-        """Cancel an export. One that has finished is left unchanged."""
-        member, found = access.export(self.person, slug, export)
-        cancelled = cancel_job(job=found, by=member)
-        return Response(self.shape(cancelled, blind=must_answer_first(member)))
 
 
 class ExportFile(Resource, tag="Exports"):

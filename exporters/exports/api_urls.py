@@ -12,7 +12,6 @@ urlpatterns = [
     route(f"{PROJECT}exports/", exports.Exports, "api_exports"),
     route(f"{PROJECT}publication/", exports.OnePublication, "api_publication"),
     route(EXPORT, exports.OneExport, "api_export"),
-    route(f"{EXPORT}cancellation/", exports.ExportCancellation, "api_export_cancellation"),
     route(f"{EXPORT}files/<path:name>", exports.ExportFile, "api_export_file"),
     route(f"{EXPORT}archive/", exports.ExportArchive, "api_export_archive"),
 ]

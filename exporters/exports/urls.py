@@ -15,11 +15,6 @@ urlpatterns = [
         name="before_publishing",
     ),
     path("projects/<slug:slug>/exports/<int:pk>/", exports.export, name="export"),
-    path(
-        "projects/<slug:slug>/exports/<int:pk>/cancellation/",
-        exports.cancellation,
-        name="export_cancellation",
-    ),
     path("projects/<slug:slug>/exports/<int:pk>/files/<path:name>", exports.file, name="file"),
     path("projects/<slug:slug>/exports/<int:pk>/archive/", exports.archive, name="archive"),
 ]

@@ -7,11 +7,10 @@ from typing import Any
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
-from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
@@ -111,14 +110,6 @@ def export(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         blind=str(access.BLIND),
         manifest=None,
     )
-
-
-@require_POST
-def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Cancel an export."""
-    member, found = access.export(request.user, slug, pk)
-    cancel_job(job=found, by=member)
-    return redirect(found)
 
 
 @require_GET

@@ -40,7 +40,7 @@ from jobs.runner import LeaseLost, Progress
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 MAX_NOTE = 2_000
 # Names that have another meaning in URLs.
-TAKEN_BY_PAGES = {"new", "files", "cancellation"}
+TAKEN_BY_PAGES = {"new", "files"}
 
 
 def check_name(project: Project, name: str) -> None:

@@ -15,7 +15,6 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
-from annotate.projects.project_jobs import cancel_job
 from base.api.jobs import JobSerializer
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
@@ -257,17 +256,6 @@ class OneRelease(Resource, tag="Releases"):
         """Discard a failed or cancelled release."""
         member, found = access.release(self.person, slug, release)
         releasing.discard_release(release=found, by=member)
-
-
-class ReleaseCancellation(Resource, tag="Releases"):
-    """The cancellation of a release."""
-
-    @writes(FullReleaseSerializer, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str, release: str) -> Response:
-        """Cancel a release while it is being made. A finished one is left unchanged."""
-        member, found = access.release(self.person, slug, release)
-        cancelled = cancel_job(job=found, by=member)
-        return Response(self.shape(cancelled, blind=must_answer_first(member)))
 
 
 class ReleaseFile(Resource, tag="Releases"):

@@ -14,7 +14,6 @@ urlpatterns = [
     route(RELEASES, releases.Releases, "api_releases"),
     route(f"{PROJECT}release-preview/", releases.ReleasePreview, "api_release_preview"),
     route(RELEASE, releases.OneRelease, "api_release"),
-    route(f"{RELEASE}cancellation/", releases.ReleaseCancellation, "api_release_cancellation"),
     route(f"{RELEASE}files/<path:name>", releases.ReleaseFile, "api_release_file"),
     route(COMPARED, releases.ReleasesCompared, "api_releases_compared"),
     route(f"{COMPARED}changes/", releases.ReleaseChanges, "api_release_changes"),

@@ -23,11 +23,6 @@ urlpatterns = [
     path("projects/<slug:slug>/releases/new/", releases.new_release, name="new_release"),
     path("projects/<slug:slug>/releases/<release:release>/", releases.release, name="release"),
     path(
-        "projects/<slug:slug>/releases/<release:release>/cancellation/",
-        releases.release_cancellation,
-        name="release_cancellation",
-    ),
-    path(
         "projects/<slug:slug>/releases/<release:release>/discarding/",
         releases.release_discarding,
         name="release_discarding",

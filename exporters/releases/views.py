@@ -17,7 +17,6 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pairs.models import Narrative
 from annotate.projects.access import lead
 from annotate.projects.models import Membership
-from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from base.csv_output import csv_response
 from base.errors import Refused
@@ -140,14 +139,6 @@ def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
         blind=str(BLIND),
         held=None,
     )
-
-
-@require_POST
-def release_cancellation(request: PageRequest, slug: str, release: str) -> HttpResponse:
-    """Cancel a release that is being made."""
-    member, found = access.release(request.user, slug, release)
-    cancel_job(job=found, by=member)
-    return redirect(found)
 
 
 @require_POST

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotate.collection import load_jobs
 from annotate.models import Candidate, Load, Project, Run
+from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
 from config.celery import app
 from jobs import runner
@@ -318,7 +319,7 @@ def test_a_worker_leaves_a_load_to_the_worker_that_took_it_over(carla, storage):
 
 
 def test_a_preview_cancelled_while_it_waits_is_never_read(carla, storage):
-    load = load_jobs.cancel_load(load=upload(carla), by=carla)
+    load = cancel_job(job=upload(carla), by=carla)
 
     assert load.state == "cancelled"
     assert stored_files(storage) == []
@@ -441,7 +442,7 @@ def test_a_lead_of_another_project_confirms_nothing(carla):
 
     for act in (
         lambda: load_jobs.confirm_load(preview=preview, by=eve),
-        lambda: load_jobs.cancel_load(load=preview, by=eve),
+        lambda: cancel_job(job=preview, by=eve),
         lambda: load_jobs.discard_preview(preview=preview, by=eve),
         lambda: load_jobs.recheck_load(preview=preview, by=eve),
     ):

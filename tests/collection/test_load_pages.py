@@ -273,17 +273,6 @@ def test_confirming_an_unfinished_preview_shows_why_not(pages):
     assert "This file has not been checked yet." in text(response)
 
 
-def test_a_waiting_preview_can_be_cancelled(pages):
-    upload(pages)
-    load = Load.objects.get()
-
-    response = pages.post(url("load_cancellation", load.pk), follow=True)
-
-    assert "Nothing was saved" in text(response)
-    load.refresh_from_db()
-    assert load.state == "cancelled"
-
-
 def test_a_preview_can_be_discarded(pages, storage):
     upload(pages)
     load = done(Load.objects.get())
@@ -458,7 +447,6 @@ def test_annotators_get_403_and_strangers_404(client, carla):
         ("get", url("load", load.pk)),
         ("post", url("loads")),
         ("post", url("load_confirmation", load.pk)),
-        ("post", url("load_cancellation", load.pk)),
         ("post", url("load_leaving", load.pk)),
         ("post", url("load_recheck", load.pk)),
     ]

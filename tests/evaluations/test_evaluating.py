@@ -421,17 +421,6 @@ def test_a_lead_who_has_yet_to_judge_sees_no_figures(leading, client):
     assert table.status_code == 403
 
 
-def test_a_queued_evaluation_is_cancelled(leading, client, published):
-    requested = request_evaluation(
-        project=leading.project, measured=both_systems(leading), by=leading.carla
-    )
-
-    client.post(page_url(leading, "evaluation_cancellation", requested.pk))
-
-    requested.refresh_from_db()
-    assert requested.state == "cancelled"
-
-
 # --- programs -------------------------------------------------------------------------------------
 
 

@@ -55,15 +55,6 @@ def test_two_requests_with_one_idempotency_key_make_one_export(tides, published)
     assert Export.objects.count() == 1
 
 
-def test_an_export_is_cancelled(tides, published):
-    carla = Program("carla", "lead")
-    made = carla.send("POST", "projects/tides/exports/", {"format": "trec"}).json()["id"]
-
-    off = carla.send("POST", f"projects/tides/exports/{made}/cancellation/")
-
-    assert (off.status_code, off.json()["state"]) == (200, "cancelled")
-
-
 def test_a_lead_who_has_yet_to_judge_gets_no_file(tides, published, finish_jobs):
     carla = Program("carla", "lead")
     made = carla.send("POST", "projects/tides/exports/", {"format": "trec"}).json()["id"]

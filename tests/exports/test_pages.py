@@ -43,7 +43,6 @@ def pages(export):
         "export": reverse("exporters:export", args=here),
         "file": reverse("exporters:file", args=[*here, "qrels.changed.txt"]),
         "archive": reverse("exporters:archive", args=here),
-        "cancellation": reverse("exporters:export_cancellation", args=here),
     }
 
 
@@ -51,27 +50,26 @@ def body(response) -> bytes:
     return b"".join(response.streaming_content)
 
 
-@pytest.mark.parametrize("page", ["exports", "export", "file", "archive", "cancellation"])
+@pytest.mark.parametrize("page", ["exports", "export", "file", "archive"])
 def test_only_leads_of_the_project_have_access(built, client, page):
     url = pages(built)[page]
-    ask = client.post if page == "cancellation" else client.get
 
     stranger = factories.lead(factories.project("elsewhere"), "eve").user
-    answers = {"anonymous": ask(url)}
+    answers = {"anonymous": client.get(url)}
     for name, user in (
         ("eve", stranger),
         ("ada", factories.user("ada")),
         ("carla", factories.user("carla")),
     ):
         client.force_login(user)
-        answers[name] = ask(url)
+        answers[name] = client.get(url)
     if answers["carla"].streaming:
         body(answers["carla"])
 
     assert answers["anonymous"].url.startswith(reverse("login"))
     assert answers["eve"].status_code == 404
     assert answers["ada"].status_code == 403
-    assert answers["carla"].status_code == (302 if page == "cancellation" else 200)
+    assert answers["carla"].status_code == 200
 
 
 def test_a_stranger_and_an_annotator_ask_for_nothing(built, client, published):
@@ -209,17 +207,6 @@ def test_a_failed_export_says_why_and_can_be_tried_again(tides, client):
     assert "The narrative of topic 301 cannot be written." in page
     assert 'name="format" value="trec"' in page
     assert Export.objects.filter(state="queued").count() == 1
-
-
-def test_a_queued_export_can_be_cancelled(tides, client):
-    export = Export.objects.create(project=tides.project, by=tides.carla, format="trec")
-    client.force_login(tides.carla.user)
-
-    response = client.post(pages(export)["cancellation"])
-
-    export.refresh_from_db()
-    assert response.url == export.get_absolute_url()
-    assert export.state == Export.State.CANCELLED
 
 
 def test_a_lead_who_has_yet_to_judge_sees_neither_counts_nor_files(built, client, tides):

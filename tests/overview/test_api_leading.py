@@ -191,15 +191,6 @@ def test_a_file_sent_twice_with_one_key_is_kept_once(scene):
     assert Load.objects.count() == 1
 
 
-@pytest.mark.usefixtures("storage", "published")
-def test_a_preview_is_cancelled(scene):
-    preview = upload(scene).json()
-
-    off = scene.send("PUT", f"loads/{preview['id']}/cancellation/").json()
-
-    assert off["state"] == "cancelled"
-
-
 @pytest.mark.parametrize(
     ("name", "content", "format_name", "status"),
     [

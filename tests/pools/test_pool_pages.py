@@ -85,16 +85,6 @@ def test_a_taken_pool_name_is_refused(carla, project):
     assert Pool.objects.count() == 1
 
 
-def test_a_pool_being_made_can_be_cancelled(carla, project):
-    carla.post(at("new_pool"), {**RULE, "name": "first"})
-    pool = Pool.objects.get()
-
-    carla.post(at("pool_cancellation", pool.pk))
-
-    pool.refresh_from_db()
-    assert pool.state == "cancelled"
-
-
 def test_the_page_of_pools_shows_judged_at_k_of_each_run(carla, project):
     make(project, runs=RULE["runs"], depth=2)
     Candidate.objects.filter(document__doc_id="A").update(prior_relevance=1)

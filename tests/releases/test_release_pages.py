@@ -276,16 +276,6 @@ def test_a_failed_release_says_why_and_can_be_tried_again(tides, carla):
     assert "Waiting for the worker." in text(carla.get(response.url))
 
 
-def test_a_release_in_progress_can_be_cancelled(tides, carla):
-    release = Release.objects.create(project=tides.project, by=tides.carla, name="v1.0")
-
-    response = carla.post(url("release_cancellation", "v1.0"))
-
-    release.refresh_from_db()
-    assert response.url == url("release", "v1.0")
-    assert release.state == Release.State.CANCELLED
-
-
 def test_the_list_has_the_newest_first_with_counts(tides, carla):
     Guideline.objects.create(project=tides.project, version=4, text="Read.", author=tides.carla)
     first = make_release(tides, "v1.0")

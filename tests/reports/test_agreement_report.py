@@ -289,16 +289,6 @@ def test_failed_report_says_why_and_the_last_good_one_is_shown(led, client):
     assert "Compute again" in page
 
 
-def test_computing_can_be_cancelled(led, client):
-    report = AgreementReport.objects.create(project=led.project)
-    url = reverse("audit:agreement_cancellation", args=[led.project.slug, report.pk])
-
-    assert client.post(url).url == led.url
-
-    report.refresh_from_db()
-    assert report.state == "cancelled"
-
-
 def test_the_figures_can_be_downloaded(led, client):
     report = computed(led)
     url = reverse("audit:agreement_report", args=[led.project.slug, report.pk])
@@ -314,9 +304,9 @@ def test_the_figures_can_be_downloaded(led, client):
 def test_a_report_of_another_project_is_not_found(led, client):
     other = AgreementReport.objects.create(project=led.eve.project)
 
-    for name in ("agreement_report", "agreement_cancellation"):
-        url = reverse(f"audit:{name}", args=[led.project.slug, other.pk])
-        assert (client.get if name == "agreement_report" else client.post)(url).status_code == 404
+    url = reverse("audit:agreement_report", args=[led.project.slug, other.pk])
+
+    assert client.get(url).status_code == 404
 
 
 def test_nothing_is_computed_in_an_archived_project(led, client, published):

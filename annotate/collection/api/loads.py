@@ -203,16 +203,6 @@ class Confirmation(Resource, tag="Loading"):
         return load_jobs.confirm_load(preview=preview, by=by, **self.body())
 
 
-class Cancellation(Resource, tag="Loading"):
-    """The cancellation of a preview or a load."""
-
-    @writes(FullLoadSerializer, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str, load: int) -> Load:
-        """Cancel a preview or a load. One that has finished stays as it is."""
-        by, upload = collection_access.load(self.person, slug, load)
-        return load_jobs.cancel_load(load=upload, by=by)
-
-
 class Recheck(Resource, tag="Loading"):
     """Another check of a refused file."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.urls import reverse
 
@@ -71,6 +71,19 @@ class Load(Job):
     def get_absolute_url(self) -> str:
         """Return the URL of the page with the preview or the result."""
         return reverse("annotate:load", args=[self.project.slug, self.pk])
+
+    def name_in_log(self) -> str:
+        return f"{self.file_name} · {self.format}"
+
+    def discard(self) -> None:
+        """Delete the uploaded file, and clear it on every row that shares it."""
+        name = self.file.name
+        if not name:
+            return
+        with transaction.atomic():
+            Load.objects.filter(project=self.project_id, file=name).update(file="")
+            transaction.on_commit(lambda: self.file.storage.delete(name))
+        self.file.name = ""
 
     def why_not_retryable(self) -> str:
         return "" if self.file else "Its file was discarded. Upload it again."

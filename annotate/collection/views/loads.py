@@ -20,7 +20,7 @@ from annotate.collection.models import Load
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message, refusal_in
+from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from formats.registry import FORMATS
 from jobs.models import Job
@@ -155,15 +155,6 @@ def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(preview)
-
-
-@require_POST
-def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Cancel a preview or a load."""
-    member, upload = collection_access.load(request.user, slug, pk)
-    with refusal_as_message(request):
-        load_jobs.cancel_load(load=upload, by=member)
-    return redirect(upload)
 
 
 @require_POST

@@ -155,18 +155,6 @@ class OnePool(Resource, tag="Pools"):
         return provenance.with_runs([found])[0]
 
 
-class PoolCancellation(Resource, tag="Pools"):
-    """The cancellation of a pool."""
-
-    @writes(PoolSerializer, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str, pool: int) -> Pool:
-        """Cancel a pool that is being made; a finished one stays."""
-        member, found = access.pool(self.person, slug, pool)
-        actions.cancel_pool(pool=found, by=member)
-        found.refresh_from_db()
-        return provenance.with_runs([found])[0]
-
-
 class PoolDocuments(Resource, tag="Pools"):
     """The documents of a pool."""
 

@@ -111,15 +111,6 @@ def pool(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     )
 
 
-@require_POST
-def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Cancel a pool that is being made."""
-    member, found = access.pool(request.user, slug, pk)
-    with refusal_as_message(request):
-        actions.cancel_pool(pool=found, by=member)
-    return redirect(found)
-
-
 @require_GET
 def documents(request: PageRequest, slug: str, pk: int) -> StreamingHttpResponse:
     """Download the documents of a pool, with the runs that rank each and the ranks."""

@@ -15,13 +15,12 @@ from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from annotate.projects.project_jobs import cancel_job
 from annotate.projects.project_page import project_page
 from audit.reports import access, actions, paper
 from audit.reports.forms import ComparedForm, ScopeForm
@@ -175,14 +174,6 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         "words": (f"{len(rows)} report shown" if len(rows) == 1 else f"{len(rows)} reports shown"),
     }
     return project_page(request, "reports/agreement_reports.html", member, "agreement", **context)
-
-
-@require_POST
-def agreement_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Cancel the computation."""
-    member, report = access.report(request.user, slug, pk)
-    cancel_job(job=report, by=member)
-    return redirect(report)
 
 
 @require_GET
